@@ -1,4 +1,4 @@
-// What lies in the data folder beside the log and the vault.
+// The files in the data folder beside the log and the vault.
 import { join } from 'node:path';
 import { Global, Module, type OnModuleInit } from '@nestjs/common';
 import { DataFolderSettings } from '../config/data-folder.js';
@@ -50,7 +50,7 @@ function watchDisk(directory: string, lowBytes: number, log: Log): DiskSpace {
       full: (freeBytes) =>
         log.error(
           { freeBytes },
-          'the disk of the data folder is full: nothing new is stored until there is room again; the reserve file was removed',
+          'the disk of the data folder is full: nothing new is stored until it has room again; the reserve file was removed',
         ),
       roomAgain: (freeBytes) => log.warn({ freeBytes }, 'the disk of the data folder has room again'),
       failed: (error) => log.error({ err: error }, 'the disk of the data folder could not be looked after'),
@@ -58,11 +58,11 @@ function watchDisk(directory: string, lowBytes: number, log: Log): DiskSpace {
   );
 }
 
-/** For a file of LMDB; `variable` says how much room it has. */
+/** For an LMDB file. `variable` sets its room. */
 export function nearlyFull(log: Log, what: string, variable: string): (usage: SpaceUsage) => void {
   return ({ usedBytes, totalBytes }) =>
     log.warn(
       { usedBytes, totalBytes, variable },
-      `${what} is nearly full: give it more room, and the disk if that is what is short`,
+      `${what} is nearly full: give it more room, or the disk if the disk is short`,
     );
 }

@@ -1,4 +1,4 @@
-// Watches the room on the disk of the data folder, where the log, the vault, Redis' file and log files may lie together.
+// Watches the room on the disk of the data folder, where the log, the vault, Redis' file and log files may be together.
 import { statfsSync, statSync } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import { randomBytes } from 'node:crypto';
@@ -8,31 +8,31 @@ import { untilNextRound } from '../kernel/rounds.js';
 export interface DiskSpaceOptions {
   /** The data folder. */
   readonly directory: string;
-  /** Below this `low` is told. 0: never. */
+  /** Below this `low` is called. 0: never. */
   readonly lowBytes: number;
 }
 
-/** Each is told once when it becomes so, with the bytes that are free then. */
+/** Each is called once when its state begins, with the bytes that are free then. */
 export interface DiskSpaceObserver {
   low(freeBytes: number): void;
   full(freeBytes: number): void;
   roomAgain(freeBytes: number): void;
-  /** The disk could not be looked at, or the reserve not be made. */
+  /** The disk could not be checked, or the reserve could not be made. */
   failed(error: unknown): void;
 }
 
 const LOOK_EVERY_MS = 1_000;
 /** Below this the disk counts as full. */
 const FULL_BYTES = 16_000_000;
-/** A disk that was low must have this much more before it can become low again. */
+/** A disk that was low must have this factor more before it can become low again. */
 const RELAXED = 1.1;
 const RESERVE_BYTES = 16_000_000;
-/** From here on it is full no longer: the reserve fits in, and it does not become full by that. */
+/** With this much room the disk is no longer full: the reserve fits in without filling it. */
 const ROOM_BYTES = RESERVE_BYTES + 2 * FULL_BYTES;
 
 /**
- * At full the reserve file is removed, so that Redis, log files and the operator who makes room have some to work with; it is made anew when there
- * is room again. Several processes of one data folder may watch it: what each does to the reserve may be done twice.
+ * When the disk is full, the reserve file is removed to give room to Redis, log files and the operator. It is made again later. Several processes of
+ * one data folder may watch it and repeat each other's work on the reserve.
  */
 export class DiskSpace {
   private readonly reserve: string;
@@ -49,17 +49,17 @@ export class DiskSpace {
     this.reserve = join(options.directory, 'reserve');
   }
 
-  /** Whether there is hardly any room: new events and values are refused. */
+  /** Whether the disk has hardly any room. New events and values are then refused. */
   get full(): boolean {
     return this.isFull;
   }
 
-  /** As of the last look, the reserve not counted in. */
+  /** As of the last look, without the reserve. */
   get freeBytes(): number {
     return this.free;
   }
 
-  /** Looks, and from then on every second. */
+  /** Looks now, and then every second. */
   async start(): Promise<void> {
     try {
       await this.look();
@@ -96,7 +96,7 @@ export class DiskSpace {
     return size >= RESERVE_BYTES;
   }
 
-  /** Random bytes: a file system that compresses would take no room for zeros. */
+  /** Random bytes, because a file system that compresses would take no room for zeros. */
   private async makeReserve(): Promise<void> {
     const file = await open(this.reserve, 'w', 0o600);
     try {

@@ -1,23 +1,23 @@
-// Files that are there for good once these answer: what a crash of the machine must not take back.
+// Files that survive a crash of the machine once these functions answer.
 import { randomUUID } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, readFileSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** The content of a file, or the names in a folder, written by any process. */
+/** Syncs the content of a file, or the names in a folder, written by any process. */
 export async function syncPath(path: string): Promise<void> {
   const handle = await open(path, 'r');
   try {
     await handle.sync();
   } catch (error) {
-    // Windows needs and allows no such thing for folders.
+    // Windows neither needs nor allows this for folders.
     if (process.platform !== 'win32') throw error;
   } finally {
     await handle.close();
   }
 }
 
-/** The names in a folder, for opening a store, which is synchronous. */
+/** Syncs the names in a folder. Opening a store is synchronous, so this is too. */
 export function syncFolderNow(folder: string): void {
   if (process.platform === 'win32') return;
   const handle = openSync(folder, 'r');
@@ -28,7 +28,7 @@ export function syncFolderNow(folder: string): void {
   }
 }
 
-/** A file that did not exist, readable by its owner only. */
+/** Writes a file that did not exist, readable by its owner only. */
 export async function writeNew(path: string, content: string): Promise<void> {
   const handle = await open(path, 'wx', 0o600);
   try {
@@ -39,11 +39,11 @@ export async function writeNew(path: string, content: string): Promise<void> {
   }
 }
 
-/** A small file that several processes replace as a whole. Who reads it sees one whole content or another. */
+/** A small file that several processes replace as a whole. A reader sees one whole content or another. */
 export class ReplacedFile {
   constructor(readonly path: string) {}
 
-  /** Null when there is none. */
+  /** Null without a file. */
   async read(): Promise<string | null> {
     try {
       return readFileSync(this.path, 'utf8');
@@ -53,7 +53,9 @@ export class ReplacedFile {
     }
   }
 
-  /** False, and nothing was written, when the content is no longer `before`. It is compared last of all, a moment before the new one takes its place. */
+  /**
+   * False, and nothing is written, when the content is no longer `before`. The comparison is the last step before the new content takes its place.
+   */
   async replace(before: string | null, content: string): Promise<boolean> {
     // Processes in containers have the same id.
     const fresh = `${this.path}.${randomUUID()}`;

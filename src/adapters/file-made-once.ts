@@ -1,11 +1,11 @@
-// Files that the first start makes and every later one reads: the keys of a development installation.
+// Files that the first start makes and every later start reads: the keys of a development installation.
 import { randomUUID } from 'node:crypto';
 import { link, mkdir, open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
- * The text of `<directory>/<name>`, which `make` gives when there is no such file yet; readable by its owner only. Processes that
- * start at the same time get the same text.
+ * The text of `<directory>/<name>`. `make` gives it when the file does not exist. Only the owner can read the file. Processes that start at the same
+ * time get the same text.
  */
 export async function fileMadeOnce(directory: string, name: string, make: () => string): Promise<string> {
   const path = join(directory, name);
@@ -21,7 +21,7 @@ export async function fileMadeOnce(directory: string, name: string, make: () => 
     } finally {
       await file.close();
     }
-    // A link fails when the name is taken, and shows the file whole: the first process wins, the others read what it made.
+    // A link fails when the name is taken, and shows the file whole. The first process wins, and the others read its file.
     await link(draft, path).catch((error: unknown) => {
       if (codeOf(error) !== 'EEXIST') throw error;
     });

@@ -1,4 +1,4 @@
-// The small things that are kept in Redis.
+// The small stores in Redis.
 import { Global, Module } from '@nestjs/common';
 import { Redis } from 'ioredis';
 import { EventStoreSettings } from '../config/event-store.js';
@@ -31,7 +31,7 @@ import { RedisTemporaryFiles } from './temporary-files/redis.js';
       useFactory: (redis: Redis, stored: StoredLog, { place }: EventStoreSettings, log: Log, health: Health) => {
         const logInUse = new LogInUse(
           redis,
-          // A cluster has no id of ours: it counts as one log, other than any embedded one.
+          // A cluster has no id of the service's. It counts as one log that differs from every embedded one.
           () => (stored instanceof EmbeddedEventStore ? stored.id() : place.kind),
           (mustEnd) => {
             log.error(ANOTHER_LOG);

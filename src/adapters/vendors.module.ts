@@ -1,4 +1,4 @@
-// The vendors as workers ask them, and the queues through which they are asked.
+// The vendors that workers ask, and the queues to them.
 import {
   type Abstract,
   type DynamicModule,
@@ -32,11 +32,13 @@ import { ChromiumPdfRenderer } from './pdf-renderer/chromium.js';
 import { workerConnection } from './redis/connection.js';
 import { RedisSealedPayloads } from './sealed-payloads/redis.js';
 
-/** A page waits for its turn and is printed within it; of an environment, served and foreign, more pages than this do not even wait for the browser. */
+/**
+ * Covers the wait of a page for its turn, and the print. More pages of one environment and source than this number do not even wait for the browser.
+ */
 const PDF_TIMEOUT_MS = 30_000;
 const PDF_PAGES = 36;
 
-/** Counts a call that a worker made, and its time, and logs it. */
+/** Counts, measures and logs a worker's call. */
 function called({ vendorCalls, vendorDuration }: Metrics, log: Log) {
   return ({ vendor, operation, outcome, seconds, ends, call }: MadeCall): void => {
     vendorCalls.inc({ vendor, operation, outcome });
@@ -47,7 +49,7 @@ function called({ vendorCalls, vendorDuration }: Metrics, log: Log) {
   };
 }
 
-/** On which workers take calls. */
+/** The connection on which workers take calls. */
 @Injectable()
 class CallConnection implements OnApplicationShutdown {
   readonly workerRedis: Redis;
@@ -65,7 +67,7 @@ class CallConnection implements OnApplicationShutdown {
 @Module({ providers: [CallConnection], exports: [CallConnection] })
 class CallConnectionModule {}
 
-/** Looks after the real vendors as long as the service runs. */
+/** Looks after the connections to real vendors while the service runs. */
 class VendorConnections implements OnApplicationBootstrap, OnApplicationShutdown {
   constructor(
     private readonly vendors: VendorRegistry,
@@ -75,11 +77,11 @@ class VendorConnections implements OnApplicationBootstrap, OnApplicationShutdown
   ) {}
 
   onApplicationBootstrap(): void {
-    // The check itself logs that nothing can be printed, if so.
+    // The check itself logs a browser that does not start.
     if (this.worker) void this.pdf.check();
   }
 
-  /** After RoleRunner has stopped the workers. */
+  /** Runs after RoleRunner has stopped the workers. */
   async onApplicationShutdown(): Promise<void> {
     await Promise.all([this.vendors.close(), this.pdf.close()]);
   }

@@ -63,6 +63,7 @@ export const FINISHED_FOLDERS = [
   'src/ports',
   'src/external-calls',
   'src/platform',
+  'src/adapters',
   'src/vendor-kit',
   'src/vendors',
   'web',

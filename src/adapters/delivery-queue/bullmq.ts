@@ -1,4 +1,4 @@
-// Attempts that are to be made, in a line for each endpoint, and the BullMQ jobs that have `dispatcher.ts` work the lines off.
+// Pending attempts in a line for each endpoint, and the BullMQ jobs in which `dispatcher.ts` works the lines off.
 import type { Queue, QueueOptions } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { Unavailable } from '../../kernel/unavailable.js';
@@ -13,32 +13,31 @@ export interface DispatchJobData {
 
 export type DispatchQueue = Queue<DispatchJobData>;
 
-/** A job is gone from Redis when it is over: the next one of the same id can follow. The event stream is not read, so it is kept short. */
+/** A job leaves Redis when it is over, so that the next one of the same id can follow. The event stream is not read, so it is kept short. */
 export const QUEUE_OPTIONS = {
   defaultJobOptions: { attempts: 1, removeOnComplete: true, removeOnFail: true, stackTraceLimit: 0 },
   streams: { events: { maxLen: 100 } },
 } as const satisfies Partial<QueueOptions>;
 
-/** What tests change. */
+/** Settings that only tests change. */
 export abstract class DispatchSettings {
-  /** Over one exchange with Redis, milliseconds; default 5,000. */
+  /** The limit of one exchange with Redis, milliseconds; default 5,000. */
   readonly limitMs?: number;
 }
 
-/** Endpoints that may have a line: only the backlog is read by it. */
+/** Endpoints that may have a line. Only the backlog reads it. */
 const ENDPOINTS = 'webhook-dispatch:endpoints';
-/** An attempt that ended with a fault of ours is not made again sooner, milliseconds: it may have been sent. */
+/** An attempt that ended with a fault of the service may have been sent, so it is not repeated before this time, milliseconds. */
 const AFTER_FAULT_MS = 10_000;
-/** The retries of an endpoint that fall into such a time have one job to wake them, milliseconds. */
+/** The retries of an endpoint within this time share one job that wakes them, milliseconds. */
 const WAKE_EVERY_MS = 100;
 
 /**
- * The line of an endpoint is a sorted set of its attempts by the time when they are due. An attempt stays in it until it is over, so that
- * nothing has to be given back when a worker dies. The id of an endpoint is the id of its job: BullMQ refuses an id that exists, so one worker
- * works off one line at a time.
+ * The line of an endpoint is a sorted set of its attempts by the time when they are due. An attempt stays in it until it is over, so a dead worker
+ * leaves nothing to give back. The id of an endpoint is the id of its job. BullMQ refuses an existing id, so one worker works off one line at a time.
  */
 export class BullMqDeliveryQueue extends DeliveryQueue {
-  /** Endpoints whose job runs in this process. The line is looked at again when it is over. */
+  /** Endpoints whose job runs in this process. The line is checked again at the end of the job. */
   readonly running = new Set<string>();
   private readonly connection: BoundedRedis;
 
@@ -50,7 +49,7 @@ export class BullMqDeliveryQueue extends DeliveryQueue {
   ) {
     super();
     this.connection = new BoundedRedis(redis, limitMs);
-    // The callers are told; an error event without a listener would be printed.
+    // The callers get the error. An error event without a listener would be printed.
     jobs.on('error', () => undefined);
   }
 
@@ -77,7 +76,7 @@ export class BullMqDeliveryQueue extends DeliveryQueue {
         ]);
         if (all === 0) {
           await redis.srem(ENDPOINTS, endpointId);
-          // One that got a line meanwhile stays.
+          // An endpoint that got a line meanwhile stays.
           if ((await redis.zcard(line)) > 0) await redis.sadd(ENDPOINTS, endpointId);
         }
         backlog.waiting += waiting;
@@ -89,7 +88,7 @@ export class BullMqDeliveryQueue extends DeliveryQueue {
     });
   }
 
-  /** What is due at an endpoint, the oldest first, at most so many. */
+  /** At most `most` due attempts of an endpoint, the oldest first. */
   due(endpointId: string, most: number): Promise<DueDelivery[]> {
     return this.bounded(async (redis) =>
       (await redis.zrangebyscore(lineOf(endpointId), '-inf', Date.now(), 'LIMIT', 0, most)).map((member) =>
@@ -98,7 +97,7 @@ export class BullMqDeliveryQueue extends DeliveryQueue {
     );
   }
 
-  /** An attempt was made, or ended with a fault. */
+  /** Called when an attempt was made, or ended with a fault. */
   async over(due: DueDelivery, fault: boolean): Promise<void> {
     const { endpointId } = due;
     const [line, member, again] = [lineOf(endpointId), memberOf(due), Date.now() + AFTER_FAULT_MS];
@@ -109,13 +108,13 @@ export class BullMqDeliveryQueue extends DeliveryQueue {
     );
   }
 
-  /** To be called when a job of an endpoint is over: no job is added for an attempt that comes while there is one. */
+  /** Call at the end of an endpoint's job, because an attempt that comes during a job adds none. */
   async callIfDue(endpointId: string): Promise<void> {
     const due = await this.bounded((redis) => redis.zcount(lineOf(endpointId), '-inf', Date.now()));
     if (due > 0) await this.call(endpointId);
   }
 
-  /** Adds the job of the endpoint; for a later time one that adds it then. */
+  /** Adds the job of the endpoint, or for a later time a job that adds it then. */
   async call(endpointId: string, at = 0): Promise<void> {
     const now = Date.now();
     if (at <= now && this.running.has(endpointId)) return;
@@ -141,7 +140,7 @@ function lineOf(endpointId: string): string {
   return `webhook-dispatch:due:${endpointId}`;
 }
 
-/** Asking twice for one attempt gives one member. */
+/** Two requests for one attempt give one member. */
 function memberOf({ deliveryId, kind, turn }: DueDelivery): string {
   return JSON.stringify([deliveryId, kind, turn]);
 }

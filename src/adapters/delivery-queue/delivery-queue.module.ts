@@ -13,9 +13,9 @@ import { measure, workerConnection } from '../redis/connection.js';
 import { BullMqDeliveryQueue, DispatchSettings, type DispatchQueue, QUEUE, QUEUE_OPTIONS } from './bullmq.js';
 import { AttemptRunner, Dispatcher } from './dispatcher.js';
 
-/** How much longer than its receiver's limit an attempt takes at most, milliseconds. */
+/** The longest time of an attempt beyond its receiver's limit, milliseconds. */
 const RECORDING_MS = 2_000;
-/** An operator is told soon that Redis is away. */
+/** An operator learns soon that Redis is away. */
 const OPERATOR_WAITS_MS = 2_000;
 
 @Injectable()
@@ -79,7 +79,7 @@ class DispatchConnectionModule {}
 })
 export class DeliveryQueueModule {}
 
-/** For processes whose role is to work only. What makes the attempts needs the queue, and is looked up when there is one to make. */
+/** For processes that only work. The maker of the attempts needs the queue, so it is looked up at the first attempt. */
 @Module({
   providers: [
     {
@@ -92,7 +92,7 @@ export class DeliveryQueueModule {}
           return answer;
         },
         failed: (deliveryId, error) =>
-          log.error({ deliveryId, err: error }, 'a delivery attempt failed with a fault of ours'),
+          log.error({ deliveryId, err: error }, 'a delivery attempt failed with a fault of the service'),
         reclaimed: () => metrics.webhookReclaimed.inc(),
         troubled: (error) => log.warn({ err: error }, 'the delivery queue is in trouble'),
       }),

@@ -7,39 +7,39 @@ import { withTimeout } from '../../kernel/with-timeout.js';
 import type { DeliveryAttempts, DueDelivery } from '../../ports/delivery-queue.js';
 import { BullMqDeliveryQueue, type DispatchJobData, QUEUE } from './bullmq.js';
 
-/** Makes the attempts, and hears how that goes. */
+/** Makes the attempts, and hears of their trouble. */
 export abstract class AttemptRunner {
-  /** An attempt that takes longer is not waited for any more, milliseconds. */
+  /** The longest wait for an attempt, milliseconds. */
   abstract readonly limitMs: number;
   abstract run(due: DueDelivery): ReturnType<DeliveryAttempts['attempt']>;
-  /** An attempt ended with an error of ours. */
+  /** An attempt ended with an error of the service. */
   abstract failed(deliveryId: string, error: unknown): void;
-  /** A job was taken from a worker that has died. */
+  /** A job was taken from a dead worker. */
   abstract reclaimed(): void;
-  /** Redis or BullMQ reports trouble, which repairs itself; told at most once a second. */
+  /** Redis or BullMQ reports trouble, which repairs itself. Called at most once a second. */
   abstract troubled(error: unknown): void;
 }
 
 type DispatchJob = Job<DispatchJobData, void>;
 
-/** Attempts of one endpoint that are under way at a time, in all processes together. */
+/** The largest number of attempts of one endpoint under way, in all processes together. */
 export const MOST_UNDER_WAY = 32;
-/** The same when its job begins, and after a time-out. Each answer in time is one more. */
+/** The same at the beginning of its job, and after a time-out. Each answer in time adds one. */
 export const FEW_UNDER_WAY = 16;
-/** A job begins no more attempts after so long, milliseconds. The next one of its endpoint goes behind those of the others. */
+/** After this time a job begins no more attempts, milliseconds. The next job of its endpoint queues behind those of the others. */
 const JOB_MS = 10_000;
-/** A job whose attempts take long looks for what has come due meanwhile, milliseconds. */
+/** The interval at which a job with long attempts looks for newly due ones, milliseconds. */
 const LOOK_EVERY_MS = 500;
-/** After a fault of ours the place of the attempt stays taken, milliseconds. */
+/** The time for which an attempt keeps its place after a fault of the service, milliseconds. */
 const REST_MS = 1_000;
-/** What BullMQ and Redis may add to the attempts that are under way when a worker is closed. */
+/** The time that BullMQ and Redis may add to the running attempts when a worker closes. */
 const CLOSING_MS = 2_000;
 const TELL_EVERY_MS = 1_000;
 
 /**
- * The line of an endpoint stands still from the death of its worker until its lock is over, so locks are short. Times in milliseconds, but for
- * `drainDelay`, in seconds: also how soon a wait that lost its connection is noticed. An endpoint that hangs has one job and little else, so that
- * there may be many of them.
+ * The line of an endpoint waits from the death of its worker until its lock is over, so locks are short. Times are in milliseconds, except
+ * `drainDelay` in seconds. A wait that lost its connection is noticed after `drainDelay`. An endpoint that hangs has one job and little else, so the
+ * concurrency is high.
  */
 export const WORKER_OPTIONS = {
   autorun: false,
@@ -50,14 +50,14 @@ export const WORKER_OPTIONS = {
   runRetryDelay: 1_000,
 } as const;
 
-/** The job of an endpoint makes attempts while any is due and its time lasts, as many at once as the endpoint has answered of late. */
+/** The job of an endpoint makes attempts while one is due and its time lasts. The endpoint's latest answers decide how many run at once. */
 @Injectable()
 @Processor(QUEUE, WORKER_OPTIONS)
 export class Dispatcher extends WorkerHost {
   protected readonly closingMs: number = CLOSING_MS;
   protected readonly jobMs: number = JOB_MS;
   protected readonly restMs: number = REST_MS;
-  /** By endpoint, the line that this process works off, also where another one has the job by now. */
+  /** The line of each endpoint that this process works off, even when another process has the job by now. */
   private readonly lines = new Map<string, Promise<void>>();
   private readonly calls = new Set<Promise<void>>();
   private closing = false;
@@ -74,18 +74,18 @@ export class Dispatcher extends WorkerHost {
     this.worker.run().catch((error: unknown) => this.onError(error));
   }
 
-  /** Takes no further job, and waits for the attempts under way, but not for a Redis that is away. */
+  /** Takes no further job, and waits for running attempts, but not for a Redis that is away. */
   async close(): Promise<void> {
     this.closing = true;
     this.queue.running.clear();
-    // BullMQ would wait for Redis for ever, unless it is told beforehand.
+    // Otherwise BullMQ would wait for Redis for ever.
     const redisIsAway = (await withTimeout(this.closingMs, this.queue.due('', 1))) === null;
     const closed = this.worker.close(redisIsAway).then(() => Promise.all(this.calls));
     await withTimeout(this.runner.limitMs + this.closingMs, closed);
   }
 
   override async process({ id, data: { endpointId } }: DispatchJob): Promise<void> {
-    // Any other job only wakes the endpoint's own: for a retry, or one that an earlier release has left.
+    // Any other job only wakes the endpoint's own, for a retry or after an earlier release.
     if (id !== endpointId) return this.queue.call(endpointId);
     const older = this.lines.get(endpointId);
     if (older === undefined) {
@@ -93,7 +93,7 @@ export class Dispatcher extends WorkerHost {
       this.lines.set(endpointId, line);
       return line;
     }
-    // BullMQ renews one lock an id, and stops that when the older job ends. So this one ends as well, and a third follows.
+    // BullMQ renews one lock for each id, and stops when the older job ends. So this job ends as well, and a third follows.
     this.queue.running.delete(endpointId);
     return older;
   }
@@ -104,7 +104,7 @@ export class Dispatcher extends WorkerHost {
     const endsAt = performance.now() + this.jobMs;
     const goesOn = (): boolean => running.has(endpointId) && performance.now() < endsAt;
     let places = FEW_UNDER_WAY;
-    /** By delivery: the ladder and a redelivery of one wait for each other. */
+    /** By delivery, so that the ladder and a redelivery of one delivery wait for each other. */
     const underWay = new Map<string, Promise<void>>();
     const begin = async (due: DueDelivery): Promise<void> => {
       const timedOut = await this.attempt(due);
@@ -146,7 +146,7 @@ export class Dispatcher extends WorkerHost {
     this.runner.reclaimed();
   }
 
-  /** This process stood still, and another one has the jobs now. Ids of jobs are ids of endpoints. */
+  /** This process paused, and another one has the jobs now. Ids of jobs are ids of endpoints. */
   @OnWorkerEvent('lockRenewalFailed')
   onLockLost(endpointIds: readonly string[]): void {
     for (const endpointId of endpointIds) this.queue.running.delete(endpointId);
@@ -169,13 +169,13 @@ export class Dispatcher extends WorkerHost {
     this.calls.add(call);
   }
 
-  /** Whether the receiver took too long; null when nothing is known. */
+  /** Whether the receiver took too long; null when that is not known. */
   private async attempt(due: DueDelivery): Promise<boolean | null> {
     const made = await withTimeout(
       this.runner.limitMs,
       this.runner.run(due).then(
         (answer) => ({ answer }),
-        // The text of an error must not come to lie in Redis.
+        // The text of an error must not get into Redis.
         (error: unknown) => (this.runner.failed(due.deliveryId, error), null),
       ),
     );
@@ -185,7 +185,7 @@ export class Dispatcher extends WorkerHost {
     } catch (error) {
       this.onError(error);
     }
-    // The log or Redis is in trouble, which is not asked again and again: the place of the attempt stays taken for a while.
+    // The log or Redis is in trouble. The attempt keeps its place for a while, so that they are not asked again at once.
     await setTimeout(this.restMs);
     return null;
   }

@@ -1,8 +1,8 @@
-// How processes that have one log open hear of each other's appends: whoever appended touches a file that the others watch.
+// Tells processes with the same log of each other's appends: the appending process touches a file that the others watch.
 import { closeSync, futimesSync, openSync, watch, type FSWatcher } from 'node:fs';
 import { join } from 'node:path';
 
-/** Name of the file in the folder of the log. */
+/** The name of the file in the folder of the log. */
 export const BELL_FILE = 'appended';
 /** The shortest time between two rings. */
 const RING_EVERY_MS = 25;
@@ -23,19 +23,19 @@ export class AppendBell {
     }
   }
 
-  /** Whether a listener hears it: not every file system can be watched, and watches are limited. */
+  /** Whether a listener hears it. Some file systems cannot be watched, and watches are limited. */
   get isHeard(): boolean {
     return this.watcher !== null;
   }
 
-  /** Also hears this process. Only the first listener is told. */
+  /** Also hears this process. Only the first listener is called. */
   listen(heard: () => void): void {
     if (this.descriptor === null || this.watcher !== null) return;
     try {
       this.watcher = watch(this.file, { persistent: false }, heard);
       this.watcher.on('error', () => this.unwatch());
     } catch {
-      // Then the listener has to look from time to time.
+      // The listener must look from time to time instead.
     }
   }
 
@@ -63,7 +63,7 @@ export class AppendBell {
       const now = Date.now() / 1_000;
       futimesSync(this.descriptor, now, now);
     } catch {
-      // The others see the append when they look by themselves.
+      // The others find the append when they look by themselves.
     }
   }
 

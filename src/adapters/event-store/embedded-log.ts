@@ -1,7 +1,6 @@
-// How the embedded store lays the log out in LMDB. Only ./embedded.ts calls it. Reads are synchronous and short: each one
-// ends its read transaction, because an open one keeps LMDB from reusing pages and hides what other processes append.
-//
-// Older events are in segments: so many of them, compressed together, instead of each by itself (docs/adr/0021).
+// The layout of the embedded store's log in LMDB. Only ./embedded.ts calls it. Reads are synchronous and short. Each ends its read transaction,
+// because an open one keeps LMDB from reusing pages and hides the appends of other processes.
+// Older events are in segments: a fixed number of events compressed together (docs/adr/0021).
 import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
@@ -14,10 +13,10 @@ import { syncFolderNow } from '../durable-files.js';
 import { Space, type SpaceUsage } from '../lmdb/space.js';
 import { packSegment, SegmentUnreadable, textsOf } from './segment.js';
 
-/** An append as the log takes it; the texts are complete but for the position, which the transaction gives. */
+/** An append for the log. The texts are complete except for the position, which the transaction gives. */
 export interface LogAppend {
   readonly stream: string;
-  /** Revision of the stream's last event, NO_STREAM when it must not exist. */
+  /** The revision of the stream's last event; NO_STREAM when the stream must not exist. */
   readonly expected: number;
   /** `test`: whether the event belongs to the test environment. */
   readonly events: readonly { readonly id: string; readonly text: string; readonly test: boolean }[];
@@ -25,14 +24,14 @@ export interface LogAppend {
 
 export const NO_STREAM = -1;
 
-/** What an append is to the log as it is; `current` is the revision of its stream's last event. */
+/** The result of the check of an append; `current` is the revision of its stream's last event. */
 type Verdict =
   | { readonly is: 'conflict' | 'repeated'; readonly current: number }
   | { readonly is: 'new'; readonly current: number; readonly name: Bytes; readonly idKeys: readonly Bytes[] };
 
 export interface LogPage {
   readonly events: RecordedEvent[];
-  /** Last position looked at; that asked for when there was nothing after it. */
+  /** The last position that was read, or the requested one when nothing came after it. */
   readonly through: number;
   /** Whether the log ended at `through` when it was read. */
   readonly atEnd: boolean;
@@ -46,33 +45,33 @@ export interface LogInspection {
 }
 
 /**
- * So many characters are read before the event loop turns. An event takes as long to find as these are to read, and a segment, with some 0.7 ms, to
- * open.
+ * The number of characters that are read before the event loop turns. Finding an event counts as `FINDING` characters, and opening a segment (about
+ * 0.7 ms) as `OPENING`.
  */
 const STRETCH = 1_000_000;
 const FINDING = 500;
 const OPENING = 125_000;
 
-/** Written into the log when it is created. Another number means another layout, which this code must not touch. */
+/** Written into the log at its creation. Another number means another layout, which this code must not touch. */
 const LAYOUT = '1';
-/** What it says from the first segment on, so that releases that know no segments leave the log alone. */
+/** The layout from the first segment on, so that releases without segments leave the log alone. */
 const LAYOUT_WITH_SEGMENTS = '2';
 const LAYOUT_ENTRY = Buffer.from('layout');
-/** Entry beside the trees: how many characters of events of the test environment have been written since there is such an entry. */
+/** Entry beside the trees: the characters of events of the test environment written since the entry exists. */
 const TEST_CHARACTERS = Buffer.from('test-characters');
-/** Entry beside the trees: a random id, made when the log is. */
+/** Entry beside the trees: a random id, made with the log. */
 const LOG_ID = Buffer.from('log-id');
-/** What a character of an event takes in the file, its keys in four trees and the slack of their pages included; measured. */
+/** The bytes of the file for each character of an event, including its keys in four trees and the slack of their pages; measured. */
 const BYTES_PER_CHARACTER = 1.5;
-/** What opened segments may take: of those of ordinary events, some 25. */
+/** The memory for opened segments: about 25 segments of ordinary events. */
 const OPENED_BYTES = 16 * 2 ** 20;
-/** Name of the log in its folder. */
+/** The name of the log in its folder. */
 export const LOG_FILE = 'events.mdb';
 const TEXT_START = '{"stream":"';
 
 type Bytes = Buffer<ArrayBufferLike>;
 
-/** So many of the newest events stay as they were read, some 10 MB of ordinary ones; one that is longer than these characters does not. */
+/** The newest events that stay in memory, about 10 MB of ordinary ones. Events longer than `KEPT_CHARACTERS` do not stay. */
 const KEPT_EVENTS = 8_192;
 const KEPT_CHARACTERS = 4_000;
 
@@ -98,19 +97,19 @@ export class EmbeddedLog {
     private readonly segmentEvents: number,
   ) {}
 
-  /** Segments that were opened lately; what is in one never changes. */
+  /** Recently opened segments. A segment never changes. */
   private readonly opened = new LRUCache<number, readonly string[]>({
     maxSize: OPENED_BYTES,
     sizeCalculation: bytesOfTexts,
   });
-  /** What reading has taken, in characters. */
+  /** The characters that reading has taken. */
   private spent = 0;
-  /** Each in a place that follows from its position: what is read again is mostly read soon after it was appended. What was stored never changes. */
+  /** The place of an event follows from its position. Most repeated reads come soon after the append, and stored events never change. */
   private readonly kept: (KeptEvent | undefined)[] = new Array<undefined>(KEPT_EVENTS);
-  /** The last position as this process last saw it, so that whoever reads the whole log keeps nothing of what is old. */
+  /** The last position that this process has seen. A reader of the whole log keeps no old events. */
   private seen = 0;
 
-  /** Opens the log in a directory, or creates it. Other processes may have it open, and may be opening it right now. */
+  /** Opens the log in a directory, or creates it. Other processes may have it open, or open it at the same time. */
   static open(
     directory: string,
     mapSizeBytes: number,
@@ -128,11 +127,11 @@ export class EmbeddedLog {
       keyEncoding: 'binary',
       // Otherwise an event is visible before it is durable.
       overlappingSync: false,
-      // We group commits ourselves. With its own batching on, the library makes a promise that no code awaits, and a full
-      // disk would end the process as an unhandled rejection.
+      // The store groups commits itself. The library's own batching makes a promise that no code awaits, and a full disk would end the process as an
+      // unhandled rejection.
       eventTurnBatching: false,
     });
-    // A new file is in its folder for good only once the folder has been synced.
+    // A new file is durable in its folder only after a sync of the folder.
     syncFolderNow(directory);
     const numbers = { encoding: 'binary', keyEncoding: 'binary' } as const;
     const log = new EmbeddedLog(
@@ -150,16 +149,16 @@ export class EmbeddedLog {
   }
 
   /**
-   * What tells this log from all others. A copy of the file has the same entry and goes on by itself, so the file counts too, and the run of
-   * the machine: a snapshot of a volume has the same files.
+   * The identity of this log. A copy of the file has the same entry but its own future, so the file's number counts too. So does the run of the
+   * machine, because a snapshot of a volume has the same files.
    */
   id(): string {
     return [this.entryMadeOnce(LOG_ID, newId()), statSync(this.space.file).ino, runOfMachine()].join('-');
   }
 
   /**
-   * All of it in one transaction, durable when this resolves; if it rejects, nothing is stored. Each member of the group is
-   * decided by itself: its appends, to different streams, are stored all or none.
+   * Writes the group in one transaction, durable when this resolves. If it rejects, nothing is stored. Each member of the group is decided by itself.
+   * Its appends, to different streams, are stored all or none.
    */
   async commit(group: readonly (readonly LogAppend[])[]): Promise<TogetherOutcome[]> {
     return this.inTransaction(() => {
@@ -177,7 +176,7 @@ export class EmbeddedLog {
     return this.read(() => this.lastPosition());
   }
 
-  /** At most so many events, of these categories. */
+  /** At most `limit` events of these categories. */
   page(after: number, limit: number, categories: ReadonlySet<string> | null): LogPage {
     return this.read(() => {
       const events: RecordedEvent[] = [];
@@ -187,7 +186,7 @@ export class EmbeddedLog {
         const kept = this.keptAt(through + 1);
         const text = kept === undefined ? this.textAt(through + 1) : '';
         if (text === undefined) {
-          // Only beyond the newest event there is nothing. Taking a gap for the end would lose all that follows it.
+          // Only the place after the newest event may be empty. A gap that was taken for the end would hide all later events.
           if (through < this.seen)
             throw new EventLogDamaged(`The event at position ${positionText(through + 1)} is missing from the log`);
           return { events, through, atEnd: true };
@@ -195,7 +194,7 @@ export class EmbeddedLog {
         if (events.length >= limit || (through > after && this.spent >= until))
           return { events, through, atEnd: false };
         through++;
-        // The category is told from the text, because most of what a filtered subscription passes is not worth parsing.
+        // The category is read from the text, because most events that a filtered subscription passes are not worth parsing.
         const isWanted =
           categories === null ||
           categories.has(
@@ -206,7 +205,7 @@ export class EmbeddedLog {
     });
   }
 
-  /** Revision of the stream's last event, NO_STREAM when there is none. */
+  /** The revision of the stream's last event; NO_STREAM without one. */
   headOf(stream: string): number {
     return this.read(() => this.lastRevision(Buffer.from(stream, 'latin1')));
   }
@@ -232,15 +231,14 @@ export class EmbeddedLog {
     });
   }
 
-  /** What events of the test environment take of the file, as reckoned from their length. */
+  /** The bytes of the file for events of the test environment, estimated from their length. */
   testBytes(): number {
     return this.read(() => this.testCharacters() * BYTES_PER_CHARACTER);
   }
 
   /**
-   * Reads on from a position whatever is wrong, and says what is: gaps, unreadable events, and where the indexes do not say of an
-   * event what the event says. Nothing can be too much in an index in which every event has its own entry and which has no more
-   * entries than there are events; that is told at the end.
+   * Reads on from a position past every fault, and reports the faults: gaps, unreadable events, and indexes that disagree with an event. The end of
+   * the log reports an index with more entries than events. If every event has its entry and the numbers are equal, the index has no wrong entry.
    */
   inspect(after: number, limit: number): LogInspection {
     return this.read(() => {
@@ -274,14 +272,14 @@ export class EmbeddedLog {
     });
   }
 
-  /** By how many the events are fewer than their last position says; both are known without reading the log. */
+  /** The number of events that are missing for the last position. Both numbers are known without reading the log. */
   missingEvents(): number {
     return this.read(() => this.lastPosition() - this.eventCount());
   }
 
   /**
-   * Puts a segment in the place of the oldest events that are in none, in one transaction. False where they do not fill one that lies behind the
-   * `keep` newest events, and where one of them is missing. Another process may do the same meanwhile. `admit` throws where there is no room for it.
+   * Replaces the oldest events outside segments by a segment, in one transaction. False when they do not fill a segment before the `keep` newest
+   * events, or one of them is missing. Another process may do the same meanwhile. `admit` throws when the segment has no room.
    */
   async compressOldest(keep: number, admit: () => void): Promise<boolean> {
     const oldest = this.read(() => this.oldest(keep));
@@ -289,7 +287,7 @@ export class EmbeddedLog {
     admit();
     const { first, texts } = oldest;
     const events = texts.map((text, index) => recorded(text, first + index));
-    // Some milliseconds, in a thread of its own.
+    // Takes some milliseconds, in a thread.
     const packed = await packSegment(texts);
     const lengthOf = (wanted: readonly string[]): number => wanted.reduce((sum, { length }) => sum + length, 0);
     const ofTest = lengthOf(texts.filter((_, index) => events[index]?.metadata['environment'] === 'test'));
@@ -298,7 +296,7 @@ export class EmbeddedLog {
       this.segments.putSync(numberKey(first), packed);
       for (const { stream, id, position } of events) {
         const place = Number(position);
-        // It counts as old from now on; a newer one may have its place already.
+        // The event counts as old from now on. A newer one may already have its place.
         if (this.keptAt(place) !== undefined) this.kept[place % KEPT_EVENTS] = undefined;
         this.events.removeSync(numberKey(place));
         this.ids.removeSync(pairKey(Buffer.from(stream, 'latin1'), idBytes(id)));
@@ -313,14 +311,14 @@ export class EmbeddedLog {
 
   private oldest(keep: number): { readonly first: number; readonly texts: readonly string[] } | null {
     const [first] = this.events.getKeys({ limit: 1 }).map(numberOf);
-    // The newest event stays: its position is the head.
+    // The newest event stays, because its position is the head.
     if (first === undefined || first + this.segmentEvents - 1 + keep >= this.lastPosition()) return null;
     const texts = Array.from({ length: this.segmentEvents }, (_, index) => this.events.get(numberKey(first + index)));
     const isWhole = (first - 1) % this.segmentEvents === 0 && texts.every((text) => text !== undefined);
     return isWhole ? { first, texts } : null;
   }
 
-  /** One moment of the log, in a file that must not exist. Appends and reads go on meanwhile. */
+  /** Copies one moment of the log into a file that must not exist. Appends and reads go on meanwhile. */
   async copyTo(file: string): Promise<void> {
     await this.root.backup(file, true);
   }
@@ -331,10 +329,10 @@ export class EmbeddedLog {
 
   private async inTransaction<Result>(work: () => Result): Promise<Result> {
     try {
-      // As a child transaction: an exception in the plain kind commits what was written before it.
+      // A child transaction. An exception in the plain kind commits earlier writes.
       return await this.root.childTransaction(work);
     } catch (error) {
-      // The library tells the reason in a second promise, which would be an unhandled rejection without a listener.
+      // The library gives the reason in a second promise, which would be an unhandled rejection without a listener.
       if (error instanceof Error && 'commitError' in error) throw await reasonOf(error.commitError);
       throw error;
     }
@@ -346,7 +344,7 @@ export class EmbeddedLog {
     return kept?.position === position ? kept.event : undefined;
   }
 
-  /** If it is one of the newest. */
+  /** Keeps the event in memory if it is one of the newest. */
   private keep(text: string, position: number): RecordedEvent {
     const event = recorded(text, position);
     this.spent += text.length;
@@ -355,7 +353,7 @@ export class EmbeddedLog {
     return event;
   }
 
-  /** Undefined where there is none. Throws SegmentUnreadable, and EventLogDamaged for what is no event. */
+  /** Undefined when the log has no event there. Throws SegmentUnreadable, and EventLogDamaged for a text that is not an event. */
   private eventAt(position: number): RecordedEvent | undefined {
     const kept = this.keptAt(position);
     if (kept !== undefined) return kept;
@@ -363,7 +361,7 @@ export class EmbeddedLog {
     return text === undefined ? undefined : this.keep(text, position);
   }
 
-  /** The text of the event at a position, wherever it is. Throws SegmentUnreadable. */
+  /** The text of the event at a position, in or outside a segment. Throws SegmentUnreadable. */
   private textAt(position: number): string | undefined {
     const index = (position - 1) % this.segmentEvents;
     const first = position - index;
@@ -387,7 +385,7 @@ export class EmbeddedLog {
   }
 
   private apply(appends: readonly LogAppend[], log: { head: number; testCharacters: number }): TogetherOutcome {
-    // All of it is judged before the first is stored: the transaction goes on with the rest of its group.
+    // All appends are checked before the first is stored, because the transaction continues with the rest of its group.
     const verdicts = appends.map((append) => this.judge(append));
     const index = verdicts.findIndex(({ is }) => is === 'conflict');
     if (index >= 0) {
@@ -412,7 +410,7 @@ export class EmbeddedLog {
     return { is: 'new', current, name, idKeys };
   }
 
-  /** Null where there is none, and where it cannot be read: whoever reads the stream is told that. */
+  /** Null for a missing or unreadable event. A reader of the stream gets the error. */
   private idAt(stream: string, name: Bytes, revision: number): string | null {
     const position = this.positions.get(pairKey(name, numberKey(revision)));
     const text = position && attempt(() => this.textAt(numberOf(position)));
@@ -429,7 +427,7 @@ export class EmbeddedLog {
     for (const [index, { text, test }] of events.entries()) {
       const position = numberKey(++log.head);
       const revisionKey = numberKey(++revision);
-      // Appending leaves full pages behind; an ordinary put in ascending order leaves them half empty.
+      // `append` fills pages. An ordinary put in ascending order leaves them half empty.
       this.events.putSync(position, text, { append: true });
       this.positions.putSync(pairKey(name, revisionKey), position);
       this.ids.putSync(idKeys[index] as Bytes, revisionKey);
@@ -460,7 +458,7 @@ export class EmbeddedLog {
     return Math.max(position, Math.min(last, ...next.map((found) => found - 1)));
   }
 
-  /** What the indexes do not say as the event does; null when all is well. */
+  /** The disagreement of the indexes with the event; null without one. */
   private indexFault({ stream, revision, id }: RecordedEvent, position: number): string | null {
     const name = Buffer.from(stream, 'latin1');
     const indexed = this.positions.get(pairKey(name, numberKey(revision)));
@@ -528,7 +526,7 @@ export class EmbeddedLog {
   }
 }
 
-/** The text of an event; its beginning is what `page` tells the category from. */
+/** The text of an event. `page` reads the category from its beginning. */
 export function eventText(
   { stream, revision, id, type }: Pick<RecordedEvent, 'stream' | 'revision' | 'id' | 'type'>,
   data: string,
@@ -541,7 +539,7 @@ function eventStart(stream: string, revision: number): string {
   return `${TEXT_START}${stream}","revision":${revision},`;
 }
 
-/** The position as the port has it. */
+/** The position in the form of the port. */
 export function positionText(position: number): string {
   return String(position).padStart(20, '0');
 }
@@ -592,7 +590,7 @@ function lastUnreadable(error: Error, position: number): number {
   return error instanceof SegmentUnreadable ? error.last : position;
 }
 
-/** What LMDB cannot follow it throws; an inspection goes on behind it. */
+/** LMDB throws when it cannot follow its own pages. An inspection goes on behind the fault. */
 function attempt<Result>(look: () => Result): Result | Error {
   try {
     return look();
@@ -621,7 +619,7 @@ function idBytes(id: string): Bytes {
   return Buffer.from(id.replaceAll('-', ''), 'hex');
 }
 
-/** The second part has the same length in all keys of a tree, so that no two pairs make the same key. */
+/** The second part has the same length in all keys of a tree, so that different pairs make different keys. */
 function pairKey(stream: Bytes, part: Bytes): Bytes {
   return Buffer.concat([stream, part]);
 }
@@ -635,7 +633,7 @@ async function reasonOf(commitError: unknown): Promise<unknown> {
   }
 }
 
-/** The same for all processes of a machine until it starts again; nothing where the system does not tell. */
+/** The same for all processes of a machine until it restarts; empty where the system does not tell. */
 function runOfMachine(): string {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
@@ -644,7 +642,7 @@ function runOfMachine(): string {
   }
 }
 
-/** At most: a text of ASCII takes half of it. */
+/** The upper bound. An ASCII text takes half of it. */
 function bytesOfTexts(texts: readonly string[]): number {
   return texts.reduce((bytes, { length }) => bytes + 2 * length, 0);
 }

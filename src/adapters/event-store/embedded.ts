@@ -1,5 +1,5 @@
-// The event store inside the process, on LMDB: the default where one machine is enough. Several processes on that
-// machine may have the same directory open and write to it. ./embedded-log.ts knows the layout on disk.
+// The event store inside the process, on LMDB: the default where one machine is enough. Several processes on that machine may open the same directory
+// and write to it. ./embedded-log.ts knows the layout on disk.
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RecordedEvent } from '../../kernel/domain-event.js';
@@ -23,53 +23,53 @@ import { EmbeddedLog, eventText, LOG_FILE, type LogAppend, NO_STREAM, positionTe
 import { checkTogether, type StorableAppend } from './storable.js';
 
 export interface EmbeddedEventStoreOptions {
-  /** Made when it does not exist. On a local disk: locks and maps do not work over a network file system. */
+  /** Created when it does not exist. It must be on a local disk, because locks and maps do not work over a network file system. */
   readonly directory: string;
-  /** What the log may grow to. The space is not taken in advance, and may be raised at any later start. */
+  /** The largest size of the log. The space is not taken in advance, and may be raised at any later start. */
   readonly mapSizeBytes?: number;
-  /** Told when the log is about to run out of room, well before appends are refused; once, until there is more room again. */
+  /** Called when the log is nearly full, well before appends are refused. Called once, until the log has more room again. */
   readonly onNearlyFull?: (usage: SpaceUsage) => void;
-  /** Whether appends are refused to keep the last room of the disk for what else needs it. */
+  /** Whether appends are refused to keep the last room of the disk for other needs. */
   readonly diskFull?: () => boolean;
-  /** Older events could not be compressed, and stay as they are; told once until it works again. */
+  /** Called when older events could not be compressed. They stay as they are. Called once, until compressing works again. */
   readonly onCompressionFailed?: (error: unknown) => void;
-  /** How soon a live subscription sees what another process appended and did not tell; what it tells is seen at once. */
+  /** The delay until a live subscription sees the append of another process that did not announce it. Announced appends are seen at once. */
   readonly pollIntervalMs?: number;
-  /** So many of the newest events are kept each by itself; older ones are compressed, some hundred at a time. */
+  /** The newest events that are kept uncompressed. Older ones are compressed, some hundred at a time. */
   readonly uncompressedEvents?: number;
-  /** How many are compressed together: the same for every process and for as long as the log lives. Another one than the default is for tests. */
+  /** The number of events in a segment. It is the same for every process and for the life of the log. Only tests change it. */
   readonly segmentEvents?: number;
-  /** How long an append may wait for the disk and for other processes; the port promises an answer within 15 s. */
+  /** The time for which an append may wait for the disk and for other processes. The port promises an answer within 15 s. */
   readonly appendTimeoutMs?: number;
 }
 
 const DEFAULT_MAP_SIZE_BYTES = 16 * 2 ** 30;
 const DEFAULT_POLL_INTERVAL_MS = 2_000;
-/** Where processes cannot tell each other. */
+/** For processes that cannot hear each other. */
 const DEAF_POLL_INTERVAL_MS = 50;
 const DEFAULT_APPEND_TIMEOUT_MS = 12_000;
 
-/** About as many as are read for what is going on: sessions that are open, and what was scheduled for later. */
+/** About the number of events that present work reads: open sessions, and work scheduled for later. */
 export const UNCOMPRESSED_EVENTS = 65_536;
 const SEGMENT_EVENTS = 256;
-/** After a quarter of a segment has been appended the next one is compressed, so that a log of an earlier release is compressed in time. */
+/** A segment is compressed after a quarter of its events were appended, so that a log of an earlier release catches up. */
 const SEGMENTS_PER_SEGMENT = 4;
 /**
- * A transaction that writes a segment changes pages of five trees, some 300, and where no freed page can be taken again the file grows by them. Room is
- * asked for three times as much.
+ * A transaction that writes a segment changes about 300 pages in five trees. Without freed pages the file grows by them. The check asks for three
+ * times that room.
  */
 const SEGMENT_PAGES_BYTES = 1_000_000;
 
-/** One transaction takes no more than this, so that other processes get their turn. */
+/** The limits of one transaction, so that other processes get their turn. */
 const MAX_GROUP_APPENDS = 512;
 const MAX_GROUP_BYTES = 8_000_000;
-/** What may wait for the disk before we refuse, so that a stuck disk does not fill the memory. */
+/** The bytes that may wait for the disk before appends are refused, so that a stuck disk does not fill the memory. */
 const MAX_QUEUED_BYTES = 64_000_000;
 
-/** Events that are read at once, at most. */
+/** The largest number of events in one read. */
 const PAGE = 500;
 
-/** What is stored as a whole or not at all. */
+/** Appends that are stored as a whole or not at all. */
 interface QueuedAppends {
   readonly appends: readonly LogAppend[];
   readonly bytes: number;
@@ -80,13 +80,13 @@ interface QueuedAppends {
 export class EmbeddedEventStore extends EventStore implements InspectableLog {
   private readonly queue: QueuedAppends[] = [];
   private queuedBytes = 0;
-  /** Settles when the queue is empty; null while nothing is being written. */
+  /** Settles when the queue is empty; null while nothing is written. */
   private writing: Promise<void> | null = null;
   private closing: Promise<void> | null = null;
-  /** The subscriptions that wait for something to be appended. */
+  /** The subscriptions that wait for an append. */
   private readonly waiting = new Set<() => void>();
   private appendedSinceCompressing = 0;
-  /** Whether older events could not be compressed the last time. */
+  /** Whether the last compression failed. */
   private compressionFailed = false;
 
   private constructor(
@@ -135,7 +135,7 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
     return { outcome: 'appended', revision: outcome.revisions[0] as number };
   }
 
-  /** All or nothing. */
+  /** Stores all or nothing. */
   override async appendTogether(together: readonly StreamAppend[]): Promise<TogetherOutcome> {
     const storable = checkTogether(together);
     const appends = together.map(({ stream, expected, events }, place): LogAppend => {
@@ -153,7 +153,7 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
     if (this.queuedBytes + bytes > MAX_QUEUED_BYTES) throw new EventStoreUnavailable('Too much waits to be written');
     return new Promise<TogetherOutcome>((resolve, reject) => {
       const deadline = setTimeout(() => {
-        // What is still queued will never be written; what is being written may yet be, so the outcome is unknown.
+        // An append in the queue will never be written. One that is being written may still be stored, so its outcome is unknown.
         const place = this.queue.indexOf(queued);
         if (place >= 0) this.take(place, 1);
         queued.fail(new EventStoreUnavailable(`No answer from the disk within ${this.appendTimeoutMs} ms`));
@@ -244,20 +244,17 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
     return this.read(() => this.log.space.usage());
   }
 
-  /** As `usage`; where there is much room, as it was a moment ago. */
+  /** As `usage`. With much room left, it may be a moment old. */
   recentUsage(): SpaceUsage {
     return this.read(() => this.log.space.recentUsage());
   }
 
-  /** Of this log alone, for as long as its file stays where it is. */
+  /** Identifies this log alone, for as long as its file stays in its place. */
   id(): string {
     return this.log.id();
   }
 
-  /**
-   * Compresses all that is old enough, which otherwise is done bit by bit as events are appended. Gives how many events. Throws what kept it
-   * from going on.
-   */
+  /** Compresses all old events, which otherwise happens step by step after appends. Gives the number of events. Throws the error that stopped it. */
   async compress(): Promise<number> {
     for (let events = 0; ; events += this.compressAfterEvents * SEGMENTS_PER_SEGMENT) {
       this.refuseIfClosed();
@@ -266,7 +263,9 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
     }
   }
 
-  /** Bytes of the log that the test environment uses, by whichever process; a log of an earlier version counts from its first start under this one. */
+  /**
+   * The bytes of the log that the test environment uses, from all processes. A log of an earlier version counts from its first start under this one.
+   */
   testBytes(): number {
     return this.read(() => this.log.testBytes());
   }
@@ -276,13 +275,13 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
     return this.read(() => this.log.space.lacking(0)) !== null;
   }
 
-  /** Copies the log as it is at one moment into a folder that has none, while processes read and write it. */
+  /** Copies one moment of the log into a folder without a log, while processes read and write it. */
   async copyTo(directory: string): Promise<void> {
     this.refuseIfClosed();
     await this.log.copyTo(join(directory, LOG_FILE));
   }
 
-  /** What is queued is still written; what comes now is refused. */
+  /** Queued appends are still written. New ones are refused. */
   override async close(): Promise<void> {
     this.closing ??= (async () => {
       await this.writing;
@@ -293,7 +292,7 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
     await this.closing;
   }
 
-  /** Group commit: whatever has been queued while the disk was busy goes into the next transaction together. */
+  /** Group commit: appends queued while the disk was busy share the next transaction. */
   private async write(): Promise<void> {
     await nextTurn();
     while (this.queue.length > 0) {
@@ -312,7 +311,7 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
     this.writing = null;
   }
 
-  /** What cannot be compressed stays where it is, and is compressed later. */
+  /** Events that cannot be compressed stay as they are and are compressed later. */
   private async compressAfter(group: readonly QueuedAppends[]): Promise<void> {
     for (const { appends } of group) for (const { events } of appends) this.appendedSinceCompressing += events.length;
     if (this.appendedSinceCompressing < this.compressAfterEvents || this.closing !== null) return;
@@ -320,7 +319,7 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
     await this.compressOldest().catch(() => undefined);
   }
 
-  /** False where nothing is old enough. */
+  /** False when no event is old enough. */
   private async compressOldest(): Promise<boolean> {
     try {
       const compressed = await this.log.compressOldest(this.uncompressedEvents, () => {
@@ -351,7 +350,7 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
     return taken;
   }
 
-  /** A log that has no room left must stay readable, so we stop before LMDB has to. */
+  /** A full log must stay readable, so appends are refused before LMDB fails. */
   private refuseIfFull(group: readonly QueuedAppends[]): void {
     const full = this.log.space.lacking(group.reduce((sum, { bytes }) => sum + bytes, 0));
     if (full !== null)
@@ -362,7 +361,7 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
     for (const wake of this.waiting) wake();
   }
 
-  /** Resolves at the next append that is told of, when it is time to look for others, on abort and on close. */
+  /** Resolves at the next announced append, at the time to look for others, on abort and on close. */
   private moreToRead(signal: AbortSignal): Promise<void> {
     const pollMs = this.bell.isHeard ? this.pollIntervalMs : Math.min(this.pollIntervalMs, DEAF_POLL_INTERVAL_MS);
     return new Promise((resolve) => {
@@ -397,7 +396,7 @@ function asUnavailable(error: unknown): EventStoreUnavailable {
   return new EventStoreUnavailable('The event log cannot be read or written', { cause: error });
 }
 
-/** 0 stands before the first event. */
+/** 0 is before the first event. */
 function parsePosition(text: string | null): number {
   if (text === null) return 0;
   const position = Number(text);

@@ -1,4 +1,4 @@
-// The log: the one of the installation, read through the upcasters, and watched.
+// The log of the installation, read through the upcasters and watched.
 import { join } from 'node:path';
 import { Global, Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { DataFolderSettings } from '../../config/data-folder.js';
@@ -82,13 +82,13 @@ export class EventStoreModule implements OnModuleInit, OnApplicationShutdown {
   }
 
   async onApplicationShutdown(): Promise<void> {
-    // A log that is away is not waited for.
+    // The close does not wait for an unreachable log.
     await withTimeout(LAST_LOOK_WITHIN_MS, this.logWatch.leave());
     await this.stored.close();
   }
 }
 
-/** Where the embedded log lies. */
+/** The folder of the embedded log. */
 export function eventsFolder({ path }: DataFolderSettings): string {
   return join(path, 'events');
 }
@@ -108,7 +108,7 @@ async function open(
       diskFull: () => disk.full,
       onCompressionFailed: (error) => log.warn({ err: error }, 'older events of the log could not be compressed'),
     });
-  // Loaded where it is used only: an operator waits for every command's start.
+  // Loaded only when used, because an operator waits for every command's start.
   const { EventStoreDbEventStore } = await import('./eventstoredb.js');
   return EventStoreDbEventStore.connect({ connectionString: place.url });
 }

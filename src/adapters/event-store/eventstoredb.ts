@@ -1,4 +1,4 @@
-// The log in an EventStoreDB (or KurrentDB) cluster. Opened by event-store.module.ts when EVENT_STORE=eventstoredb.
+// The log in an EventStoreDB (or KurrentDB) cluster. event-store.module.ts opens it when EVENT_STORE=eventstoredb.
 import { setMaxListeners } from 'node:events';
 import {
   type AllStreamResolvedEvent,
@@ -38,25 +38,25 @@ import { subscription } from './eventstoredb/subscription.js';
 import { checkTogether, encodeStorable } from './storable.js';
 
 export interface EventStoreDbOptions {
-  /** `esdb://user:password@a:2113,b:2113,c:2113?tlsCAFile=...`; what the client would misread is refused (see docs/operations/install.md). */
+  /** `esdb://user:password@a:2113,b:2113,c:2113?tlsCAFile=...`. Strings that the client would misread are refused (see docs/operations/install.md). */
   readonly connectionString: string;
-  /** How long one attempt of an append may take before its outcome counts as unknown; default 3 s. */
+  /** The time for one attempt of an append before its outcome counts as unknown; default 3 s. */
   readonly appendDeadlineMs?: number;
-  /** How long a read may stay silent, and a subscription unconfirmed; default 5 s. */
+  /** The time for which a read may stay silent, and a subscription unconfirmed; default 5 s. */
   readonly readDeadlineMs?: number;
-  /** How long a subscription may stay silent before the log is asked whether it misses something; default 10 s. */
+  /** The silence of a subscription after which the log is checked for missed events; default 10 s. */
   readonly silenceMs?: number;
-  /** The pause before the first retry, which grows from there; default 100 ms. */
+  /** The pause before the first retry. Later pauses are longer; default 100 ms. */
   readonly retryPauseMs?: number;
 }
 
-/** The port promises an answer within 15 s; the rest is for what comes before and after the attempts. */
+/** The port promises an answer within 15 s. The rest of the time is for the work around the attempts. */
 const APPEND_TOTAL_MS = 14_500;
 /** The client itself gives up first, and then looks for another node. */
 const GRACE_MS = 100;
 const READ_TOTAL_MS = 10_000;
 const PING_TOTAL_MS = 4_500;
-/** Events of a page of the whole log. */
+/** The number of events in a page of the whole log. */
 const PAGE = 1_000;
 
 export class EventStoreDbEventStore extends EventStore {
@@ -69,7 +69,7 @@ export class EventStoreDbEventStore extends EventStore {
 
   private constructor(options: EventStoreDbOptions) {
     super();
-    // Every call under way listens to it.
+    // Every running call listens to it.
     setMaxListeners(0, this.#closing.signal);
     const build = (): ReturnType<typeof buildClient> => buildClient(options.connectionString);
     this.#operations = new RoleClient(build);
@@ -85,7 +85,7 @@ export class EventStoreDbEventStore extends EventStore {
     this.#silenceMs = options.silenceMs ?? 10_000;
   }
 
-  /** Opens no connection yet; throws on a connection string that would not do what it says. */
+  /** Opens no connection yet. Throws on a connection string that the client would misread. */
   static connect(options: EventStoreDbOptions): EventStoreDbEventStore {
     checkConnectionString(options.connectionString);
     return new EventStoreDbEventStore(options);
@@ -108,7 +108,7 @@ export class EventStoreDbEventStore extends EventStore {
       async (client, deadline): Promise<AppendOutcome> => {
         const call = client.appendToStream(stream, prepared, { expectedRevision, requiresLeader: true, deadline });
         try {
-          // An identical batch is answered with the revision it had the first time, sometimes without a position.
+          // An identical batch gets its first revision as the answer, sometimes without a position.
           const { nextExpectedRevision } = await within(deadline + GRACE_MS, this.#closing.signal, call);
           return { outcome: 'appended', revision: numberOf(nextExpectedRevision) };
         } catch (error) {
@@ -120,7 +120,7 @@ export class EventStoreDbEventStore extends EventStore {
     );
   }
 
-  /** One after the other: the server has no append to several streams. */
+  /** One after the other, because the server has no append to several streams. */
   override async appendTogether(appends: readonly StreamAppend[]): Promise<TogetherOutcome> {
     checkTogether(appends);
     const revisions: number[] = [];
@@ -133,7 +133,7 @@ export class EventStoreDbEventStore extends EventStore {
     return { outcome: 'appended', revisions };
   }
 
-  /** In exactly this order, without waiting for each; a stream may come again. Ends at the first conflict, wherever that is. */
+  /** Appends in exactly this order, without waiting for each answer. A stream may occur twice. Ends at the first conflict. */
   async appendInOrder(appends: readonly StreamAppend[]): Promise<void> {
     const requests = appends.map(requestOf);
     await attempt(this.#operations, this.#appendLimits, this.#closing.signal, (client, silenceMs) =>
@@ -161,7 +161,7 @@ export class EventStoreDbEventStore extends EventStore {
     const found: RecordedEvent[] = [];
     let [from, least] = [after, 0];
     while (found.length < limit) {
-      // One more than needed, since a read begins with the event at the position itself.
+      // One more than needed, because a read begins with the event at the position itself.
       const count = Math.min(Math.max(limit - found.length + 1, least), PAGE);
       const before = found.length;
       const page = await this.#read({ fromPosition: from === null ? START : positionOf(from), maxCount: count });
@@ -172,13 +172,13 @@ export class EventStoreDbEventStore extends EventStore {
         if (!isSystemStream(resolved.event?.streamId ?? '')) found.push(recordedOf(resolved));
       }
       if (page.length < count) break;
-      // Nothing but events of the server: it may have written thousands.
+      // The page had only events of the server, which may have written thousands.
       if (found.length === before) least = count * 4;
     }
     return found;
   }
 
-  /** The server's own streams count: what has been passed of the log can lie on one of their events, but never beyond the head. */
+  /** The server's own streams count. A passed position may be one of their events, but never beyond the head. */
   override async head(): Promise<string | null> {
     return this.#readHead(this.#readLimits);
   }

@@ -1,11 +1,11 @@
-// The log of a process that must append nothing: because it only looks, or for as long as the log is not what it was.
+// The log of a process that must append nothing, because it only reads or because the log has a complaint.
 import type { AppendOutcome, EventStore, TogetherOutcome } from '../../ports/event-store.js';
 import { EventStoreDecorator } from '../../ports/event-store-decorator.js';
 
 export class RefusingEventStore extends EventStoreDecorator {
   constructor(
     store: EventStore,
-    /** Why nothing may be appended now; null when it may. */
+    /** The reason to refuse appends; null when they are allowed. */
     private readonly refusal: () => Promise<Error | null>,
   ) {
     super(store);

@@ -1,11 +1,11 @@
-// Events of the embedded log that are compressed together. Fields and values of neighbours are alike, so that a text of 800 characters
-// takes about 100 bytes; measured, and why this method: docs/adr/0021.
+// Events of the embedded log that are compressed together. Fields and values of neighbours are alike, so a text of 800 characters takes about 100
+// bytes. The measurements and the choice of the method are in docs/adr/0021.
 import { promisify } from 'node:util';
 import { brotliCompress, brotliDecompressSync, constants } from 'node:zlib';
 import { EventsUnreadable } from '../../ports/event-store.js';
 
 const compress = promisify(brotliCompress);
-/** Higher ones take twice the time for nothing. */
+/** Higher qualities take twice the time for no gain. */
 const QUALITY = 4;
 /** JSON has none outside its strings, and escapes it within. */
 const SEPARATOR = '\n';
@@ -22,7 +22,7 @@ export class SegmentUnreadable extends EventsUnreadable {
   }
 }
 
-/** Gives back only what can be read again: there is no other copy of it afterwards. */
+/** Returns only data that can be read again, because the other copies are deleted afterwards. */
 export async function packSegment(texts: readonly string[]): Promise<Buffer> {
   const joined = texts.join(SEPARATOR);
   const params = {

@@ -1,5 +1,5 @@
-// What an event store takes, and how it is written as JSON. Both adapters call `encodeStorable` before anything else, so
-// that what it refuses never reaches a queue or the network.
+// Checks the events for an event store and writes them as JSON. Both adapters call `encodeStorable` first, so that refused events never reach a queue
+// or the network.
 import { isId } from '../../kernel/ids.js';
 import {
   type ExpectedRevision,
@@ -20,20 +20,20 @@ export interface StorableEvent {
 
 export interface StorableAppend {
   readonly events: readonly StorableEvent[];
-  /** What the append weighs against MAX_APPEND_BYTES. */
+  /** The size that counts against MAX_APPEND_BYTES. */
   readonly bytes: number;
 }
 
-/** `<category>-<id>`; visible ASCII only, so that a name is its own bytes in every store. */
+/** `<category>-<id>` in visible ASCII only, so that a name is its own bytes in every store. */
 const STREAM = /^[A-Za-z0-9_]+-[!-~]+$/;
 const MAX_STREAM_LENGTH = 256;
 const EVENT_TYPE = /^[A-Za-z][A-Za-z0-9_.-]{0,127}$/;
-/** Deeper than any event; a value that holds itself ends here too. */
+/** Deeper than any event. A value that contains itself ends here too. */
 const MAX_DEPTH = 64;
 /** Id, type and framing of an event, which the stores count as well. */
 const EVENT_OVERHEAD_BYTES = 64;
 
-/** Throws UnstorableEvent, naming the place and never the value; the texts are taken now, whatever the caller changes later. */
+/** Throws UnstorableEvent, naming the place and never the value. The texts are made now, so later changes by the caller do not matter. */
 export function encodeStorable(
   stream: string,
   expected: ExpectedRevision,
@@ -62,7 +62,7 @@ export function encodeStorable(
   return { events: encoded, bytes };
 }
 
-/** Throws UnstorableEvent for what no store takes together, before the first of it is stored. */
+/** Throws UnstorableEvent for a group that no store takes, before the first of it is stored. */
 export function checkTogether(appends: readonly StreamAppend[]): readonly StorableAppend[] {
   if (new Set(appends.map(({ stream }) => stream)).size < appends.length)
     throw new UnstorableEvent('A stream appears twice in one append');
@@ -70,7 +70,7 @@ export function checkTogether(appends: readonly StreamAppend[]): readonly Storab
 }
 
 function encodeEvent({ id, type, data, metadata }: NewEvent, index: number): StorableEvent {
-  // An upper-case UUID would come back in lower case from EventStoreDB, as the id of another event.
+  // EventStoreDB would return an upper-case UUID in lower case, as the id of another event.
   if (typeof id !== 'string' || !isId(id))
     throw new UnstorableEvent(`The id of event ${index} is not a UUID in lower case`);
   if (typeof type !== 'string' || !EVENT_TYPE.test(type))
@@ -90,7 +90,7 @@ function encodeObject(value: unknown, place: string): string {
   return JSON.stringify(value);
 }
 
-/** Refuses what JSON would drop, change or choke on. A negative zero passes: it comes back as a zero, which equals it. */
+/** Refuses values that JSON would drop or change, or fail on. A negative zero passes, because it comes back as a zero, which equals it. */
 function check(value: unknown, place: string, path: string[]): void {
   switch (typeof value) {
     case 'boolean':
@@ -108,6 +108,7 @@ function check(value: unknown, place: string, path: string[]): void {
   if (path.length >= MAX_DEPTH) return refuse('is nested too deeply', place, path);
   const keys = Object.keys(value);
   if (Array.isArray(value)) {
+    // The indexes come first and in order. If there are as many keys as elements and the last one is the last index, all are indexes.
     if (!isWhole(value, keys)) return refuse('is an array with holes or properties', place, path);
   } else if (!isPlain(value)) return refuse('is neither a plain object nor an array', place, path);
   if (Object.getOwnPropertySymbols(value).length > 0) return refuse('has a symbol as a key', place, path);
@@ -125,12 +126,12 @@ function isWhole({ length }: readonly unknown[], keys: readonly string[]): boole
 }
 
 function refuse(reason: string, place: string, path: readonly string[]): never {
-  // A key may be anything, personal data included, so only what looks like a name of ours is told.
+  // A key may hold personal data, so the error gives only keys that look like names of the service.
   const names = path.slice(0, 8).map((key) => (/^[$\w]{1,32}$/.test(key) ? key : '?'));
   throw new UnstorableEvent(`${[place, ...names].join('.')} ${reason}`);
 }
 
-/** Its prototype is none or a root one; asking for `Object.prototype` itself would refuse objects of another realm. */
+/** Its prototype is null or a root one. A check for `Object.prototype` itself would refuse objects of another realm. */
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;

@@ -17,19 +17,19 @@ import { isOfEarlierFormat, Sealing } from '../sealed-payloads/sealing.js';
 
 declare module 'ioredis' {
   interface RedisCommander<Context> {
-    /** State of the record and, by state, the kept reply or the round. */
+    /** The state of the record and, by state, the kept reply or the round. */
     idempotencyBeginBuffer(...args: readonly string[]): Result<[state: Buffer, reply?: Buffer], Context>;
     idempotencyKeep(...args: readonly (string | Buffer)[]): Result<Keeping, Context>;
   }
 }
 
-/** Durations in milliseconds; the defaults are what the port promises. Tests shorten them. */
+/** Durations in milliseconds. The defaults are the port's promises. Tests shorten them. */
 export interface IdempotencyTimes {
   readonly keepFor: number;
   readonly keepForVisitors: number;
   readonly lease: number;
   readonly waitAtMost: number;
-  /** Longest single exchange with Redis, waiting for a connection included. */
+  /** The longest single exchange with Redis, including the wait for a connection. */
   readonly redisLimit: number;
 }
 
@@ -43,12 +43,11 @@ const TIMES: IdempotencyTimes = {
 const FIRST_LOOK_MS = 20;
 const LONGEST_LOOK_MS = 250;
 const TICKS_PER_LEASE = 4;
-/** How long keeping a reply is tried again. */
+/** The time, in leases, for which keeping a reply is retried. */
 const KEEP_TRYING_LEASES = 6;
 
-// A record is a hash: `content` (keyed hash), `since` (its first use), `round` (releases so far), then either `holder` and `until`, or `reply`.
-// A `twin` waits.
-// Times are the Redis server's, so that the clocks of the processes do not matter.
+// A record is a hash: `content` (keyed hash), `since` (its first use), `round` (releases so far), then either `holder` and `until`, or `reply`. A
+// `twin` waits. Times are the Redis server's, so the clocks of the processes do not matter.
 const NOW = `local time = redis.call('TIME') local now = time[1] * 1000 + math.floor(time[2] / 1000)`;
 
 /** KEYS: record. ARGV: content, holder, lease, time to keep. */
@@ -65,8 +64,8 @@ redis.call('PEXPIRE', KEYS[1], ARGV[4])
 return { 'execute', (round or '0') .. ' ' .. (since or now) .. (content and '' or ' first') }`;
 
 /**
- * KEYS: record, the kept ones of the visitor or account by the end of their time. ARGV: holder, reply, time to keep, content, lease, how
- * many may be kept (0: any number). A record that Redis has lost is written again.
+ * KEYS: record, the kept records of the visitor or account by the end of their time. ARGV: holder, reply, time to keep, content, lease, the largest
+ * number of kept replies (0: unlimited). A record that Redis has lost is written again.
  */
 const KEEP = `${NOW}
 local holder, twin = unpack(redis.call('HMGET', KEYS[1], 'holder', 'twin'))
@@ -82,13 +81,13 @@ redis.call('HDEL', KEYS[1], 'holder', 'until')
 redis.call('PEXPIRE', KEYS[1], full and (twin and ARGV[5] or 0) or ARGV[3])
 return full and 'beyond-cap' or 'kept'`;
 
-/** Kept replies that one visitor or one account may have in an environment; 0: any number. */
+/** The kept replies that one visitor or one account may have in an environment; 0: unlimited. */
 export interface MostKept {
   readonly ofVisitor: number;
   readonly ofAccount: number;
 }
 
-/** An execution and where its reply is to be kept. */
+/** An execution and the place of its reply. */
 interface Held {
   readonly record: string;
   readonly counted: string;
@@ -101,9 +100,9 @@ interface Held {
 }
 
 /**
- * One Redis hash a key, changed by scripts only. Its name and the content's hash are HMACs under a key of the
- * installation that a rotation of the master key does not change, or a retry across a rotation would execute twice.
- * Replies are sealed under the data key of the person whom they concern; an empty one is that of a person erased meanwhile.
+ * One Redis hash for each key, changed by scripts only. Its name and the content's hash are HMACs under a key of the installation. A rotation of the
+ * master key does not change that key. Otherwise a retry across a rotation would execute twice. Replies are sealed under the data key of the person
+ * concerned. An empty reply means that the person was erased meanwhile.
  */
 export class RedisIdempotencyRecords extends IdempotencyRecords {
   private readonly connection: BoundedRedis;
@@ -116,7 +115,7 @@ export class RedisIdempotencyRecords extends IdempotencyRecords {
     private readonly vault: Vault,
     times: Partial<IdempotencyTimes> = {},
     private readonly most: MostKept = { ofVisitor: 0, ofAccount: 0 },
-    /** Hears of every reply that was not kept because as many were kept as may be. */
+    /** Called for every reply that was not kept because of the limit. */
     private readonly notKept: () => void = () => undefined,
   ) {
     super();
@@ -151,7 +150,7 @@ export class RedisIdempotencyRecords extends IdempotencyRecords {
           return this.open(record, reply ?? Buffer.alloc(0));
         case 'execute': {
           const [round = '', since = '', first] = String(reply).split(' ');
-          // Bound to the first use and its content: a record that expired or was lost never names what it named before.
+          // The scope depends on the first use and its content. So a record that expired or was lost never names the same things again.
           const scope = keyedIdAt(Number(since), this.hashing, 'scope', content, round);
           const held = { record, counted, content, holder, scope, first: first !== undefined, keepFor, most };
           return { kind: 'execute', execution: this.execution(held) };
@@ -175,7 +174,7 @@ export class RedisIdempotencyRecords extends IdempotencyRecords {
     const ticking = setInterval(() => {
       ticksLeft -= 1;
       if (ticksLeft < 0) clearInterval(ticking);
-      // What fails now is tried again at the next tick; a lease that runs out meanwhile is what the others wait for.
+      // A failure is retried at the next tick. When the lease runs out, the other requests go on.
       else attempt().catch(() => undefined);
     }, this.times.lease / TICKS_PER_LEASE).unref();
     return {

@@ -1,33 +1,33 @@
-// How much room a file of LMDB has. Used by the embedded event store and by the vault on disk.
+// The room of an LMDB file. Used by the embedded event store and by the vault on disk.
 import { statfsSync } from 'node:fs';
 import type { RootDatabase } from 'lmdb';
 
 export interface SpaceUsage {
   readonly usedBytes: number;
-  /** What the file may grow to: the configured size, or less where the disk has less left. */
+  /** The largest size of the file: the configured size, or less where the disk has less room. */
   readonly totalBytes: number;
 }
 
-/** From this part of the room on the alarm rings, and only below the other one it can ring again. */
+/** The alarm rings from this part of the room on. It can ring again only after the usage fell below the other part. */
 const NEARLY_FULL_AT = 0.7;
 const RELAXED_AT = 0.65;
-/** What would use more than this part is refused. */
+/** Writes beyond this part are refused. */
 const FULL_AT = 0.95;
 /** A value changes pages of several trees beside its own. */
 const SPACE_PER_BYTE = 3;
-/** A look takes tens of microseconds: with so much room left there is another only after a while. */
+/** A check takes tens of microseconds, so with this much room the next one waits a while. */
 const MUCH_ROOM_BYTES = 64 * 2 ** 20;
 const LOOK_AGAIN_MS = 100;
 
 /**
- * The ceiling is ours alone: the LMDB of the `lmdb` package enlarges a map that has become too small, for writers and for
- * readers, so processes with different sizes may have one file open. Each refuses at its own size.
+ * The limit is the service's own. The LMDB of the `lmdb` package enlarges a map that is too small, for writers and for readers. So processes with
+ * different sizes may have one file open, and each refuses at its own size.
  */
 export class Space {
   private nearlyFull = false;
   private seen: { readonly at: number; readonly usage: SpaceUsage } | null = null;
 
-  /** `onNearlyFull` is told once when the alarm rings, by each process that writes. */
+  /** Each writing process calls `onNearlyFull` once when the alarm rings. */
   constructor(
     private readonly root: Pick<RootDatabase, 'getStats' | 'resetReadTxn'>,
     readonly file: string,
@@ -35,7 +35,7 @@ export class Space {
     private readonly onNearlyFull: (usage: SpaceUsage) => void = () => undefined,
   ) {}
 
-  /** Pages that became free are counted as used: LMDB takes them again, but gives none back. */
+  /** Freed pages count as used, because LMDB reuses them but never gives them back. */
   usage(): SpaceUsage {
     try {
       const { lastPageNumber, root } = this.root.getStats() as { lastPageNumber: number; root: { pageSize: number } };
@@ -47,7 +47,7 @@ export class Space {
     }
   }
 
-  /** As `usage`; where there is much room, as it was a moment ago. */
+  /** As `usage`. With much room left, it may be a moment old. */
   recentUsage(): SpaceUsage {
     const now = performance.now();
     if (this.seen === null || now - this.seen.at >= LOOK_AGAIN_MS || !hasMuchRoom(this.seen.usage))
@@ -55,7 +55,7 @@ export class Space {
     return this.seen.usage;
   }
 
-  /** The usage that leaves no room for this many bytes more; null when there is room. What is refused in time leaves a file that can be read. */
+  /** The usage that leaves no room for this many bytes more; null when there is room. Refusing early keeps the file readable. */
   lacking(bytes: number): SpaceUsage | null {
     const usage = this.recentUsage();
     const { usedBytes, totalBytes } = usage;

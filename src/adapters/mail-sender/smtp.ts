@@ -6,13 +6,13 @@ import { MailSender, type Mail } from '../../ports/mail-sender.js';
 export interface SmtpMailSenderOptions {
   /** `smtp://` or `smtps://`, with credentials if the server asks for them; null: no mail is sent. */
   readonly url: string | null;
-  /** Sender address. */
+  /** The sender address. */
   readonly from: string;
-  /** Milliseconds over everything; default 15,000. */
+  /** The limit of the whole exchange, milliseconds; default 15,000. */
   readonly timeoutMs?: number;
 }
 
-/** What is looked at of nodemailer's errors; their messages quote addresses. */
+/** The used parts of nodemailer's errors, whose messages quote addresses. */
 interface SmtpError {
   readonly code?: string;
   readonly responseCode?: number;
@@ -23,8 +23,8 @@ interface SmtpError {
 const LIMIT_MS = 15_000;
 
 /**
- * One connection a mail: they are few. A recipient whom the server refuses for good counts as done, because no other try would
- * change that; all other trouble is Unavailable, and says nothing about whom or what it was.
+ * One connection for each mail, because mails are few. A recipient that the server refuses for good counts as done, because another try would change
+ * nothing. All other trouble is Unavailable, and names neither recipient nor mail.
  */
 export class SmtpMailSender extends MailSender {
   private readonly transport: ReturnType<typeof createTransport> | null;

@@ -1,4 +1,4 @@
-// One browser for all pages: started at the first use, started again when it died, and everything of it removed at the end.
+// One browser for all pages. It starts at the first use and again after it died, and is removed completely at the end.
 import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,8 +11,8 @@ const WATCH_EVERY_MS = 250;
 const NO_PROXY_THERE = 'http://127.0.0.1:1';
 
 /**
- * What a page is denied here, it is denied a second time: no name resolves, not even an address, and every connection would have to
- * go through a proxy that does not exist. The rest keeps the browser itself from calling home.
+ * Denies pages the network a second time: no name resolves, not even an address, and every connection needs a proxy that does not exist. The rest
+ * keeps the browser itself from calling home.
  */
 const ARGUMENTS = [
   '--host-resolver-rules=MAP * ~NOTFOUND',
@@ -25,14 +25,14 @@ const ARGUMENTS = [
   '--disable-quic',
 ];
 
-/** `nobody`, as whom the browser runs when the service runs as root, for whom its sandbox would not work. */
+/** The user `nobody`. The browser runs as this user when the service runs as root, because its sandbox does not work for root. */
 const NOBODY = 65_534;
-/** What each of the browser's processes may allocate, kilobytes. A page that needs more ends. */
+/** The memory that each of the browser's processes may allocate, kilobytes. A page that needs more ends. */
 const MEMORY_KB = 786_432;
 
 /**
- * Starts the browser in its limits. It takes the last folder it is told; the library's own belongs to us. Never without its
- * sandbox: a browser that cannot set it up ends, and then nothing is printed.
+ * Starts the browser within its limits. It uses the last folder on its command line, because the library's own belongs to the service's user. It
+ * always has its sandbox: a browser that cannot set it up ends, and nothing is printed.
  */
 function launcher(executablePath: string, asRoot: boolean): string {
   const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
@@ -42,18 +42,18 @@ function launcher(executablePath: string, asRoot: boolean): string {
 
 export class ChromiumBrowser {
   private current: Promise<Browser> | null = null;
-  /** What is still to be waited for: each settles when a browser's process is gone and its folder is removed. */
+  /** Pending ends: each settles when a browser's process is gone and its folder is removed. */
   private readonly ending = new Set<Promise<void>>();
   private readonly pages = new Map<Browser, number>();
   private readonly spent = new Set<Browser>();
 
-  /** `executable` is asked at each start, so that a browser may be installed meanwhile; null when there is none. */
+  /** `executable` is called at each start, so that a browser may be installed meanwhile. Null when the machine has none. */
   constructor(
     private readonly executable: () => string | null,
     private readonly searchPath: string,
   ) {}
 
-  /** The running browser, after starting it when need be. Rejects when there is none or it does not start; the next call tries again. */
+  /** The running browser, started if needed. Rejects when the machine has none or it does not start. The next call tries again. */
   get(): Promise<Browser> {
     if (this.current !== null) return this.current;
     const starting = this.start();
@@ -65,7 +65,7 @@ export class ChromiumBrowser {
     return starting;
   }
 
-  /** A page is in it from here to `end`. */
+  /** Counts a page in it from here to `end`. */
   begin(browser: Browser): void {
     this.pages.set(browser, (this.pages.get(browser) ?? 0) + 1);
   }
@@ -80,16 +80,16 @@ export class ChromiumBrowser {
     if (this.spent.delete(browser)) browser.close().catch(() => undefined);
   }
 
-  /** The next `get` starts another browser, and this one ends with the last page in it. */
+  /** The next `get` starts another browser, and this one ends with its last page. */
   async spend(browser: Browser): Promise<void> {
     if ((await this.current?.catch(() => null)) === browser) this.current = null;
     this.spent.add(browser);
   }
 
-  /** Ends a browser that died or does not do as it is told; the next `get` starts another one. */
+  /** Ends a browser that died or does not obey. The next `get` starts another one. */
   async retire(browser: Browser): Promise<void> {
     if ((await this.current?.catch(() => null)) === browser) this.current = null;
-    // The library kills one that does not answer; one that is gone already has nothing to say.
+    // The library kills a browser that does not answer. The error of one that is already gone has no use.
     browser.close().catch(() => undefined);
   }
 
@@ -119,7 +119,7 @@ export class ChromiumBrowser {
         chromiumSandbox: true,
         proxy: { server: NO_PROXY_THERE },
         args: ARGUMENTS,
-        // Our environment holds secrets, and our home is none of its business.
+        // The service's environment holds secrets, and the browser must not see its home.
         env: {
           PATH: this.searchPath,
           LANG: 'C.UTF-8',
@@ -129,7 +129,7 @@ export class ChromiumBrowser {
           XDG_CACHE_HOME: home,
         },
         timeout: START_WITHIN_MS,
-        // Who stops the service stops the browser through `close`.
+        // The service itself ends the browser through `close`.
         handleSIGINT: false,
         handleSIGTERM: false,
         handleSIGHUP: false,
@@ -143,7 +143,7 @@ export class ChromiumBrowser {
       if (!browser.isConnected()) resolve();
     }).then(remove);
     this.ending.add(ended);
-    // Leftovers in the folder for temporary files are no reason to fail.
+    // Leftover temporary files are not a fault.
     void ended.catch(() => undefined).finally(() => this.ending.delete(ended));
     const fault = await withTimeout(
       START_WITHIN_MS,
@@ -158,8 +158,8 @@ export class ChromiumBrowser {
 }
 
 /**
- * The library takes a browser for alive until the last of its processes has let go of their common pipes, and the process of a page
- * that computes without end never does. So when the browser's own process is gone, the rest of its process group is ended too.
+ * The library counts a browser as alive until its last process has closed their common pipes. The process of a page that computes without end never
+ * closes them. So after the end of the browser's own process, the rest of its process group is ended too.
  */
 async function watchProcess(browser: Browser): Promise<void> {
   const session = await browser.newBrowserCDPSession();
@@ -176,7 +176,7 @@ async function watchProcess(browser: Browser): Promise<void> {
   browser.once('disconnected', () => clearInterval(watch));
 }
 
-/** False when there is no such process or group. */
+/** False without such a process or group. */
 function signalled(pid: number, signal: 0 | 'SIGKILL'): boolean {
   try {
     return process.kill(pid, signal);

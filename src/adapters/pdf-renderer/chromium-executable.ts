@@ -3,13 +3,13 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { basename, delimiter, dirname, join } from 'node:path';
 
 /**
- * Debian's, which is the quickest (docs/benchmarks.md). What has its name is a script that would stand between us and the browser, which is called as it is and
- * lies in the folder beside.
+ * Debian's, which is the quickest (docs/benchmarks.md). Debian's file of this name is a script that would stay between the service and the browser.
+ * The browser itself has the same name and is in the folder beside.
  */
 const HEADLESS_SHELL = 'chromium-headless-shell';
 const BESIDE = join('..', 'lib', 'chromium');
 
-/** What the browsers of people are called that are Chromium or made from it. scripts/chromium.mjs looks for all the same ones. */
+/** The names of desktop browsers that are Chromium or derived from it. scripts/chromium.mjs looks for the same ones. */
 export const BROWSERS: readonly string[] = [
   'chromium',
   'google-chrome-stable',
@@ -20,7 +20,7 @@ export const BROWSERS: readonly string[] = [
   'microsoft-edge',
 ];
 
-/** The given path if it names a program, otherwise the first of the names in `searchPath`; null when there is none. */
+/** The given path if it names a program, otherwise the first of the names in `searchPath`; null without one. */
 export function findChromium(
   executablePath: string | null,
   searchPath: string,

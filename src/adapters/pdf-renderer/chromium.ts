@@ -1,4 +1,4 @@
-// Prints pages in the Chromium of this machine. Browser: chromium-browser.ts; which one: chromium-executable.ts.
+// Prints pages in the Chromium of this machine. chromium-browser.ts runs the browser, and chromium-executable.ts finds it.
 import type { Browser, BrowserContext, Route } from 'playwright-core';
 import type { Environment } from '../../kernel/environment.js';
 import { PdfRenderer, type PageSource, type RenderedPdf } from '../../ports/pdf-renderer.js';
@@ -12,36 +12,36 @@ import { PageTurns } from './page-turns.js';
 export interface ChromiumPdfRendererOptions {
   /** Null: the first of the usual names in `searchPath`. */
   readonly executablePath: string | null;
-  /** Folders of programs, as PATH names them. The browser gets it too, and nothing else of the environment. */
+  /** Folders of programs, as in PATH. The browser gets this variable too, and no other of the environment. */
   readonly searchPath: string;
-  /** Milliseconds that one page may take once it is its turn and the browser runs. */
+  /** The limit for one page after its wait, with a running browser, milliseconds. */
   readonly limitMs?: number;
-  /** Of each environment and source. */
+  /** For each environment and source. */
   readonly pagesAtOnce?: number;
   readonly waitingAtMost?: number;
-  /** Largest PDF. */
+  /** The largest PDF. */
   readonly mostBytes?: number;
-  /** Hears why no browser starts, without anything of a page. */
+  /** Gets the reason why no browser starts, without any part of a page. */
   readonly notStarted?: (error: unknown) => void;
 }
 
-/** Hundreds of sheets. */
+/** Enough for hundreds of sheets. */
 const LIMIT_MS = 10_000;
 const PAGES_AT_ONCE = 2;
 const WAITING_AT_MOST = 16;
 const MOST_BYTES = 20_000_000;
 /** A page that is not gone by then takes its browser with it. */
 const GONE_WITHIN_MS = 2_000;
-/** The service may stop while a page takes as long as it may. */
+/** The service may stop while a page takes its whole time. */
 const CLOSED_WITHIN_MS = 15_000;
-/** A browser that died under a page, perhaps because of another one, is no reason to give up at once. */
+/** A browser that died under a page, perhaps because of another page, gets a second try. */
 const TRIES = 2;
 
-/** Never asked for over a network: the page is what we answer to it. */
+/** Never requested over a network, because the renderer itself answers it with the page. */
 const ADDRESS = 'http://page.invalid/';
 /** The first title of a page is the title of its PDF. */
 const FOREIGN_TITLE = '<title>Not a report: this page was given to be printed</title>';
-/** A document in here may show what it brings along, and that is all. */
+/** The document may show only its own content. */
 const HEADERS = {
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy':
@@ -50,15 +50,14 @@ const HEADERS = {
 };
 
 /**
- * Names that never resolve and a proxy that is not there keep a page from the network, each of them alone, and also from connections
- * that are made ahead of any request. Before it comes to that, its content security policy, the interception of every request and a
- * context that is offline keep it from asking. Scripts are off in the context, and files cannot be reached from a page that has an
- * http address.
+ * Names that never resolve and a proxy that does not exist each keep a page from the network. They also stop connections made ahead of any request.
+ * Before that, three barriers keep the page from asking: its content security policy, the interception of every request, and an offline context.
+ * Scripts are off in the context. A page with an http address cannot reach files.
  */
 export class ChromiumPdfRenderer extends PdfRenderer {
   private readonly browser: ChromiumBrowser;
   private readonly searchPath: string;
-  /** Of each environment and source its own: pages of test, or foreign ones, neither run nor wait in the place of the others. */
+  /** Each environment and source has its own turns. So pages of test, or foreign ones, take no place of the others. */
   private readonly turns: Readonly<Record<`${Environment}-${PageSource}`, PageTurns>>;
   private readonly limitMs: number;
   private readonly mostBytes: number;
@@ -101,7 +100,7 @@ export class ChromiumPdfRenderer extends PdfRenderer {
     }
   }
 
-  /** Tries a browser once, so that an operator hears at the start that nothing can be printed. */
+  /** Tries a browser once, so that an operator learns at the start that nothing can be printed. */
   async check(): Promise<void> {
     const browser = await this.started();
     if (browser === null) return;
@@ -110,7 +109,7 @@ export class ChromiumPdfRenderer extends PdfRenderer {
     this.browser.end(browser);
   }
 
-  /** Lets the pages under way end if they do so soon, then ends the browser. What waits or comes is answered `unavailable`. */
+  /** Lets running pages end if they do so soon, then ends the browser. Waiting and new pages are answered `unavailable`. */
   async close(): Promise<void> {
     for (const turns of Object.values(this.turns)) turns.end();
     await withTimeout(CLOSED_WITHIN_MS, Promise.allSettled(this.running));
@@ -158,7 +157,7 @@ export class ChromiumPdfRenderer extends PdfRenderer {
       });
       return printedPage(context, html);
     };
-    // The library goes on waiting for a page that was being opened when the browser died.
+    // The library keeps waiting for a page that was being opened when the browser died.
     let died: () => void = () => undefined;
     const death = new Promise<'failed'>((resolve) => (died = () => resolve('failed')));
     browser.once('disconnected', died);
@@ -179,14 +178,14 @@ export class ChromiumPdfRenderer extends PdfRenderer {
   }
 }
 
-/** It gives up when the process of the page, or the one that writes the PDF, ends: nearly always because it needs more memory than it may have. */
+/** Gives up when the process of the page, or the one that writes the PDF, ends. Nearly always it needed more memory than it may have. */
 async function printedPage(context: BrowserContext, html: string): Promise<Uint8Array | 'gave-up'> {
   context.setDefaultTimeout(0);
   let given = false;
   const answer = (route: Route): Promise<void> => {
     const url = route.request().url();
     if (url.startsWith('data:')) return route.continue();
-    // Once: a page that refreshes itself would never be done. 'aborted' leaves the page as it is when it wants to go elsewhere.
+    // Answered once, because a page that refreshes itself would never be done. 'aborted' keeps the page when it wants to navigate.
     if (given || url !== ADDRESS) return route.abort('aborted');
     given = true;
     return route.fulfill({ status: 200, headers: HEADERS, body: html });
@@ -205,11 +204,11 @@ async function printedPage(context: BrowserContext, html: string): Promise<Uint8
       });
     return content.subarray(0, 5).toString('latin1') === '%PDF-' ? content : 'gave-up';
   };
-  // The library goes on waiting for a page whose process has died.
+  // The library keeps waiting for a page whose process has died.
   return Promise.race([printed(), crashed]);
 }
 
-/** Closing the context ends its pages' processes, also of one that computes without end. False when there is none to close, or it does not close. */
+/** Closing the context ends its pages' processes, even one that computes without end. False without a context, or when it does not close. */
 async function closed(context: BrowserContext | null): Promise<boolean> {
   if (context === null) return false;
   return (

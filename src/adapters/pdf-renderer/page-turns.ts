@@ -1,6 +1,6 @@
 // Turns for a few pages at once, with a short line before them.
 
-/** Hands out `atOnce` turns, lets `waitingAtMost` wait for one, first come first served, and sends the rest away. */
+/** Hands out `atOnce` turns, lets `waitingAtMost` callers wait in order, and sends the rest away. */
 export class PageTurns {
   private taken = 0;
   private readonly waiting: ((go: boolean) => void)[] = [];
@@ -11,20 +11,20 @@ export class PageTurns {
     private readonly waitingAtMost: number,
   ) {}
 
-  /** Runs `work` when it is its turn; null without running it when too many wait already, or it is over. */
+  /** Runs `work` at its turn. Null, without running it, when the line is full or the turns have ended. */
   async take<Result>(work: () => Promise<Result>): Promise<Result | null> {
     if (!(await this.begin())) return null;
     try {
       return await work();
     } finally {
-      // Who waits longest takes the turn over.
+      // The longest waiting caller takes the turn over.
       const next = this.waiting.shift();
       if (next) next(true);
       else this.taken -= 1;
     }
   }
 
-  /** Sends away who waits and who comes. What runs goes on. */
+  /** Sends away waiting and new callers. Running work goes on. */
   end(): void {
     this.over = true;
     for (const sendAway of this.waiting.splice(0)) sendAway(false);

@@ -1,21 +1,21 @@
-// What a page is given before it is printed, so that a large one is done in time.
+// Changes a page before it is printed, so that a large one is done in time.
 
-/** The page is not shown on a screen: laying it out for one, before and after it is printed, takes seconds. */
+/** The page is not shown on a screen. A layout for one, before and after the print, takes seconds. */
 const NO_SCREEN = '@media screen{:root{display:none!important}}';
 
-/** Chromium's time grows with the square of the length of a piece of text that does not fit its line. */
+/** Chromium's time grows with the square of the length of a text that does not fit its line. */
 const WRAPPED = '*{overflow-wrap:anywhere!important;text-wrap-mode:wrap!important}';
 const TOO_LONG = 2_000;
 
 const BYTE_ORDER_MARK = '\uFEFF';
 
-/** A page without a word of absurd length looks as it would without this. `first` stands before all that the page has in its head. */
+/** A page without very long words looks the same as before. `first` is put before everything in the page's head. */
 export function quickToPrint(html: string, first = ''): string {
   const at = endOfDoctype(html);
   return `${html.slice(0, at)}${first}<style>${NO_SCREEN}${hasLongWord(html) ? WRAPPED : ''}</style>${html.slice(at)}`;
 }
 
-/** Only white space and comments may stand before a doctype; after anything else it would not count. */
+/** Only white space and comments may be before a doctype. After anything else it would not count. */
 function endOfDoctype(html: string): number {
   const leading = /\s*(<!doctype[^>]*>)?/iy;
   for (;;) {
@@ -26,14 +26,14 @@ function endOfDoctype(html: string): number {
   }
 }
 
-/** Null when there is none, or none that ends. */
+/** Null without a comment that ends. */
 function endOfComment(html: string, at: number): number | null {
-  // It may be as short as `<!-->`.
+  // A comment may be as short as `<!-->`.
   if (html.startsWith('<!--', at)) return endOf('-->', html, at + 2);
   return html.startsWith('<?', at) ? endOf('>', html, at) : null;
 }
 
-/** Looks at text only: images in tags and style sheets are long words too. Takes time in proportion to the page, whatever the page. */
+/** Checks text only, because images in tags and style sheets are long words too. The time is proportional to the page, whatever its content. */
 function hasLongWord(html: string): boolean {
   let at: number | null = 0;
   while (at !== null) {
@@ -45,7 +45,7 @@ function hasLongWord(html: string): boolean {
   return false;
 }
 
-/** Null when nothing comes after it. */
+/** Null when nothing follows it. */
 function endOfMarkup(html: string, at: number): number | null {
   if (html.startsWith('<!--', at)) return endOfComment(html, at);
   const [tag, name] = /^<(?:(style|script)\b|[a-z/!?])/i.exec(html.slice(at, at + '<script>'.length)) ?? [];

@@ -7,19 +7,18 @@ import { BoundedRedis } from '../redis/bounded-redis.js';
 declare module 'ioredis' {
   interface RedisCommander<Context> {
     /**
-     * How many keys, the keys, the uses as JSON, and 1 to take or -1 to give back. Which key refuses (from 1; 0: none), and milliseconds until its
-     * window ends.
+     * Takes the number of keys, the keys, the uses as JSON, and 1 to take or -1 to give back. Gives the key that refuses (from 1; 0: none), and the
+     * milliseconds until its window ends.
      */
     useRateWindows(keys: number, ...args: readonly string[]): Result<[refusing: number, leftMs: number], Context>;
   }
 }
 
 /**
- * A window begins with its first use and ends by the expiry of its counter: by Redis's clock, so that the clocks of the
- * processes do not matter. A counter without an expiry cannot be (it would block its key for ever); should one appear,
- * it is given one.
+ * A window begins with its first use and ends when its counter expires. Redis's clock counts, so the clocks of the processes do not matter. A counter
+ * without an expiry would block its key for ever, so it gets one if it ever appears.
  *
- * A shared window (see RateUse.callers) is a hash: how often it was used, by how many addresses, and how often by each caller.
+ * A shared window (see RateUse.callers) is a hash: its uses, its number of addresses, and the uses of each caller.
  */
 const USE = `
 local function left(key, window)
@@ -70,7 +69,10 @@ export class RedisRateLimiter extends RateLimiter {
   private readonly connection: BoundedRedis;
   private hashing: Uint8Array | null = null;
 
-  /** `hashKey`: 32 random bytes, always the same (see Vault.installationKey). `notCounted` hears of every time that Redis or the vault could not be asked. */
+  /**
+   * `hashKey`: 32 random bytes, always the same (see Vault.installationKey). `notCounted` is called each time that Redis or the vault could not be
+   * asked.
+   */
   constructor(
     redis: Redis,
     private readonly hashKey: () => Promise<Uint8Array>,
@@ -128,7 +130,7 @@ export class RedisRateLimiter extends RateLimiter {
     return (await this.unlessAway(() => this.connection.use((redis) => redis.del(SET_ASIDE + name)))) === 1;
   }
 
-  /** Null also when there is nothing to ask. */
+  /** Null also when no use is limited. */
   private async ask<Reply>(
     uses: readonly RateUse[],
     send: (redis: Redis, names: readonly string[], told: string) => Promise<Reply>,
@@ -147,7 +149,7 @@ export class RedisRateLimiter extends RateLimiter {
     });
   }
 
-  /** Null when Redis could not be asked, or the key of the names not be had. */
+  /** Null when Redis could not be asked, or the key of the names is not available. */
   private async unlessAway<Reply>(work: () => Promise<Reply>): Promise<Reply | null> {
     try {
       return await work();
@@ -159,7 +161,7 @@ export class RedisRateLimiter extends RateLimiter {
   }
 }
 
-/** A limit of 0 is none. */
+/** Drops uses without a limit. */
 function limited(uses: readonly RateUse[]): readonly RateUse[] {
   return uses.filter(({ limit }) => limit > 0);
 }

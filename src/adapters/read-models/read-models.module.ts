@@ -1,4 +1,4 @@
-// The read models of this process: those that its feature modules declare.
+// The read models of this process, as its feature modules declare them.
 import { Global, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
 import { Redis } from 'ioredis';
@@ -35,7 +35,7 @@ class ProjectionRedis extends Redis {}
         const observer: ReadModelsObserver = {
           applyFailed: (projection, stream, error) => {
             metrics.readModelFailures.inc();
-            log.warn({ projection, stream, err: error }, 'the document was not kept for when the log is away');
+            log.warn({ projection, stream, err: error }, 'the document was not kept for an outage of the log');
           },
         };
         const projections = declaredIn(discovery, Projections);

@@ -1,16 +1,19 @@
-// Names of everything the read models keep in Redis, and the text form of what lies under them.
+// The names of all read model data in Redis, and their text form.
 import { hash } from 'node:crypto';
 import { DUE, type IndexEntry } from '../../kernel/projection.js';
 import type { AnyProjection, DocumentWrite } from '../../ports/projection-store.js';
 
-/** Keys of one generation. `state` is a hash with its number and how far it has come, `lines` one of the lines of listed documents, `entries` a sorted set of all entries. */
+/**
+ * The keys of one generation. `state` is a hash with its number and its progress. `lines` is one of the hashes with the lines of listed documents.
+ * `entries` is a sorted set of all entries.
+ */
 export interface GenerationKeys {
   readonly state: string;
   readonly lines: string;
   readonly entries: string;
 }
 
-/** Keys of one projection version. All share a hash tag, because one step changes them together. */
+/** The keys of one projection version. All share a hash tag, because one step changes them together. */
 export class ProjectionKeys {
   readonly lease: string;
   readonly request: string;
@@ -34,7 +37,7 @@ export class ProjectionKeys {
     this.building = generation('building');
   }
 
-  /** Of a document that is told while the log cannot be read. */
+  /** The key of a document that is kept for an outage of the log. */
   document(id: string): string {
     return `${this.tag}:document:${id}`;
   }
@@ -51,21 +54,21 @@ export function keysOf(projection: AnyProjection): ProjectionKeys {
   return keys;
 }
 
-/** Lists the documents whose entries are to leave, by the hour of their last event. */
+/** The list of documents whose entries will leave, by the hour of their last event. */
 export const LISTED = 'listed';
-/** Length of a time up to its hour: an entry that moved with every event would cost more than it is worth. */
+/** The length of a time up to its hour. An entry that moved with every event would cost more than it is worth. */
 const HOUR = '2026-01-31T12'.length;
 const DAY_MS = 24 * 3_600_000;
 
-/** ISO 8601 UTC; documents whose last event was in an hour that began before leave their lists. '' where they stay for ever. */
+/** ISO 8601 UTC. Documents whose last event was in an earlier hour leave their lists. '' when they never leave. */
 export function listedSince({ listedForDays }: AnyProjection, now: number): string {
   return listedForDays === undefined ? '' : new Date(now - listedForDays * DAY_MS).toISOString();
 }
 
-/** Entries of a document as texts: members of the sorted set, without the id that ends them. */
+/** The entries of a document as texts: members of the sorted set, without the id at their end. */
 export interface EntryTexts {
   readonly replaced: readonly string[];
-  /** In lists of which only the latest entry is kept. */
+  /** In lists that keep only the latest entry. */
   readonly latest: readonly string[];
 }
 
@@ -83,7 +86,7 @@ export function entriesOf(projection: AnyProjection, { state, occurredAt }: Docu
   };
 }
 
-/** The line of a document: its revision and its entries, which the next revision replaces, between tabs. */
+/** The line of a document: its revision and its entries, separated by tabs. The next revision replaces them. */
 export function lineText(revision: number, entries: readonly string[]): string {
   return [revision, ...entries].join('\t');
 }
@@ -93,15 +96,15 @@ export function readLine(line: string | null): { readonly revision: number; read
   return { revision: revision === '' ? -1 : Number(revision), entries };
 }
 
-/** Most of the names hold an id, and there are several in each document: a hash takes a fifth of the memory. */
+/** Most names hold an id, and each document has several. A hash takes a fifth of the memory. */
 const SHORT = 16;
 
-/** How a list is called in Redis. */
+/** The name of a list in Redis. */
 export function listName(list: string): string {
   return list.length <= SHORT ? list : hash('sha256', list, 'base64url').slice(0, SHORT);
 }
 
-/** Equal scores sort by bytes, so a list lies together and in order. */
+/** Equal scores sort by bytes, so a list is together and in order. */
 function entryText({ list, sort = '' }: IndexEntry): string {
   if (/\s/.test(list) || /\s/.test(sort)) throw new Error(`An index entry holds a space: ${list} ${sort}`);
   return `${listName(list)} ${sort}`;
@@ -113,7 +116,7 @@ export function cursorIn(member: string): { readonly sort: string; readonly id: 
   return { sort, id };
 }
 
-/** Bounds of a list among all members, up to a sort value. '!' follows the space that ends a value. */
+/** The bounds of a list among all members, up to a sort value. '!' follows the space that ends a value. */
 export function boundsOf(list: string, upTo?: string): [first: string, last: string] {
   const name = listName(list);
   return [`[${name} `, upTo === undefined ? `(${name}!` : `(${name} ${upTo}!`];

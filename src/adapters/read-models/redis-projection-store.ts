@@ -27,21 +27,21 @@ import {
   readLine,
 } from './redis-keys.js';
 
-/** Longer than who reads a list may wait: a large commit may have to wait for Redis to write its file. */
+/** Longer than the wait of a list's reader, because a large commit may wait while Redis writes its file. */
 const LIMIT_MS = 5_000;
-/** Documents written in one step. A reader of a list waits while Redis runs the step. */
+/** The documents that one step writes. A reader of a list waits while Redis runs the step. */
 const SLICE = 50;
 const RETIRED_FOR_SECONDS = 24 * 3_600;
 const SCAN_COUNT = 500;
-/** How often, and how long apart, documents that are merely ahead on one side are looked at again. */
+/** The number and the interval of further looks at documents that are only ahead on one side. */
 const LOOKS = 20;
 const LOOK_INTERVAL_MS = 100;
-/** One generation may have let entries go that the other one lets go in the next hour. */
+/** One generation may have dropped entries that the other one drops in the next hour. */
 const NOT_COMPARED_MS = 2 * 3_600_000;
 
 const FAULTS: readonly CommitFault[] = ['fenced', 'missing', 'moved'];
 
-/** Give it a connection of its own: its commits are large, and a list that is read would wait behind them. */
+/** Give it its own connection, because its commits are large and would delay readers of lists. */
 export class RedisProjectionStore extends ProjectionStore {
   private readonly connection: BoundedRedis;
 
@@ -124,7 +124,7 @@ export class RedisProjectionStore extends ProjectionStore {
           [token, 'GET', lease],
           [String(made.generation), 'HGET', building.state, 'generation'],
           [passed, 'HGET', live.state, 'position'],
-          // A commit may have filled or emptied them since: then it is the turn of the next one.
+          // A commit may have filled or emptied the list since. The next run then deals with it.
           ...found.map(({ kind, there }): Check => [String(there), 'EXISTS', building[kind]]),
         ],
         [
@@ -141,14 +141,14 @@ export class RedisProjectionStore extends ProjectionStore {
     });
   }
 
-  /** Whatever lies under the name of the projection and another version, also in the key layouts of earlier releases. */
+  /** Expires the data of every other version of the projection, also in the key layouts of earlier releases. */
   override async retireOlderVersions({ name, version }: AnyProjection): Promise<void> {
     for (let cursor = '0'; ;) {
       const [next, keys] = await this.connection.use((redis) =>
         redis.scan(cursor, 'MATCH', `{${name}:v*`, 'COUNT', SCAN_COUNT),
       );
       const older = keys.filter((key) => Number.parseInt(key.slice(name.length + 3), 10) < version);
-      // NX: what was retired already keeps its time.
+      // NX keeps the time of keys that are retired already.
       await this.connection.use((redis) =>
         Promise.all(older.map((key) => redis.expire(key, RETIRED_FOR_SECONDS, 'NX'))),
       );
@@ -181,11 +181,11 @@ export class RedisProjectionStore extends ProjectionStore {
   ): Promise<CommitFault | null> {
     const slices = Math.max(1, Math.ceil(writes.length / SLICE));
     for (let slice = 0; slice < slices; slice++) {
-      // One after the other, so that a reader of a list waits for one of them at most. The last moves the checkpoint.
+      // One after the other, so that a reader of a list waits for at most one of them. The last one moves the checkpoint.
       const part = writes.slice(slice * SLICE, (slice + 1) * SLICE);
       const place = { expected, next: slice === slices - 1 ? next : expected, log, writes: part };
       let fault = await this.write(projection, token, generation, place);
-      // It may have been promoted just now.
+      // The generation may have been promoted just now.
       if (fault === 'missing') fault = await this.write(projection, token, generation, place);
       if (fault !== null) return fault;
     }
@@ -200,7 +200,7 @@ export class RedisProjectionStore extends ProjectionStore {
     return { live: ofLive, building: ofBuilding };
   }
 
-  /** Nothing is taken from a document that has changed since it was looked at: it is the turn of the next time. */
+  /** A document that has changed since it was read keeps its entries until the next run. */
   override async letOldEntriesLeave(projection: AnyProjection): Promise<void> {
     const { lines, entries } = keysOf(projection).live;
     const since = listedSince(projection, this.clock.now().getTime());
@@ -255,8 +255,8 @@ export class RedisProjectionStore extends ProjectionStore {
   }
 
   /**
-   * Only the holder of the lease writes lines, so that they are still what they were read as when the changes are made; but for those that the
-   * job of old entries takes away. So all entries of a document are put, and not only those that are new.
+   * Only the holder of the lease writes lines, so they have not changed between the read and the change. Only the job of old entries may have removed
+   * some. So all entries of a document are put, not only new ones.
    */
   private write(
     projection: AnyProjection,

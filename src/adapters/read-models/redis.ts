@@ -1,5 +1,5 @@
-// The read models as the rest of the service sees them: documents folded from the log, and lists in Redis. The subscription engine's side of
-// the lists is `redis-projection-store.ts`.
+// The readers' side of the read models: documents folded from the log, and lists in Redis. `redis-projection-store.ts` is the subscription engine's
+// side of the lists.
 import type { ChainableCommander, Redis } from 'ioredis';
 import { categoryOf, idOf, type RecordedEvent } from '../../kernel/domain-event.js';
 import { DUE, foldState, type Projection } from '../../kernel/projection.js';
@@ -12,7 +12,7 @@ import { changeIf, defineChangeIf } from '../redis/guarded.js';
 import { boundsOf, cursorIn, keysOf, listName } from './redis-keys.js';
 
 export interface ReadModelsObserver {
-  /** What was appended could not be kept for when the log is away. */
+  /** The appended state could not be kept for an outage of the log. */
   applyFailed(projection: string, stream: string, error: unknown): void;
 }
 
@@ -21,19 +21,19 @@ interface Folded {
   readonly state: unknown;
 }
 
-/** How long Redis may take before it counts as away. */
+/** The time after which Redis counts as away. */
 const LIMIT_MS = 2_000;
-/** Streams that a page reads from the log at the same time. */
+/** The streams that a page reads from the log at the same time. */
 const READ_TOGETHER = 16;
 
 /**
- * A document is folded from its stream whenever it is read: what a caller may see or do can depend on it, and Redis may be behind, or be
- * changed without a trace. Redis says which documents are in a list. The live generation of a projection always lies under the same keys:
- * promoting another one renames it.
+ * A document is folded from its stream at every read. Rights and decisions can depend on it, and Redis may be behind, or changed without a trace.
+ * Redis knows which documents are in a list. The live generation of a projection always has the same keys, because promoting a generation renames its
+ * keys.
  */
 export class RedisReadModels extends ReadModels {
   private readonly connection: BoundedRedis;
-  /** Projections whose documents are told while the log cannot be read. */
+  /** Projections whose documents are kept for an outage of the log. */
   private readonly toldWithoutLog: readonly AnyProjection[];
 
   constructor(
@@ -71,7 +71,7 @@ export class RedisReadModels extends ReadModels {
   ): Promise<Page<Doc>> {
     const [first, last] = boundsOf(list, upTo);
     const reached = after === null ? null : `(${listName(list)} ${after.sort} ${after.id}`;
-    // One more than fits: only if it is there is there another page.
+    // One more than fits, to know whether there is another page.
     const count = limit === 0 ? 0 : limit + 1;
     const [total, members] = (await this.asked(projection, (asked, entries) => {
       asked.zlexcount(entries, first, last);
@@ -104,7 +104,7 @@ export class RedisReadModels extends ReadModels {
     for (const projection of this.toldWithoutLog.filter(({ category }) => category === categoryOf(stream))) {
       const key = keysOf(projection).document(id);
       try {
-        // The end of a long stream makes no document, and the one that is kept is no longer true.
+        // The end of a long stream is not enough for a document, and the kept one is out of date.
         const isWhole = history[0]?.revision === 0;
         const view = isWhole ? viewIn(projection, id, { revision, state: foldState(projection, history) }) : null;
         await this.connection.use<unknown>((redis) => (view ? keep(redis, key, view, this.keptForMs) : redis.del(key)));
@@ -126,7 +126,7 @@ export class RedisReadModels extends ReadModels {
     return members.map((member) => cursorIn(member).id);
   }
 
-  /** Answers about the entries of the live generation; while nothing is live, about those that have been built so far. */
+  /** Reads entries of the live generation, or of the unfinished one while none is live. */
   private async asked(
     projection: AnyProjection,
     ask: (asked: ChainableCommander, entries: string) => void,
@@ -144,7 +144,7 @@ export class RedisReadModels extends ReadModels {
     });
   }
 
-  /** Null for one that the log says has left the list, which the projector is about to say too. */
+  /** Null for a document that has left the list according to the log. The projector will remove it soon. */
   private async listed<Doc extends object>(
     projection: Projection<Doc, unknown>,
     list: string,
@@ -155,7 +155,7 @@ export class RedisReadModels extends ReadModels {
     return isListed ? viewIn(projection, id, folded) : null;
   }
 
-  /** Null is the truth about the stream: the log was asked. */
+  /** Null means that the stream has no document, because the log was asked. */
   private async fold(projection: AnyProjection, id: string): Promise<Folded | null> {
     const history = await this.events.readStream(`${projection.category}-${id}`);
     const last = history.at(-1);
@@ -163,7 +163,7 @@ export class RedisReadModels extends ReadModels {
   }
 }
 
-/** Replaces an earlier document only: two processes may have appended one after the other. */
+/** Replaces only an earlier document, because two processes may have appended one after the other. */
 async function keep(redis: Redis, key: string, view: View<object>, keptForMs: number): Promise<void> {
   for (let refused: number | null = 0, tries = 0; refused !== null && tries < 2; tries++) {
     const stored = await redis.get(key);
@@ -173,7 +173,7 @@ async function keep(redis: Redis, key: string, view: View<object>, keptForMs: nu
   }
 }
 
-/** Null also for a text that is no document. */
+/** Null also for a text that is not a document. */
 function kept<Doc extends object>(stored: string | null): View<Doc> | null {
   try {
     return JSON.parse(stored ?? 'null') as View<Doc> | null;

@@ -8,8 +8,8 @@ export class RedisUnavailable extends Unavailable {
 }
 
 /**
- * A connection whose every use ends within a time limit. Nothing is queued while the connection is down: a use waits for it
- * to come back and then sends, or gives up. A use that gave up after sending may still take effect.
+ * A connection whose every use ends within a time limit. No command is queued while the connection is down. A use waits for the connection and then
+ * sends, or gives up. A use that gave up after sending may still take effect.
  */
 export class BoundedRedis {
   private changing: Promise<void> | null = null;
@@ -19,7 +19,7 @@ export class BoundedRedis {
     private readonly limitMs: number,
   ) {}
 
-  /** Throws RedisUnavailable for whatever goes wrong with Redis; `send` must do nothing but talk to it. */
+  /** Throws RedisUnavailable for every failure of Redis. `send` must do nothing but talk to it. */
   async use<Reply>(send: (redis: Redis) => Promise<Reply>): Promise<Reply> {
     const { redis, limitMs } = this;
     const endsAt = performance.now() + limitMs;
@@ -40,7 +40,7 @@ export class BoundedRedis {
     }
   }
 
-  /** Many uses wait on one promise, so that an outage costs one listener. It ends with the limit, so that none is kept for a whole outage. */
+  /** Many uses wait on one promise, so that an outage costs one listener. It ends with the limit, so that no wait lasts for a whole outage. */
   private change(): Promise<void> {
     const { redis } = this;
     if (redis.status === 'end') throw new RedisUnavailable('The connection to Redis is closed');

@@ -3,21 +3,21 @@ import type { Logger } from 'pino';
 
 type Observe = (seconds: number) => void;
 
-/** A replica answers reads, so that its connections are not broken off for each write that it refuses. */
+/** The shortest time between renewals. A replica still answers reads, so its connections are not closed for each refused write. */
 const RENEWED_EVERY_MS = 1_000;
-/** By the options of a connection: one that is made from another has options of its own, and this function in common. */
+/** Keyed by the options of a connection. A duplicated connection has its own options, but shares this function. */
 const renewedAt = new WeakMap<object, number>();
 
-/** After a failover the address leads to another server, and connections to the one that is a replica now would stay there for ever. */
+/** Renews a connection to a replica. After a failover the address leads to another server, and old connections would stay at the replica for ever. */
 function renewOnReplica(this: RedisOptions, { message }: Error): boolean {
   const now = performance.now();
-  // A script's error names it further on.
+  // A script's error has the word further on.
   if (!message.includes('READONLY') || now - (renewedAt.get(this) ?? -Infinity) < RENEWED_EVERY_MS) return false;
   renewedAt.set(this, now);
   return true;
 }
 
-/** Connects with its first use: an operator's command may need no Redis. */
+/** Connects at its first use, because an operator's command may not need Redis. */
 export function connectionTo(
   { url }: { readonly url: string },
   { role }: { readonly role: string },
@@ -38,17 +38,17 @@ export function connectionTo(
 }
 
 /**
- * Another connection, for BullMQ's workers. What they send while Redis is away waits. Were it refused, a busy worker would ask again
- * at once, for ever, and the process would hear of nothing else.
+ * Another connection, for BullMQ's workers. Its commands wait while Redis is away. If they were refused, a busy worker would repeat them at once, for
+ * ever, and block the process.
  */
 export function workerConnection(redis: Redis): Redis {
   const connection = redis.duplicate({ enableOfflineQueue: true, maxRetriesPerRequest: null });
-  // The workers tell of it.
+  // The workers report the errors.
   connection.on('error', () => undefined);
   return connection;
 }
 
-/** Measures a command, and the next one when that is answered: measuring each would cost more than it tells. */
+/** Measures a command, then the next one after its answer. Measuring every command would cost too much. */
 export function measure(redis: Redis, observe: Observe): void {
   const send = redis.sendCommand.bind(redis);
   let measuring = false;

@@ -1,9 +1,9 @@
-// Changes that are made in one step, and only while what they rest on is still so: what one process reads, decides and writes.
+// Changes in one step that hold only while their conditions hold. One process reads, decides and writes without a lock.
 import type { Redis, Result } from 'ioredis';
 
 declare module 'ioredis' {
   interface RedisCommander<Context> {
-    /** Keys; checks and changes as JSON. The number of the check that failed, from 1; 0 when the changes are made. */
+    /** Takes the keys, then checks and changes as JSON. Gives the number of the failed check, from 1; 0 when the changes are made. */
     changeIf(keys: number, ...args: readonly (number | string)[]): Result<number, Context>;
   }
 }
@@ -11,7 +11,7 @@ declare module 'ioredis' {
 /** A command whose second part is its key. */
 export type RedisCommand = readonly [command: string, key: string, ...args: (number | string)[]];
 
-/** What a command that reads has to answer, a number as text; '' where there is nothing. */
+/** The expected answer of a reading command, a number as text; '' for no value. */
 export type Check = readonly [expected: string, ...RedisCommand];
 
 const CHANGE_IF = `
@@ -21,12 +21,12 @@ end
 for _, change in ipairs(cjson.decode(ARGV[2])) do redis.call(unpack(change)) end
 return 0`;
 
-/** Makes the command of this connection; again is harmless. */
+/** Defines the command on this connection. Safe to repeat. */
 export function defineChangeIf(redis: Redis): void {
   redis.defineCommand('changeIf', { lua: CHANGE_IF });
 }
 
-/** The place of the check that failed, from 0; null when the changes are made. */
+/** The index of the failed check, from 0; null when the changes are made. */
 export async function changeIf(
   redis: Redis,
   checks: readonly Check[],
@@ -43,13 +43,13 @@ export async function redisTime(redis: Redis): Promise<number> {
   return seconds * 1_000 + Math.floor(micros / 1_000);
 }
 
-/** Takes the lease under a key, or keeps it; false while another holder has it. */
+/** Takes or keeps the lease under a key; false while another holder has it. */
 export async function takeLease(redis: Redis, key: string, holder: string, ttlMs: number): Promise<boolean> {
   const kept = await changeIf(redis, [[holder, 'GET', key]], [['PEXPIRE', key, ttlMs]]);
   return kept === null || (await redis.set(key, holder, 'PX', ttlMs, 'NX')) !== null;
 }
 
-/** Nothing happens while another holder has it. */
+/** Releases the lease. Changes nothing while another holder has it. */
 export async function releaseLease(redis: Redis, key: string, holder: string): Promise<void> {
   await changeIf(redis, [[holder, 'GET', key]], [['DEL', key]]);
 }

@@ -1,5 +1,5 @@
-// Read models, checkpoints and queues in Redis are of one log. Two logs over one Redis would each go on from where the other one stands, so a
-// process says which log it runs on, and does not start while others run on another one.
+// Read models, checkpoints and queues in Redis belong to one log. With two logs on one Redis, each service would continue from the place of the
+// other. So a process claims its log, and does not start while others run on another one.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { newId } from '../../kernel/ids.js';
@@ -10,22 +10,22 @@ import { redisTime } from './guarded.js';
 /** A sorted set. Members are `<log> <process>`, with the time in ms until which they count, by Redis's clock. */
 const KEY = 'log-in-use';
 const LEASE_MS = 10_000;
-/** Of a lease. */
+/** The interval of claims, as a part of the lease. */
 const CLAIM_EVERY = 0.4;
-/** In a row; by then whoever was killed counts no more. */
+/** The number of refused claims in a row. By then killed processes no longer count. */
 const ENDS_AT_REFUSAL = Math.ceil(1 / CLAIM_EVERY) + 1;
-/** A Redis that does not answer by then is told by the health; the claim is made when it is back. */
+/** A Redis that does not answer within this time is reported by the health. The claim is made when it is back. */
 const ANSWER_WITHIN_MS = 2_000;
 /** For an operator. */
 export const ANOTHER_LOG =
   'REDIS_URL is the Redis of a service that runs on another event log; stop that one first, or set REDIS_URL, DATA_DIR or EVENT_STORE so that both have the same log.';
 
 export class LogInUse {
-  /** Why this process should not be there; null when all is well. */
+  /** The reason why this process must not run; null without one. */
   complaint: string | null = null;
   private log = '';
   private heldBefore = false;
-  /** Claims in a row that another log was in the way of. */
+  /** The number of claims in a row that another log has refused. */
   private refused = 0;
   private readonly holder = newId();
   private readonly connection: BoundedRedis;
@@ -36,8 +36,8 @@ export class LogInUse {
     redis: Redis,
     private readonly logId: () => string,
     /**
-     * Told when others run on another log. This process must end when it was never alone with its own, for then it came later; and when
-     * they stay for longer than killed ones count.
+     * Called when others run on another log. This process must end if it was never alone with its own log, because it came later. It must also end if
+     * the others stay longer than killed processes count.
      */
     private readonly onAnother: (mustEnd: boolean) => void,
     private readonly leaseMs = LEASE_MS,
@@ -45,13 +45,13 @@ export class LogInUse {
     this.connection = new BoundedRedis(redis, ANSWER_WITHIN_MS);
   }
 
-  /** False when processes with another log are there, and stay for longer than killed ones count. */
+  /** False when processes with another log are there, and stay longer than killed ones count. */
   async start(): Promise<boolean> {
     this.log = this.logId();
     const patience = performance.now() + this.leaseMs * 1.2;
     let claimed = await this.claim();
     const othersWereThere = claimed === 'another';
-    // A Redis that is away is no permission then.
+    // A Redis that is away then gives no permission.
     while (othersWereThere && claimed !== 'ours') {
       if (performance.now() > patience) return false;
       await delay(this.leaseMs / 20);
@@ -65,7 +65,7 @@ export class LogInUse {
     this.stopped = true;
     clearTimeout(this.renewing);
     const member = `${this.log} ${this.holder}`;
-    // A Redis that is away forgets it by itself.
+    // A Redis that is away drops the member by itself.
     await this.connection.use((redis) => redis.zrem(KEY, member)).catch(() => undefined);
   }
 
@@ -77,7 +77,7 @@ export class LogInUse {
     this.renewing = setTimeout(() => void this.renew().then(renewed), inMs);
   }
 
-  /** Two that claim at the same time see each other, or one does: what one step puts there and finds is of one moment. */
+  /** When two claim at the same time, at least one sees the other, because writing and reading are one step. */
   private async claim(): Promise<'ours' | 'another' | 'unknown'> {
     const isOfAnother = (member: string): boolean => !member.startsWith(`${this.log} `);
     const own = `${this.log} ${this.holder}`;
@@ -102,7 +102,7 @@ export class LogInUse {
     }
   }
 
-  /** Others may have come while Redis was away from this process, or had lost what it knew. */
+  /** Others may have come while this process could not reach Redis, or after Redis lost its data. */
   private async renew(): Promise<void> {
     const claimed = await this.claim();
     if (claimed === 'unknown') return;

@@ -1,10 +1,10 @@
-// What all queues of `@nestjs/bullmq` have in common.
+// The common settings of all queues of `@nestjs/bullmq`.
 import { BullModule } from '@nestjs/bullmq';
 import { Module } from '@nestjs/common';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 
-/** BullMQ would print an error without a listener. The user of the queue is told by the use. */
+/** BullMQ would print an error event without a listener. The user of the queue gets the error from the call. */
 class HeardQueue extends Queue {
   constructor(...options: ConstructorParameters<typeof Queue>) {
     super(...options);

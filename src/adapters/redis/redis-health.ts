@@ -1,27 +1,27 @@
-// Whether Redis takes what the service writes, and keeps it: for readiness.
+// Checks for readiness whether Redis takes and keeps the service's writes.
 import type { Redis } from 'ioredis';
 import { BoundedRedis } from './bounded-redis.js';
 
-/** A scrape, which waits for a second, hears of a Redis that does not answer. */
+/** A scrape waits for one second, so it still reports a Redis that does not answer. */
 const ANSWER_WITHIN_MS = 900;
 const KEY = 'written-for-health';
 const KEY_LASTS_MS = 60_000;
-/** What comes and goes under load needs as much below `maxmemory`: with less, some writes are refused and some are not. */
+/** Temporary data under load needs this room below `maxmemory`. With less, some writes are refused and others are not. */
 const ROOM_BYTES = 1_000_000;
 const KEEPS_ALL = 'noeviction';
 
 interface MemoryObserver {
-  /** After each look; a limit of 0 is none. */
+  /** Called after each look. A limit of 0 means none. */
   used(bytes: { readonly usedBytes: number; readonly totalBytes: number }): void;
-  /** Once for each policy that may drop something. */
+  /** Called once for each policy that may drop data. */
   drops(complaint: string): void;
 }
 
 export class RedisHealth {
   private readonly connection: BoundedRedis;
-  /** As it was last told. */
+  /** The last reported values. */
   private memory = { usedBytes: 0, totalBytes: 0, policy: KEEPS_ALL };
-  /** Outside production a policy that was there at the start is warned of only. */
+  /** Outside production, a policy that was there at the start only causes a warning. */
   private accepted: string | null;
 
   constructor(
@@ -33,7 +33,7 @@ export class RedisHealth {
     this.accepted = production ? KEEPS_ALL : null;
   }
 
-  /** Null when all is well. It writes: a replica, a full disk and a full memory answer everything else. */
+  /** Null when all is well. It writes, because a replica, a full disk and a full memory answer everything else. */
   async complaint(): Promise<string | null> {
     try {
       await this.connection.use((redis) => redis.set(KEY, '', 'PX', KEY_LASTS_MS));
@@ -48,14 +48,14 @@ export class RedisHealth {
     return `Redis is full: it uses ${usedBytes} of ${totalBytes} bytes (maxmemory).`;
   }
 
-  /** Why Redis may drop what it holds; null when it may not, or does not tell. */
+  /** The reason why Redis may drop its data; null when it may not, or does not tell. */
   async policyComplaint(): Promise<string | null> {
     await this.look().catch(() => undefined);
     const { policy } = this.memory;
     return policy === KEEPS_ALL || policy === this.accepted ? null : dropsBy(policy);
   }
 
-  /** By INFO, which a Redis that hides its configuration answers too. */
+  /** Uses INFO, which even a Redis with a hidden configuration answers. */
   private async look(): Promise<void> {
     const info = await this.connection.use((redis) => redis.info('memory'));
     const told = (name: string): string | undefined => new RegExp(`^${name}:(\\S+)`, 'm').exec(info)?.[1];

@@ -21,7 +21,7 @@ import { RedisHealth } from './redis-health.js';
       inject: [RedisSettings, ProcessSettings, Log, Metrics],
     },
     rolePart('every-role', Redis, (redis) => ({
-      // A queue may have begun to connect already. A Redis that is away is looked for again, and told by the health.
+      // A queue may have begun to connect already. The client keeps trying to reach a Redis that is away, and the health reports it.
       start: () => void redis.connect().catch(() => undefined),
     })),
     {

@@ -6,7 +6,7 @@ import { BoundedRedis } from '../redis/bounded-redis.js';
 
 const ANSWER_WITHIN_MS = 2_000;
 const STOP_WITHIN_MS = 10_000;
-/** Of an interval: a round that was taken can be taken by nobody else for so long. What is left of it is for clocks that do not tick together. */
+/** A taken round is blocked for this part of its interval. The rest allows for differences between the clocks. */
 const TAKEN_FOR = 0.75;
 
 interface Work {
@@ -14,12 +14,12 @@ interface Work {
   readonly run: () => Promise<void>;
 }
 
-/** Every process asks Redis for each round; the first one that asks runs it. One that dies is followed by another in the next round. */
+/** Every process asks Redis for each round, and the first one runs it. If it dies, another process runs the next round. */
 export class RedisScheduler extends Scheduler {
   private readonly works = new Map<string, Work>();
   private readonly running = new Map<string, Promise<void>>();
   private readonly connection: BoundedRedis;
-  /** Of the next rounds, by interval. */
+  /** The timers of the next rounds, by interval. */
   private readonly timers = new Map<number, NodeJS.Timeout>();
   private stopped = false;
 
@@ -63,7 +63,7 @@ export class RedisScheduler extends Scheduler {
     );
   }
 
-  /** Not what still runs since an earlier round. */
+  /** Skips work that still runs since an earlier round. */
   private begin(ofInterval: number): void {
     for (const [name, { intervalMs, run }] of this.works) {
       if (intervalMs !== ofInterval || this.running.has(name)) continue;

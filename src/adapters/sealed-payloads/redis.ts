@@ -3,7 +3,7 @@ import { SealedPayloads } from '../../ports/sealed-payloads.js';
 import type { Vault } from '../../ports/vault.js';
 import { Sealing, wholeMs } from './sealing.js';
 
-/** SET PX, GET and DEL. What Redis holds opens with the vault and the reference only. */
+/** Uses SET PX, GET and DEL. Only the vault and the reference open the values in Redis. */
 export class RedisSealedPayloads extends SealedPayloads {
   private readonly sealing: Sealing;
 

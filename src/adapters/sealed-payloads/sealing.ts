@@ -1,18 +1,18 @@
-// How bytes are sealed that Redis holds for a while. Redis' files keep them much longer, so that their key must die with the person.
+// Seals bytes that Redis holds for a while. Redis' files keep them much longer, so their key must die with the person.
 import { SubjectErased, type Vault } from '../../ports/vault.js';
 import { decrypt, encrypt } from '../vault/aead.js';
 import { expandKey } from '../vault/master-keys.js';
 
-/** Of the installation: seals what concerns no person. */
+/** A key of the installation, for data about no person. */
 const INSTALLATION_KEY = 'sealed-in-redis';
-/** The first byte. What earlier versions sealed, under the master key, begins with another. */
+/** The first byte. Values that earlier versions sealed under the master key begin with another one. */
 const FORMAT = 0xff;
 
 /**
- * What concerns a person is sealed under the data key of the person's vault subject, anything else under a key of the
- * installation. The reference is authenticated, so that what lies under another one opens nothing; nor does another purpose.
+ * Data about a person is sealed under the data key of the person's vault subject, all other data under a key of the installation. The reference and
+ * the purpose are authenticated, so a value opens only under its own.
  *
- * Sealed: the format, one byte that counts the characters of the subject (none: the installation's key), the subject, the sealed bytes.
+ * A sealed value is the format, one byte with the length of the subject (0: the installation's key), the subject, and the sealed bytes.
  */
 export class Sealing {
   constructor(
@@ -30,7 +30,7 @@ export class Sealing {
     return Buffer.concat([Buffer.of(FORMAT, subject?.length ?? 0), Buffer.from(subject ?? '', 'latin1'), sealed]);
   }
 
-  /** Null when the person was erased; also for what an earlier version sealed, which counts as gone. Throws NotAuthentic. */
+  /** Null when the person was erased, and for a value of an earlier version, which counts as gone. Throws NotAuthentic. */
   async open(reference: string, sealed: Buffer): Promise<Buffer | null> {
     if (sealed[0] !== FORMAT) return null;
     const context = this.contextOf(reference);
@@ -54,7 +54,7 @@ export class Sealing {
   }
 }
 
-/** What an earlier version sealed. Of a person erased meanwhile there may be nothing at all, which has no format. */
+/** Whether an earlier version sealed the value. The value of a person erased meanwhile may be empty, without a format. */
 export function isOfEarlierFormat(sealed: Buffer): boolean {
   return sealed.length > 0 && sealed[0] !== FORMAT;
 }

@@ -5,12 +5,11 @@ import type { Vault } from '../../ports/vault.js';
 import { BoundedRedis } from '../redis/bounded-redis.js';
 import { Sealing, wholeMs } from '../sealed-payloads/sealing.js';
 
-/** Longest single exchange with Redis, waiting for a connection included. */
+/** The longest single exchange with Redis, including the wait for a connection. */
 const LIMIT_MS = 2_000;
 
 /**
- * SET PX and GET. Redis sees a hash of the name, and what it holds opens with the vault and that name only. Throws Unavailable for
- * whatever goes wrong with Redis.
+ * Uses SET PX and GET. Redis sees a hash of the name, and only the vault and that name open the value. Throws Unavailable for every failure of Redis.
  */
 export class RedisTemporaryFiles extends TemporaryFiles {
   private readonly connection: BoundedRedis;

@@ -9,7 +9,7 @@ interface SigningKey {
   readonly jwk: PublicJwk;
 }
 
-/** The configured keys cannot be used. The message says why and quotes nothing of them. */
+/** The configured keys cannot be used. The message gives the reason and quotes nothing of them. */
 export class InvalidSigningKey extends Error {
   override readonly name = 'InvalidSigningKey';
 }
@@ -28,8 +28,8 @@ export class Es256TokenKeys extends TokenKeys {
   }
 
   /**
-   * @param text P-256 private keys as PEM (one block or several), as a JWK or as a JWKS; the first one signs. Line breaks of a
-   *   PEM may be written as `\n`, as environment files do. Throws InvalidSigningKey.
+   * `text` has P-256 private keys as PEM (one block or several), as a JWK or as a JWKS. The first one signs. Line breaks of a PEM may be written as `
+   * `, as in environment files. Throws InvalidSigningKey.
    */
   static async from(text: string, issuer: string): Promise<Es256TokenKeys> {
     const keys = await Promise.all(privateKeysIn(text).map(describe));
@@ -87,7 +87,7 @@ function privateKey(input: Parameters<typeof createPrivateKey>[0]): KeyObject {
   try {
     key = createPrivateKey(input);
   } catch {
-    throw new InvalidSigningKey('JWT_SIGNING_KEY holds something that is no private key, or one with a passphrase.');
+    throw new InvalidSigningKey('JWT_SIGNING_KEY holds a key that is not private or has a passphrase.');
   }
   if (key.asymmetricKeyType !== 'ec' || key.asymmetricKeyDetails?.namedCurve !== 'prime256v1') {
     throw new InvalidSigningKey(

@@ -18,7 +18,7 @@ import { NotAuthentic } from '../../ports/vault.js';
 import { decrypt, encrypt, freshBytes } from './aead.js';
 import { KEY_BYTES, type MasterKeys, UnknownMasterKey } from './master-keys.js';
 
-/** One byte that counts the characters of the master key's id, the id in 32, the wrapped key in 60; the rest is zero. A multiple of it fills a disk sector. */
+/** One byte with the length of the master key's id, the id in 32, the wrapped key in 60; the rest is zero. A multiple of it fills a disk sector. */
 const SLOT_BYTES = 128;
 const WRAPPED_AT = 33;
 const WRAPPED_BYTES = 12 + 16 + KEY_BYTES;
@@ -32,13 +32,13 @@ export interface DataKey {
 }
 
 /**
- * Why not in the database: LMDB copies a page before it changes it, and the old page keeps what it held until it is used
- * again, perhaps never. Here a key has one place and is destroyed there: the slot is overwritten and synced before
- * `destroy` answers, and nothing else ever held the wrapped key.
+ * The keys are not in the database, because LMDB copies a page before it changes it. The old page keeps its content until it is used again, perhaps
+ * never. Here a key has one place and is destroyed there. The slot is overwritten and synced before `destroy` answers, and no other place ever held
+ * the wrapped key.
  *
- * What that guarantees: the bytes are gone from the file as the operating system shows it, from then on and after a
- * crash. What it cannot: a file system that writes elsewhere instead of in place (btrfs, ZFS, a data journal), a snapshot
- * or a backup, and a flash drive that has moved a block, may keep an old copy, which is only as safe as the master key.
+ * The guarantee: the bytes are gone from the file as the operating system shows it, from then on and after a crash. The limit: a snapshot or a backup
+ * may keep an old copy, which is only as safe as the master key. So may a file system that does not write in place (btrfs, ZFS, a data journal), and
+ * a flash drive that has moved a block.
  */
 export class DataKeyFile {
   private constructor(
@@ -50,12 +50,12 @@ export class DataKeyFile {
   static open(directory: string, keys: MasterKeys): DataKeyFile {
     const fd = openSync(join(directory, FILE), constants.O_RDWR | constants.O_CREAT, 0o600);
     fsyncSync(fd);
-    // A new file is in its folder for good only once the folder has been synced.
+    // A new file is durable in its folder only after a sync of the folder.
     syncFolderNow(directory);
     return new DataKeyFile(fd, directory, keys);
   }
 
-  /** Fills unused slots with new keys. Every process sees them at once; they are durable after `sync`. */
+  /** Fills unused slots with new keys. Every process sees them at once. They are durable after `sync`. */
   make(firstSlot: number, count: number): DataKey[] {
     const made = Array.from({ length: count }, (_, index) => ({
       slot: firstSlot + index,
@@ -72,7 +72,7 @@ export class DataKeyFile {
     return this.opened(slot, this.recordAt(slot));
   }
 
-  /** The slots that hold a key, from the first on, and the master key that each needs; at most `count` slots are looked at. */
+  /** The slots with a key among `count` slots from the first on, with the master key that each needs. */
   keyIds(firstSlot: number, count: number): { readonly slot: number; readonly keyId: string }[] {
     const block = Buffer.alloc(count * SLOT_BYTES);
     const slots = Math.floor(readSync(this.fd, block, 0, block.length, firstSlot * SLOT_BYTES) / SLOT_BYTES);
@@ -83,15 +83,15 @@ export class DataKeyFile {
   }
 
   /**
-   * Wraps the key of a slot anew under the current master key. The slot must not be destroyed meanwhile: it would come back. A slot is part of
-   * one disk sector and written at once, so that a crash leaves it as it was or as it is to be.
+   * Wraps the key of a slot again under the current master key. The slot must not be destroyed meanwhile, or it would come back. A slot is part of
+   * one disk sector and written at once. So a crash leaves the old or the new content.
    */
   rewrap(slot: number): void {
     const key = this.read(slot);
     if (key !== null) writeSync(this.fd, this.record(key), 0, SLOT_BYTES, slot * SLOT_BYTES);
   }
 
-  /** What was written is on the disk when it answers. */
+  /** All writes are on the disk when it answers. */
   sync(): Promise<void> {
     return sync(this.fd);
   }
@@ -100,7 +100,7 @@ export class DataKeyFile {
     fdatasyncSync(this.fd);
   }
 
-  /** False for a slot that holds no key, and for one that was being overwritten when it was copied. */
+  /** False for a slot without a key, and for one that was being overwritten when it was copied. */
   opens(slot: number): boolean {
     try {
       return this.read(slot) !== null;
@@ -124,7 +124,7 @@ export class DataKeyFile {
     this.syncNow();
   }
 
-  /** As `destroyNow`, but the key is gone for good only after `sync`. */
+  /** As `destroyNow`, but the key is only gone for good after `sync`. */
   clear(slot: number): void {
     writeSync(this.fd, Buffer.alloc(SLOT_BYTES), 0, SLOT_BYTES, slot * SLOT_BYTES);
   }
@@ -160,7 +160,7 @@ export class DataKeyFile {
         ),
       };
     } catch (error) {
-      // Reading while another process writes the slot may give half of each.
+      // A read during another process's write may return half of each.
       const now = this.recordAt(slot);
       if (now.equals(record) || !(error instanceof NotAuthentic || error instanceof UnknownMasterKey)) throw error;
       return this.opened(slot, now);

@@ -1,4 +1,4 @@
-// The vault on a local disk: values in LMDB, data keys in a file of their own. Several processes may have it open.
+// The vault on a local disk: values in LMDB, data keys in their own file. Several processes may have it open.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -30,19 +30,21 @@ import {
 } from './wrapped-keys.js';
 
 export interface DiskVaultOptions {
-  /** Made when it does not exist. On a local disk: locks and maps do not work over a network file system. */
+  /** Created when it does not exist. It must be on a local disk, because locks and maps do not work over a network file system. */
   readonly directory: string;
   readonly keys: MasterKeys;
   readonly clock: Clock;
-  /** What the values may grow to. The space is not taken in advance, and may be raised at any later start. */
+  /** The largest size of the values. The space is not taken in advance, and may be raised at any later start. */
   readonly mapSizeBytes?: number;
-  /** Told when the values are about to run out of room, well before one is refused; once, until there is more room again. */
+  /** Called when the values are nearly out of room, well before one is refused. Called once, until they have more room again. */
   readonly onNearlyFull?: (usage: SpaceUsage) => void;
-  /** Whether new values are refused to keep the last room of the disk for what else needs it. */
+  /** Whether new values are refused to keep the last room of the disk for other needs. */
   readonly diskFull?: () => boolean;
 }
 
-/** What is known of a subject: where its key lies or lay, and when it was erased. The slot is the key's version in the authenticated data. */
+/**
+ * The record of a subject: the slot of its key, now or before, and the time of its erasure. The slot is the key's version in the authenticated data.
+ */
 type SubjectRecord = Partial<Pick<SubjectOrigin, 'madeAt' | 'madeFor'>> &
   ({ readonly slot: number } | { readonly slot: number | null; readonly erasedAt: string });
 
@@ -55,23 +57,23 @@ interface Write {
 
 const VALUES = 'values.mdb';
 const DEFAULT_MAP_SIZE_BYTES = 64 * 2 ** 30;
-/** One transaction takes no more than this, so that other processes get their turn. */
+/** The limit of one transaction, so that other processes get their turn. */
 const MAX_GROUP = 256;
-/** Data keys are made some at a time, ahead of their use, so that a new person costs no sync of the key file. */
+/** Data keys are made in groups ahead of their use, so that a new person costs no sync of the key file. */
 const KEYS_AT_A_TIME = 128;
-/** Unwrapped data keys in memory; one takes some 400 bytes. */
+/** The unwrapped data keys in memory. One takes about 400 bytes. */
 const UNWRAPPED_KEYS = 10_000;
-/** Slots of the key file that are looked at in one transaction, or in one read. */
+/** The slots of the key file that one transaction, or one read, looks at. */
 const SLOTS_AT_A_TIME = 512;
-/** Records of subjects that are in memory at once when all are gone through. */
+/** The records of subjects in memory while all are read. */
 const SUBJECTS_AT_A_TIME = 1_000;
 
-/** Names of single values in the database. */
+/** The names of single values in the database. */
 const NEXT_SLOT = 'next-slot';
 const MARKS = 'master-keys';
 const REWRAPPING = 'rewrapping';
 
-/** The newest run of `rewrap` is the one that goes on. */
+/** The newest run of `rewrap` is the one that continues. */
 class RewrapTakenOver extends Error {
   override readonly name = 'RewrapTakenOver';
 
@@ -81,29 +83,28 @@ class RewrapTakenOver extends Error {
 }
 
 /**
- * A value is durable when `put` answers: puts are gathered into transactions that are synced before they answer.
+ * A value is durable when `put` answers: puts are gathered into transactions, which are synced before the answers.
  *
- * Erasing writes the tombstone and removes the values first, then overwrites the data key in its file, and answers when
- * both are synced; what a crash left undone is done at the next start. Removed values stay in LMDB's free pages for a
- * while, as ciphertext whose key no longer exists anywhere. Every use asks the subject's record, which is shared memory,
- * so an erasure in another process counts at once although unwrapped keys are cached.
+ * Erasing first writes the tombstone and removes the values, then overwrites the data key in its file. It answers when both are synced. The next
+ * start finishes an erasure that a crash interrupted. Removed values stay in LMDB's free pages for a while, as ciphertext whose key no longer exists.
+ * Every use reads the subject's record, which is in shared memory. So an erasure in another process counts at once, even with cached keys.
  */
 export class DiskVault extends Vault implements VaultSubjects {
   private readonly subjects: Database<SubjectRecord, string>;
   private readonly entries: Database<Buffer, string>;
   private readonly installation: Database<string, string>;
-  /** Slots whose key must be overwritten: their subjects are erased already. */
+  /** Slots whose key must be overwritten, because their subjects are erased already. */
   private readonly condemned: Database<boolean, number>;
 
   private readonly queue: Write[] = [];
-  /** Settles when the queue is empty; null while nothing is being written. */
+  /** Settles when the queue is empty; null while nothing is written. */
   private writing: Promise<void> | null = null;
   private closed = false;
 
   private readonly unwrapped = new LRUCache<string, DataKey>({ max: UNWRAPPED_KEYS });
   private readonly unused: DataKey[] = [];
   private makingKeys: Promise<void> | null = null;
-  /** Keys given to subjects that no transaction has stored yet, so that their first puts agree on one. */
+  /** Keys of subjects that no transaction has stored yet, so that their first puts use the same key. */
   private readonly given = new Map<string, Promise<DataKey>>();
   private readonly installationKeys: InstallationKeys;
 
@@ -142,8 +143,8 @@ export class DiskVault extends Vault implements VaultSubjects {
       encoding: 'json',
       // Otherwise a value is visible before it is durable.
       overlappingSync: false,
-      // We gather writes ourselves. With its own batching on, the library makes a promise that no code awaits, and a full
-      // disk would end the process as an unhandled rejection.
+      // The vault gathers writes itself. The library's own batching makes a promise that no code awaits, and a full disk would end the process as an
+      // unhandled rejection.
       eventTurnBatching: false,
     });
     const vault = new DiskVault(
@@ -184,7 +185,7 @@ export class DiskVault extends Vault implements VaultSubjects {
       if (key === null) {
         this.refuseIfFull(0);
         const given = await this.giveKey(subject);
-        // An erasure must find the key from the moment that something is sealed under it.
+        // An erasure must find the key before a value is sealed under it.
         if (await this.withKey(subject, given, () => undefined)) key = given;
       }
       if (key !== null) return encrypt(key.bytes, sealContext(subject, context, key.slot), value);
@@ -252,9 +253,8 @@ export class DiskVault extends Vault implements VaultSubjects {
   }
 
   /**
-   * Slots are made and wrapped anew in transactions only, of which there is one at a time over all processes. So none is made behind
-   * the back of a run; and none that is wrapped anew can be destroyed in between, because its erasure begins with a transaction
-   * that condemns it.
+   * Slots are made and wrapped again in transactions only, and all processes share one at a time. So no slot is made unseen during a run. No slot is
+   * destroyed while it is wrapped, because its erasure begins with a transaction that condemns it.
    */
   override async rewrap(): Promise<Rewrapped> {
     const run = freshBytes(16).toString('base64url');
@@ -273,7 +273,7 @@ export class DiskVault extends Vault implements VaultSubjects {
       await nextTurn();
     }
     return this.wrapping(run, () => {
-      // What was made meanwhile, perhaps by a process that has another master key in front.
+      // Slots made meanwhile, perhaps by a process with another master key in front.
       const since = this.slotCount() - slots;
       if (since > 0) {
         rewrapped += this.rewrapSlots(slots, since);
@@ -298,7 +298,7 @@ export class DiskVault extends Vault implements VaultSubjects {
     return { madeAt, madeFor, entries: places.map((place) => place.slice(subject.length + 1)) };
   }
 
-  /** When the subject was erased; null when it was not. */
+  /** The time of the subject's erasure; null without one. */
   erasedAt(subject: string): string | null {
     const record = this.read(() => this.subjects.get(subject));
     return record !== undefined && 'erasedAt' in record ? record.erasedAt : null;
@@ -312,17 +312,17 @@ export class DiskVault extends Vault implements VaultSubjects {
     await this.write(() => void this.root.putSync('ledger-mark', mark));
   }
 
-  /** The next ledger is taken for the right one. */
+  /** Accepts the next ledger as the right one. */
   async forgetLedger(): Promise<void> {
     await this.write(() => void this.root.removeSync('ledger-mark'));
   }
 
   /**
-   * Copies the vault into a folder that has none, while processes use it. The keys come after the values: by then there is one for
-   * each subject among them, but for those erased in between, who are erased in the copy too.
+   * Copies the vault into a folder without one, while processes use it. The keys are copied after the values, so each copied subject has its key.
+   * Subjects erased in between have none, and are erased in the copy too.
    */
   async copyTo(directory: string): Promise<void> {
-    // Compacted: what was removed does not come along in free pages.
+    // Compacted, so that free pages with removed values are not copied.
     await this.root.backup(join(directory, VALUES), true);
     await this.dataKeys.copyTo(directory);
     const copy = DiskVault.open({ directory, keys: this.keys, clock: this.clock, mapSizeBytes: this.mapSizeBytes });
@@ -334,7 +334,7 @@ export class DiskVault extends Vault implements VaultSubjects {
           await copy.erase(subject);
         }
       }
-      // The keys may have been wrapped anew between the two copies.
+      // The keys may have been wrapped again between the two copies.
       copy.root.transactionSync(() => copy.root.removeSync(MARKS));
       copy.knowMasterKeys();
     } finally {
@@ -342,12 +342,12 @@ export class DiskVault extends Vault implements VaultSubjects {
     }
   }
 
-  /** Room used and available for values; the data keys lie in a file of their own, 128 bytes each. */
+  /** The used and available room for values. The data keys are in their own file, 128 bytes each. */
   usage(): SpaceUsage {
     return this.read(() => this.space.usage());
   }
 
-  /** What was put is written; what comes now fails. */
+  /** Pending puts are written. New ones fail. */
   async close(): Promise<void> {
     if (this.closed) return;
     this.closed = true;
@@ -362,19 +362,19 @@ export class DiskVault extends Vault implements VaultSubjects {
     return this.read(() => [...this.subjects.getRange(after)]);
   }
 
-  /** Of all that is kept of it. */
+  /** The places of all its entries. */
   private placesOf(subject: string): string[] {
     return [...this.entries.getKeys({ start: `${subject} `, end: `${subject} \x7f` })];
   }
 
-  /** Only what is new needs room: a full vault is read, removed from and erased in as before. */
+  /** Only new values need room. Reads, removals and erasures work in a full vault. */
   private refuseIfFull(bytes: number): void {
     if (this.diskFull()) throw new Unavailable('The disk is full');
     const full = this.read(() => this.space.lacking(bytes));
     if (full !== null) throw new Unavailable(`The vault is full: ${full.usedBytes} of ${full.totalBytes} bytes used`);
   }
 
-  /** Null when the subject has no data key yet. Throws for a subject that is erased. */
+  /** Null when the subject has no data key yet. Throws for an erased subject. */
   private keyOf(subject: string, record: SubjectRecord | undefined): DataKey | null {
     if (record === undefined) return null;
     if ('erasedAt' in record) {
@@ -385,7 +385,7 @@ export class DiskVault extends Vault implements VaultSubjects {
     if (known?.slot === record.slot) return known;
     const key = this.dataKeys.read(record.slot);
     if (key === null) {
-      // Since the record was read another process may have erased the subject; if not, something is very wrong.
+      // Another process may have erased the subject since the record was read. Otherwise the vault is damaged.
       if (this.erasedAt(subject) !== null) throw new SubjectErased(`Subject ${subject} was erased.`);
       throw new DataKeyMissing(record.slot);
     }
@@ -393,12 +393,12 @@ export class DiskVault extends Vault implements VaultSubjects {
     return key;
   }
 
-  /** As a copy: the bytes at hand are part of a larger block, all of which would be kept with them. */
+  /** Copies the key, because its bytes are part of a larger block, which would stay in memory too. */
   private remember(subject: string, { slot, bytes }: DataKey): void {
     this.unwrapped.set(subject, { slot, bytes: Uint8Array.from(bytes) });
   }
 
-  /** Writes with the subject's key, which may be new. False when another process gave the subject a key first; ours was never used. */
+  /** Writes with the subject's key, which may be new. False when another process gave the subject a key first. The key here was then never used. */
   private async withKey(
     subject: string,
     key: DataKey,
@@ -442,7 +442,7 @@ export class DiskVault extends Vault implements VaultSubjects {
     }
   }
 
-  /** Slots are drawn in a transaction, so that two processes never write the same one; a crash merely wastes them. */
+  /** Slots are drawn in a transaction, so that two processes never write the same one. A crash only wastes them. */
   private async makeKeys(): Promise<void> {
     try {
       const made = await this.wrapping(null, () => {
@@ -460,7 +460,7 @@ export class DiskVault extends Vault implements VaultSubjects {
     }
   }
 
-  /** What an erasure had still to do when its process died. */
+  /** Finishes the erasures of a process that died. */
   private finishErasures(): void {
     for (const slot of this.read(() => [...this.condemned.getKeys()])) {
       this.dataKeys.destroyNow(slot);
@@ -488,7 +488,7 @@ export class DiskVault extends Vault implements VaultSubjects {
     return (this.root.get(MARKS) as Record<string, string> | undefined) ?? {};
   }
 
-  /** A vault of a version that kept no marks is searched once. */
+  /** A vault of a version without marks is searched once. */
   private knowMasterKeys(): void {
     if (this.read(() => this.root.get(MARKS)) !== undefined) return;
     const marks: Record<string, string> = {};
@@ -506,7 +506,7 @@ export class DiskVault extends Vault implements VaultSubjects {
     this.root.transactionSync(() => this.root.putSync(MARKS, { ...marks, ...this.marks() }));
   }
 
-  /** The mark of a master key that opens what was found; an empty one without that key. */
+  /** The mark of a master key that opens the found key; an empty mark without that key. */
   private provenBy(keyId: string, open: () => void): string {
     if (!this.keys.has(keyId)) return '';
     try {
@@ -527,7 +527,7 @@ export class DiskVault extends Vault implements VaultSubjects {
           this.root.putSync(MARKS, { ...marks, [this.keys.currentId]: markOf(this.keys) });
         return { result: section() };
       } catch (error) {
-        // What waits in the same transaction goes on.
+        // The other writes of the same transaction go on.
         return { error };
       }
     });
@@ -535,11 +535,11 @@ export class DiskVault extends Vault implements VaultSubjects {
     return outcome.result;
   }
 
-  /** How many of the slots another master key had wrapped. Only within a transaction. */
+  /** The number of these slots that another master key had wrapped. Only within a transaction. */
   private rewrapSlots(first: number, count: number): number {
     const others = this.dataKeys.keyIds(first, count).filter(({ keyId }) => keyId !== this.keys.currentId);
     for (const { slot } of others) {
-      // An erasure that has not come to its end, or whose process died.
+      // Its erasure has not ended, or its process died.
       if (this.condemned.doesExist(slot)) this.dataKeys.clear(slot);
       else this.dataKeys.rewrap(slot);
     }
@@ -555,11 +555,11 @@ export class DiskVault extends Vault implements VaultSubjects {
     return others.length;
   }
 
-  /** How many data keys lie in these slots; each of them opens with the current master key. */
+  /** The number of data keys in these slots. Each of them opens with the current master key. */
   private openedDataKeys(first: number, count: number): number {
     const isOther = ({ keyId }: { readonly keyId: string }): boolean => keyId !== this.keys.currentId;
     const found = this.dataKeys.keyIds(first, count);
-    // Looked at twice: reading while another process destroys a key may give half of it.
+    // Checked twice, because a read during another process's write may return half a key.
     const left = found
       .filter(isOther)
       .flatMap(({ slot }) => this.dataKeys.keyIds(slot, 1))
@@ -584,7 +584,7 @@ export class DiskVault extends Vault implements VaultSubjects {
     }
   }
 
-  /** Runs in a transaction with whatever else waits; durable when it answers. */
+  /** Runs in a transaction with other waiting writes; durable when it answers. */
   private write<Result>(section: () => Result): Promise<Result> {
     return new Promise<Result>((resolve, reject) => {
       if (this.closed && this.writing === null) throw new Error('The vault is closed.');
@@ -599,13 +599,13 @@ export class DiskVault extends Vault implements VaultSubjects {
     while (this.queue.length > 0) {
       const group = this.queue.splice(0, MAX_GROUP);
       try {
-        // As a child transaction: an exception in the plain kind commits what was written before it.
+        // A child transaction. An exception in the plain kind commits earlier writes.
         await this.root.childTransaction(() => {
           for (const { apply } of group) apply();
         });
         for (const { done } of group) done();
       } catch (error) {
-        // The library tells the reason in a second promise, which would be an unhandled rejection without a listener.
+        // The library gives the reason in a second promise, which would be an unhandled rejection without a listener.
         const reason: unknown =
           error instanceof Error && 'commitError' in error
             ? await Promise.resolve(error.commitError).catch((cause: unknown) => cause)

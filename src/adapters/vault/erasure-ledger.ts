@@ -1,4 +1,4 @@
-// Which subjects of the vault were erased, in a file that no backup holds: a restored older vault is erased by it again.
+// The erased subjects of the vault, in a file that no backup holds. A restored older vault is erased by it again.
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -6,15 +6,15 @@ import { Unavailable } from '../../kernel/unavailable.js';
 import { VaultMisconfigured } from '../../ports/vault.js';
 import { syncPath } from '../durable-files.js';
 
-/** Up to where a ledger has been read: the end of its last whole line, and that line, by which another ledger is told from this one. */
+/** The part of a ledger that has been read: the end of its last whole line, and that line, which identifies the ledger. */
 export interface LedgerMark {
   readonly bytes: number;
   readonly line: string;
-  /** A subject of the ledger that was erased by a start; the log may not say so yet. */
+  /** A start has erased a subject of the ledger, and the log may not record it yet. */
   readonly unrecorded?: true;
 }
 
-/** As it was written down before it happened (ISO 8601 UTC). */
+/** An erasure, written down before it happened (ISO 8601 UTC). */
 export interface Erasure {
   readonly subject: string;
   readonly erasedAt: string;
@@ -23,9 +23,9 @@ export interface Erasure {
 export interface LedgerPart {
   /** In the order of their erasure. */
   readonly subjects: readonly string[];
-  /** Null when the ledger says nothing at all yet. */
+  /** Null when the ledger has no line. */
   readonly mark: LedgerMark | null;
-  /** False when the ledger does not hold what was read before up to the mark: then this is all of it. */
+  /** False when the ledger lacks the part before the mark. `subjects` is then the whole ledger. */
   readonly continues: boolean;
 }
 
@@ -34,7 +34,7 @@ export class DamagedLedger extends Error {
   override readonly name = 'DamagedLedger';
 }
 
-/** The vault knows of a ledger that this one does not hold. With it an older vault would bring back whom only the other names. */
+/** The vault knows of another ledger. An older vault would bring back subjects that only that ledger names. */
 export class OtherLedger extends VaultMisconfigured {
   constructor(file: string) {
     super(
@@ -44,7 +44,7 @@ export class OtherLedger extends VaultMisconfigured {
   }
 }
 
-/** Why a line names no subject: the ledger was begun, and by whom and why where another was lost. */
+/** A line without a subject: the ledger was begun. After the loss of another ledger it says who began it, and why. */
 export interface Beginning {
   readonly begunAt: string;
   readonly by?: string;
@@ -53,7 +53,7 @@ export interface Beginning {
 
 interface Line {
   readonly text: string;
-  /** Where it begins, and the byte after it. */
+  /** The place where it begins, and the byte after it. */
   readonly at: number;
   readonly end: number;
 }
@@ -61,19 +61,19 @@ interface Line {
 const AT_A_TIME = 64;
 const PIECE_BYTES = 1 << 16;
 const NEW_LINE = 10;
-/** In every ledger. */
+/** Holds for every ledger. */
 const NOTHING_READ: LedgerMark = { bytes: 0, line: '' };
 
 /**
- * A JSON object a line: `{"subject":"<id>","erasedAt":"<ISO 8601>"}`, or a beginning. Lines are only ever added, by any number of processes. A
- * line without its end was being written when the machine stopped: nothing was erased yet, and no caller was told so.
+ * One JSON object on each line: `{"subject":"<id>","erasedAt":"<ISO 8601>"}`, or a beginning. Any number of processes add lines, and no line is ever
+ * changed. A line without its end was interrupted when the machine stopped. Its subject was not erased yet, and no caller got an answer.
  */
 export class ErasureLedger {
   private last: Promise<unknown> = Promise.resolve();
 
   constructor(readonly file: string) {}
 
-  /** The line is durable when this answers. The file must be there: one that has gone may be on a volume that is not mounted. */
+  /** The line is durable when this answers. The file must exist, because a missing one may be on a volume that is not mounted. */
   record(subject: string, erasedAt: Date): Promise<void> {
     const turn = this.last.then(() =>
       this.add({ subject, erasedAt: erasedAt.toISOString() }, constants.O_WRONLY | constants.O_APPEND),
@@ -82,13 +82,13 @@ export class ErasureLedger {
     return turn;
   }
 
-  /** Makes the file when there is none. */
+  /** Creates the file if needed. */
   async begin(beginning: Beginning): Promise<void> {
     await this.add({ ...beginning }, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT);
     await syncPath(dirname(this.file));
   }
 
-  /** What was added after the mark; all of it without one. Nothing where there is no file. */
+  /** The lines after the mark, or all lines without one. Empty without a file. */
   async after(mark: LedgerMark | null): Promise<LedgerPart> {
     const continues = mark === null || (await this.holdsAt(mark));
     const subjects: string[] = [];
@@ -101,7 +101,7 @@ export class ErasureLedger {
     return { subjects, mark: read, continues };
   }
 
-  /** One after another, however many there are. Throws DamagedLedger at a line that is none. */
+  /** One after another, however many there are. Throws DamagedLedger at an invalid line. */
   async *erasures(): AsyncGenerator<Erasure> {
     for await (const { text, at } of this.lines(0)) {
       const erasure = this.erasureIn(text, at);
@@ -109,16 +109,14 @@ export class ErasureLedger {
     }
   }
 
-  /** Whether that line is in it, wherever: ledgers of several machines may have been put together. */
+  /** Whether that line is anywhere in the ledger. Ledgers of several machines may have been put together. */
   async holds(mark: LedgerMark): Promise<boolean> {
     if (await this.holdsAt(mark)) return true;
     for await (const { text } of this.lines(0)) if (text === mark.line) return true;
     return false;
   }
 
-  /**
-   * In one write, and on a line of its own: what came before, perhaps of a process that was killed, may lack its end. Empty lines say nothing.
-   */
+  /** One write, on a line of its own, because the line of a killed process may lack its end. Empty lines mean nothing. */
   private async add(content: object, flags: number): Promise<void> {
     try {
       const handle = await open(this.file, flags, 0o600);
@@ -160,7 +158,7 @@ export class ErasureLedger {
     }
   }
 
-  /** Null where there is no file. */
+  /** Null without a file. */
   private async opened(): Promise<FileHandle | null> {
     try {
       return await open(this.file, 'r');
@@ -171,7 +169,7 @@ export class ErasureLedger {
   }
 }
 
-/** A vault that remembers how much of the ledger it has seen, beside its values: an older copy of them knows of less. */
+/** A vault that remembers, beside its values, how much of the ledger it has seen. An older copy of the values has an older mark. */
 export interface LedgerReader {
   erase(subject: string): Promise<void>;
   erasedAt(subject: string): Promise<string | null> | string | null;
@@ -180,21 +178,21 @@ export interface LedgerReader {
 }
 
 export interface ApplyOptions {
-  /** All of the ledger, whatever the vault has seen of it. */
+  /** Applies the whole ledger, even the part that the vault has seen. */
   readonly all?: boolean;
-  /** Makes the log say who of them was erased. Null where it cannot be written: then that stays to be done. */
+  /** Records the erasures in the log. Null when the log cannot be written: a later start does it. */
   readonly record: ((subjects: ReadonlySet<string>) => Promise<void>) | null;
 }
 
-/** Throws where the ledger does not hold what the vault knows of it. */
+/** Throws when the ledger lacks the part that the vault has seen. */
 export async function refuseOtherLedger(ledger: ErasureLedger, vault: Pick<LedgerReader, 'ledgerMark'>): Promise<void> {
   const known = await vault.ledgerMark();
   if (known !== null && !(await ledger.holds(known))) throw new OtherLedger(ledger.file);
 }
 
 /**
- * Erases the subjects that the ledger names since the vault's mark; all of it where lines were put together anew. Repeatable: the mark goes on
- * only when the log says what was done. Answers the subjects that were not erased before.
+ * Erases the subjects of the ledger since the vault's mark, or all of them after lines were put together. Repeatable. The mark moves only after the
+ * log records the erasures. Returns the subjects that were not erased before.
  */
 export async function applyLedger(
   ledger: ErasureLedger,
@@ -210,7 +208,7 @@ export async function applyLedger(
     if ((await vault.erasedAt(subject)) === null) erased.push(subject);
   });
   if (erased.length > 0) await vault.setLedgerMark({ ...(known ?? NOTHING_READ), unrecorded: true });
-  // Also who is erased: what a crash left undone of it is done then.
+  // Includes erased subjects, because a crash may have interrupted their erasure.
   await forEach(due, (subject) => vault.erase(subject));
   const unrecorded = erased.length > 0 || known?.unrecorded === true;
   if (unrecorded && record === null) return { erased };
@@ -226,7 +224,7 @@ async function forEach(subjects: ReadonlySet<string>, deal: (subject: string) =>
     await Promise.all(all.slice(done, done + AT_A_TIME).map(deal));
 }
 
-/** The whole lines that are not empty, a piece of the file in memory at a time. Bytes are characters, so that lengths are places. */
+/** The whole lines that are not empty, with one piece of the file in memory at a time. Bytes are characters, so lengths are places. */
 async function* linesOf(handle: FileHandle, from: number): AsyncGenerator<Line> {
   const piece = Buffer.alloc(PIECE_BYTES);
   let [text, at] = ['', from];

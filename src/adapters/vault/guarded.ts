@@ -1,5 +1,5 @@
-// The vault that the service and the operator's commands work with: it writes each erasure into the ledger first, and refuses every
-// change where data may only be read.
+// The vault for the service and the operator's commands. It writes each erasure into the ledger first, and refuses every change where data may only
+// be read.
 import type { Clock } from '../../kernel/clock.js';
 import { DomainError } from '../../kernel/domain-error.js';
 import { type Rewrapped, Vault } from '../../ports/vault.js';
@@ -9,12 +9,12 @@ export interface GuardedVaultOptions {
   readonly ledger: ErasureLedger;
   readonly clock: Clock;
   readonly readOnly: boolean;
-  /** What has to be done before the vault is used: before the first use, and again with each one until it succeeds. */
+  /** The work before the first use of the vault. It is repeated at each use until it succeeds. */
   readonly prepare?: () => Promise<void>;
 }
 
 export class GuardedVault extends Vault {
-  /** One for all who wait for it. */
+  /** One promise for all that wait. */
   private preparing: Promise<void> | null = null;
 
   constructor(

@@ -4,12 +4,12 @@ import { VaultMisconfigured } from '../../ports/vault.js';
 
 export const KEY_BYTES = 32;
 
-/** VAULT_MASTER_KEY cannot be used. The message tells which part is wrong, never what it says. */
+/** VAULT_MASTER_KEY cannot be used. The message names the faulty part, never its content. */
 export class InvalidMasterKeys extends Error {
   override readonly name = 'InvalidMasterKeys';
 }
 
-/** Something names a master key that this process was not given: a rotation dropped a key that was still needed. */
+/** This process lacks a named master key. A rotation dropped a key that was still needed. */
 export class UnknownMasterKey extends Error {
   override readonly name = 'UnknownMasterKey';
 
@@ -18,7 +18,7 @@ export class UnknownMasterKey extends Error {
   }
 }
 
-/** What is stored needs master keys that this process does not have. The message names their ids, never what they say. */
+/** Stored data needs master keys that this process does not have. The message names their ids, never their content. */
 export class MasterKeysMissing extends VaultMisconfigured {
   constructor(missing: readonly string[], different: readonly string[]) {
     const named = (ids: readonly string[]): string => ids.map((id) => `'${id}'`).join(', ');
@@ -36,11 +36,11 @@ export class MasterKeysMissing extends VaultMisconfigured {
 }
 
 /**
- * Format: `<key id>:<base64 of 32 bytes>`, comma separated. The first key protects what is new, all of them open what is
- * old: to rotate, put the new key in front and keep the old ones.
+ * Format: `<key id>:<base64 of 32 bytes>`, comma separated. The first key protects new data, and all of them open old data. To rotate, put the new
+ * key in front and keep the old ones.
  *
- * A master key itself never encrypts anything; every use has its own key, derived with HKDF-SHA-256 under a label. The
- * bytes are private fields, so that logging this object by mistake shows nothing.
+ * A master key itself never encrypts anything. Every use has its own key, derived with HKDF-SHA-256 under a label. The bytes are private fields, so a
+ * log of this object shows nothing.
  */
 export class MasterKeys {
   readonly currentId: string;
@@ -65,7 +65,7 @@ export class MasterKeys {
         throw new InvalidMasterKeys(
           `${place} needs an id of 1 to 32 letters, digits, dashes or underscores before a colon.`,
         );
-      // Node's decoder skips what it does not know, so a mangled key would silently become another key.
+      // Node's decoder skips unknown characters, so a mangled key would silently become another key.
       if (bytes.length !== KEY_BYTES || bytes.toString('base64') !== encoded)
         throw new InvalidMasterKeys(`${place} must be the base64 of exactly ${KEY_BYTES} bytes.`);
       if (keys.has(id)) throw new InvalidMasterKeys(`${place} repeats the id of an earlier one.`);
@@ -79,7 +79,7 @@ export class MasterKeys {
     return this.#keys.has(keyId);
   }
 
-  /** The key for one purpose, for instance `sealed-payloads`; the same ever after for the same master key. */
+  /** The key for one purpose, such as `sealed-payloads`. It never changes for the same master key. */
   derive(purpose: string, keyId: string = this.currentId): Buffer {
     const label = `${keyId}/${purpose}`;
     const known = this.#derived.get(label);
@@ -92,7 +92,7 @@ export class MasterKeys {
   }
 }
 
-/** One more key from a key that is uniformly random already: the expand step of HKDF-SHA-256 alone (RFC 5869, section 3.3). */
+/** Derives a key from a key that is uniformly random already: the expand step of HKDF-SHA-256 alone (RFC 5869, section 3.3). */
 export function expandKey(key: Uint8Array, info: string): Buffer {
   return createHmac('sha256', key).update(info).update(Buffer.of(1)).digest();
 }

@@ -1,4 +1,4 @@
-// What the vaults call things: the names they take, and what the authenticated data of a value says about its place.
+// The names that the vaults take, and the authenticated data that binds a value to its place.
 const NAME = /^[\x21-\x7e]{1,200}$/;
 
 export function checkedName(name: string): string {
@@ -6,17 +6,17 @@ export function checkedName(name: string): string {
   return name;
 }
 
-/** Names hold no space, so no subject's places run into those of another whose name begins alike. */
+/** Names hold no space, so a subject's places never mix with those of another whose name begins alike. */
 export function placeOf(subject: string, entry: string): string {
   return `${checkedName(subject)} ${checkedName(entry)}`;
 }
 
-/** As `valueContext`, for what lies outside the vault. */
+/** As `valueContext`, for a value outside the vault. */
 export function sealContext(subject: string, context: string, keyVersion: number | string): string {
   return `sealed/${checkedName(subject)} ${keyVersion} ${context}`;
 }
 
-/** `keyVersion` tells the subject's data key from any other that ever existed in this vault. */
+/** `keyVersion` distinguishes the subject's data key from any other that ever existed in this vault. */
 export function valueContext(place: string, keyVersion: number | string): string {
   return `vault/${place} ${keyVersion}`;
 }

@@ -1,4 +1,4 @@
-// One S3 bucket as the vault uses it: whole small objects, one time limit over a section of exchanges, outages told from refusals.
+// One S3 bucket for the vault: whole small objects, one time limit for a section of exchanges, and outages kept apart from refusals.
 import { setMaxListeners } from 'node:events';
 import { Readable } from 'node:stream';
 import {
@@ -18,19 +18,19 @@ import { VaultMisconfigured } from '../../ports/vault.js';
 export interface S3BucketOptions {
   readonly bucket: string;
   readonly region: string;
-  /** Null: the address that AWS gives the region. Otherwise the bucket is named in the path, as most other servers want it. */
+  /** Null: the address that AWS gives the region. Otherwise the path names the bucket, as most other servers need. */
   readonly endpoint: string | null;
-  /** Milliseconds over everything that one section asks: waiting for a connection, credentials, tries, headers and bodies. */
+  /** The limit of one whole section, milliseconds: waiting for a connection, credentials, tries, headers and bodies. */
   readonly limitMs: number;
 }
 
 const CONNECTIONS = 64;
-/** Tries of one exchange, and of a body that broke off. The SDK waits 50 to some hundred milliseconds between them. */
+/** The tries of one exchange, and of a body that broke off. The SDK waits 50 to some hundred milliseconds between them. */
 const TRIES = 3;
-/** A try that hangs takes no more than this part of the limit, so that another one has a chance. */
+/** The part of the limit for one try that hangs, so that another one has a chance. */
 const PART_OF_LIMIT = 0.4;
 
-/** The variable to look at for each code of a refusal. A code that is not here is of a server that is not S3, or not the one meant. */
+/** The variable to check for each code of a refusal. Any other code comes from a server that is not S3, or from the wrong server. */
 const VARIABLE_OF: Readonly<Record<string, string>> = {
   NoSuchBucket: 'VAULT_S3_BUCKET',
   InvalidBucketName: 'VAULT_S3_BUCKET',
@@ -47,7 +47,7 @@ const VARIABLE_OF: Readonly<Record<string, string>> = {
 
 const SILENT = { trace: nothing, debug: nothing, info: nothing, warn: nothing, error: nothing };
 
-/** Takes credentials from where the SDK looks for them: environment, files, container, machine. Logs nothing. */
+/** Takes credentials from the places where the SDK looks: environment, files, container, machine. Logs nothing. */
 export class S3Bucket {
   private readonly client: S3Client;
   private readonly running = new Set<Promise<unknown>>();
@@ -71,14 +71,14 @@ export class S3Bucket {
     });
   }
 
-  /** Runs a section of exchanges; throws Unavailable when it takes longer than the limit. What it had sent by then may still take effect. */
+  /** Runs a section of exchanges. Throws Unavailable when it takes longer than the limit. Exchanges sent before may still take effect. */
   async within<Result>(section: (exchange: S3Exchange) => Promise<Result>): Promise<Result> {
     if (this.closed) throw new Error('The vault is closed.');
     const { bucket, limitMs } = this.options;
     const work = limited(limitMs, undefined, (limit) => {
-      // One for each exchange that is under way.
+      // Each running exchange has one listener.
       setMaxListeners(0, limit);
-      // Whatever the SDK does not break off by itself, such as a look-up of credentials, is not waited for.
+      // The limit also ends work that the SDK itself does not break off, such as a lookup of credentials.
       return within(limit, section(new S3Exchange(this.client, bucket, limit)), () => {
         throw new Unavailable(`S3 was not done in ${limitMs} ms.`);
       });
@@ -87,7 +87,7 @@ export class S3Bucket {
     return work.finally(() => this.running.delete(work));
   }
 
-  /** What was begun ends first; what comes now fails. */
+  /** Running sections end first. New ones fail. */
   async close(): Promise<void> {
     this.closed = true;
     await Promise.allSettled(this.running);
@@ -95,7 +95,7 @@ export class S3Bucket {
   }
 }
 
-/** The exchanges of one section. Throws Unavailable for an outage and VaultMisconfigured for a refusal; an absence is a value. */
+/** The exchanges of one section. Throws Unavailable for an outage and VaultMisconfigured for a refusal. An absence is a value. */
 export class S3Exchange {
   private readonly options: { readonly abortSignal: AbortSignal };
 
@@ -107,12 +107,12 @@ export class S3Exchange {
     this.options = { abortSignal: signal };
   }
 
-  /** Null when there is no such object. An object that breaks off on the way is asked for again. */
+  /** Null without such an object. An object that breaks off is requested again. */
   async get(key: string): Promise<Buffer | null> {
     return (await this.getTagged(key))?.content ?? null;
   }
 
-  /** The object and the tag that `replace` knows it by. */
+  /** The object and its tag for `replace`. */
   async getTagged(key: string): Promise<{ readonly content: Buffer; readonly tag: string } | null> {
     const command = new GetObjectCommand({ Bucket: this.bucket, Key: key });
     for (let attempt = 1; ; attempt++) {
@@ -126,32 +126,32 @@ export class S3Exchange {
     }
   }
 
-  /** Durable when it answers; replaces what was there. */
+  /** Durable when it answers. Replaces an earlier object. */
   async put(key: string, content: Uint8Array): Promise<void> {
     await this.putIf({}, key, content);
   }
 
   /**
-   * As `put`, but false when there is such an object already: also one of an earlier try of ours whose answer was lost.
-   * False as well when two make it at the same moment and S3 takes neither, so look what is there and try again.
+   * As `put`, but false when the object already exists, even from an earlier try whose answer was lost. Also false when two make it at the same
+   * moment and S3 takes neither. So look at the object and try again.
    */
   create(key: string, content: Uint8Array): Promise<boolean> {
     return this.putIf({ IfNoneMatch: '*' }, key, content, 'PreconditionFailed', 'ConditionalRequestConflict');
   }
 
-  /** As `put`, but false when what is there is no longer what had that tag: also when an earlier try of ours whose answer was lost replaced it. */
+  /** As `put`, but false when the object no longer has that tag, even when an earlier try replaced it and its answer was lost. */
   replace(key: string, tag: string, content: Uint8Array): Promise<boolean> {
     const answers = ['PreconditionFailed', 'ConditionalRequestConflict', 'NoSuchKey'];
     return this.putIf({ IfMatch: tag }, key, content, ...answers);
   }
 
-  /** Nothing happens when there is no such object. */
+  /** Changes nothing without such an object. */
   async remove(key: string): Promise<void> {
     const command = new DeleteObjectCommand({ Bucket: this.bucket, Key: key });
     await this.ask('DeleteObject', () => this.client.send(command, this.options), 'NoSuchKey');
   }
 
-  /** Some of the keys that begin so, `atMost` of them, in their order; none only when there are none after that one. */
+  /** At most `atMost` keys with this prefix, in order, after the given one. Empty only at the end. */
   async list(prefix: string, atMost: number, after?: string): Promise<string[]> {
     const from = { Bucket: this.bucket, Prefix: prefix, MaxKeys: atMost };
     const command = new ListObjectsV2Command({ ...from, ...(after !== undefined && { StartAfter: after }) });
@@ -159,7 +159,7 @@ export class S3Exchange {
     return (output?.Contents ?? []).flatMap(({ Key }) => (Key === undefined ? [] : [Key]));
   }
 
-  /** Whether the bucket keeps, or has ever kept, what was overwritten. Servers that know no versions say so. */
+  /** Whether the bucket keeps, or has ever kept, overwritten objects. Servers without versions say so. */
   async keepsVersions(): Promise<boolean> {
     const command = new GetBucketVersioningCommand({ Bucket: this.bucket });
     const output = await this.ask(
@@ -181,7 +181,7 @@ export class S3Exchange {
     return (await this.ask('PutObject', () => this.client.send(command, this.options), ...answers)) !== null;
   }
 
-  /** Null when S3 refused with one of the codes that are an answer here. */
+  /** Null when S3 refused with one of the codes that count as an answer here. */
   private async ask<Output>(
     operation: string,
     send: () => Promise<Output>,
@@ -190,7 +190,7 @@ export class S3Exchange {
     try {
       return await send();
     } catch (cause) {
-      // A deserializer that fails is told an answer that is none of S3.
+      // A deserializer that fails got an answer that is not from S3.
       const { name, code = name, $metadata } = cause as Partial<S3ServiceException> & { readonly code?: string };
       const status = $metadata?.httpStatusCode;
       if (cause instanceof S3ServiceException && answers.includes(cause.name)) return null;

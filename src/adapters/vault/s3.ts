@@ -32,15 +32,15 @@ export interface S3VaultOptions {
   readonly region: string;
   /** For a server other than AWS; null for AWS itself. */
   readonly endpoint: string | null;
-  /** Goes before every key, so that a bucket may hold more than one vault. */
+  /** The prefix of every key, so that a bucket may hold more than one vault. */
   readonly prefix: string;
   readonly keys: MasterKeys;
   readonly clock: Clock;
-  /** Milliseconds that one call may take altogether; default 5 seconds. */
+  /** The limit of one whole call, milliseconds; default 5 seconds. */
   readonly limitMs?: number;
 }
 
-/** The server takes a conditional put for a plain one: a key that is erased while it is wrapped anew would come back. */
+/** The server treats a conditional put as a plain one. A key that is erased while it is wrapped would come back. */
 export class NoConditionalPuts extends Error {
   override readonly name = 'NoConditionalPuts';
 
@@ -49,16 +49,16 @@ export class NoConditionalPuts extends Error {
   }
 }
 
-/** A `key` object as stored: the subject's wrapped key, or in the same place the evidence that it was destroyed. */
+/** A stored `key` object: the subject's wrapped key, or in the same place the evidence that it was destroyed. */
 type KeyRecord =
-  /** `subject` where the object's name does not tell it. */
+  /** `subject` is set when the object's name does not contain it. */
   | ({ readonly version: string; readonly key: string; readonly subject?: string } & Partial<
       Pick<SubjectOrigin, 'madeAt' | 'madeFor'>
     >)
   | { readonly erasedAt: string };
 
 interface DataKey {
-  /** Random: tells this key from any other that the subject might ever have. */
+  /** Random. It distinguishes this key from any other that the subject might ever have. */
   readonly version: string;
   readonly bytes: Uint8Array;
 }
@@ -72,13 +72,13 @@ const PLAIN_SEGMENT = /^[A-Za-z0-9_-]{1,100}$/;
 
 /**
  * Objects: `<prefix>/subjects/<subject>/key`, `<prefix>/subjects/<subject>/values/<entry>`, `<prefix>/installation-keys/<name>`,
- * `<prefix>/ledger-mark` and `<prefix>/master-keys/<id>`, a mark of each master key that may have wrapped something, made before anything is wrapped.
+ * `<prefix>/ledger-mark` and `<prefix>/master-keys/<id>`. The last is a mark of each master key that may have wrapped a key, made before the first
+ * use of that key.
  *
- * What several processes must agree on is made with `If-None-Match: *`, so the first one wins. A key and its tombstone are the
- * same object: erasing overwrites the key, and a key can never be made over a tombstone. Nothing of a subject is cached: each use
- * reads the `key` object, and S3 reads what was written last, so an erasure in another process counts at once. A put looks again
- * after it wrote, and takes its value away if the subject was erased meanwhile; a process that dies in between leaves a
- * ciphertext whose key exists nowhere, which the next erasure of the subject removes.
+ * Objects that processes must agree on are made with `If-None-Match: *`, so the first one wins. A key and its tombstone are the same object. Erasing
+ * overwrites the key, and a key can never be made over a tombstone. No data of a subject is cached. Each use reads the `key` object, and S3 returns
+ * the last write, so an erasure in another process counts at once. A put checks again after its write, and removes its value if the subject was
+ * erased meanwhile. A process that dies in between leaves a ciphertext whose key no longer exists. The next erasure of the subject removes it.
  */
 export class S3Vault extends Vault implements VaultSubjects {
   private readonly bucket: S3Bucket;
@@ -87,7 +87,7 @@ export class S3Vault extends Vault implements VaultSubjects {
   private readonly keys: MasterKeys;
   private readonly clock: Clock;
   private readonly installationKeys: InstallationKeys;
-  /** Erasures under way in this process. Puts that come after them wait, so that they are refused for certain. */
+  /** Running erasures in this process. Later puts wait for them, so that they are surely refused. */
   private readonly erasing = new Map<string, Promise<void>>();
   private knownToKeepNoVersions = false;
 
@@ -168,7 +168,7 @@ export class S3Vault extends Vault implements VaultSubjects {
     return this.installationKeys.get(name);
   }
 
-  /** Those with a mark, and those of the installation's keys, for a bucket that was first used by a version that made no marks. */
+  /** The master keys with a mark, and those of the installation's keys, for a bucket first used by a version without marks. */
   override async masterKeyIds(): Promise<ReadonlySet<string>> {
     return new Set((await this.marks()).keys());
   }
@@ -183,9 +183,9 @@ export class S3Vault extends Vault implements VaultSubjects {
   }
 
   /**
-   * A key object is replaced only as it was read, so that one which became a tombstone meanwhile stays one. The marks of the other master
-   * keys go in between: a process that still wraps under one of them makes its mark anew before, and what it had marked earlier is
-   * written, or given up, when the limit of one call is over and all keys are looked at again.
+   * A key object is replaced only in the version that was read, so a tombstone made meanwhile stays. The marks of the other master keys are removed
+   * in between. A process that still wraps under one of them makes its mark again first. Its earlier writes are done or given up when the limit of
+   * one call is over. Then all keys are checked again.
    */
   override async rewrap(): Promise<Rewrapped> {
     await this.bucket.within(async (exchange) => {
@@ -201,7 +201,7 @@ export class S3Vault extends Vault implements VaultSubjects {
     return { masterKeyId: this.keys.currentId, rewrapped: first.rewrapped + rewrapped, ...opened };
   }
 
-  /** Those whose names are plain, as ids are: of others an object's name does not tell it. */
+  /** Those with plain names, as ids are. The object's name does not contain the others. */
   async *subjectNames(): AsyncGenerator<string[]> {
     for await (const found of this.keyObjects())
       yield found.map((at) => at.split('/').at(-2) ?? '').filter((name) => PLAIN_SEGMENT.test(name));
@@ -216,7 +216,7 @@ export class S3Vault extends Vault implements VaultSubjects {
     return { madeAt, madeFor, entries: found.map((at) => at.slice(values.length)) };
   }
 
-  /** When the subject was erased; null when it was not. */
+  /** The time of the subject's erasure; null without one. */
   async erasedAt(subject: string): Promise<string | null> {
     checkedName(subject);
     const record = await this.bucket.within((exchange) => this.record(exchange, subject));
@@ -232,12 +232,12 @@ export class S3Vault extends Vault implements VaultSubjects {
     await this.bucket.within((exchange) => exchange.put(this.ledgerMarkAt(), Buffer.from(JSON.stringify(mark))));
   }
 
-  /** What was begun ends first, each within its limit; what comes now fails. */
+  /** Running calls end first, each within its limit. New ones fail. */
   async close(): Promise<void> {
     await this.bucket.close();
   }
 
-  /** The tombstone first: from then on nothing opens, whatever becomes of the rest. Values that are left are removed at a repetition. */
+  /** The tombstone comes first. From then on no value opens, even when the rest fails. A repetition removes the remaining values. */
   private async eraseNow(exchange: S3Exchange, subject: string): Promise<void> {
     await this.refuseVersions(exchange);
     const record = await this.record(exchange, subject);
@@ -251,7 +251,7 @@ export class S3Vault extends Vault implements VaultSubjects {
     }
   }
 
-  /** Throws SubjectErased, and takes the value away again, when the subject was erased while it was being written. */
+  /** Throws SubjectErased, and removes the value again, when the subject was erased during the write. */
   private async holdAgainstErasure(exchange: S3Exchange, subject: string, entry: string): Promise<void> {
     const record = await this.record(exchange, subject);
     if (record === null) throw new DataKeyMissing(subject);
@@ -280,12 +280,12 @@ export class S3Vault extends Vault implements VaultSubjects {
       if (!hasValues && (await exchange.create(this.keyAt(subject), json(record)))) return { version, bytes };
       const key = await this.keyOf(exchange, subject);
       if (key !== null) return key;
-      // Values are never there before their key.
+      // A value never exists before its key.
       if (hasValues) throw new DataKeyMissing(subject);
     }
   }
 
-  /** Null when the subject has no data key yet. Throws for a subject that is erased. */
+  /** Null when the subject has no data key yet. Throws for an erased subject. */
   private async keyOf(exchange: S3Exchange, subject: string): Promise<DataKey | null> {
     const record = await this.record(exchange, subject);
     return record === null ? null : this.opened(subject, record);
@@ -333,12 +333,12 @@ export class S3Vault extends Vault implements VaultSubjects {
     });
   }
 
-  /** Each time, as `rewrap` may have removed it. */
+  /** Written each time, because `rewrap` may have removed it. */
   private async mark(exchange: S3Exchange): Promise<void> {
     await exchange.create(this.markAt(this.keys.currentId), Buffer.from(markOf(this.keys)));
   }
 
-  /** Of a folder that never holds many objects. */
+  /** All objects of a folder that never holds many. */
   private async allIn(
     exchange: S3Exchange,
     folder: 'master-keys' | 'installation-keys',
@@ -357,7 +357,7 @@ export class S3Vault extends Vault implements VaultSubjects {
     await exchange.remove(probe);
   }
 
-  /** Looks at every key, wraps those anew that need another master key, and opens each. */
+  /** Checks every key, wraps those that need another master key again, and opens each. */
   private async rewrapAll(): Promise<Omit<Rewrapped, 'masterKeyId'>> {
     const installation = await this.bucket.within((exchange) => this.allIn(exchange, 'installation-keys'));
     const counts = { rewrapped: 0, dataKeys: 0, installationKeys: installation.length };
@@ -434,13 +434,13 @@ export class S3Vault extends Vault implements VaultSubjects {
     return `${this.prefix}/subjects/${segment(subject)}/key`;
   }
 
-  /** Without an entry: what the keys of all the subject's values begin with. */
+  /** Without an entry: the common prefix of all the subject's values. */
   private valueAt(subject: string, entry?: string): string {
     return `${this.prefix}/subjects/${segment(subject)}/values/${entry === undefined ? '' : segment(entry)}`;
   }
 }
 
-/** Names that read as part of a path, or would make the key too long, are named by their hash. A tilde is in no plain name. */
+/** Names that would read as part of a path, or are too long for a key, are replaced by their hash. A tilde is in no plain name. */
 function segment(name: string): string {
   return PLAIN_SEGMENT.test(name) ? name : `~${createHash('sha256').update(name).digest('base64url')}`;
 }

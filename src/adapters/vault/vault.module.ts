@@ -1,4 +1,4 @@
-// The vault, opened with its master keys and told whom the erasure ledger names before anything is served, and the keys of tokens.
+// The vault with its master keys, erased by the ledger before any request is served, and the keys of tokens.
 import { join } from 'node:path';
 import { Global, Inject, Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { DataFolderSettings } from '../../config/data-folder.js';
@@ -100,11 +100,11 @@ async function open(
         onNearlyFull: nearlyFull(log, 'the vault', 'VAULT_MAX_BYTES'),
         diskFull: () => disk.full,
       })
-    : // Loaded where it is used only: an operator waits for every command's start.
+    : // Loaded only when used, because an operator waits for every command's start.
       (await import('./s3.js')).S3Vault.open({ ...place, keys, clock });
 }
 
-/** A service that started with wrong settings would serve nothing of what is stored, and say so with every request only. */
+/** A service with wrong settings could read no stored data, and would report it only in each request. */
 async function pingAtStart(vault: Vault, log: Log): Promise<void> {
   try {
     await vault.ping();
@@ -123,7 +123,10 @@ function recordingIn(store: EventStore, evidence: ErasureEvidence): Recording {
   return (subjects) => evidence.record(store, (subject) => subjects.has(subject), by);
 }
 
-/** Before anything of it is served: the vault may be older than the ledger, and the process that erased last may have died before the log said so. */
+/**
+ * Runs before the vault serves anything. The vault may be older than the ledger, and the last erasing process may have died before the log recorded
+ * the erasure.
+ */
 async function checkAndErase(
   ledger: ErasureLedger,
   vault: StoredVault,
@@ -131,7 +134,7 @@ async function checkAndErase(
   { clock, log }: { readonly clock: Clock; readonly log: Log },
 ): Promise<void> {
   await vault.checkMasterKeys();
-  // From its first start on a vault knows a ledger, and misses it where it is gone.
+  // From its first start on a vault knows a ledger, and reports its loss.
   if ((await vault.ledgerMark()) === null && (await ledger.after(null)).mark === null)
     await ledger.begin({ begunAt: clock.now().toISOString() });
   try {

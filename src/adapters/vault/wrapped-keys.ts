@@ -1,10 +1,10 @@
-// Keys as text, encrypted under the master keys, and the keys of the installation that every vault keeps this way.
+// Keys as text, encrypted under the master keys, and the installation keys that every vault keeps in this form.
 import { NotAuthentic } from '../../ports/vault.js';
 import { decrypt, encrypt, freshBytes } from './aead.js';
 import { KEY_BYTES, type MasterKeys, MasterKeysMissing } from './master-keys.js';
 import { checkedName } from './names.js';
 
-/** Nothing says that the key was destroyed, and it is not there: what is stored was tampered with, or restored in part. */
+/** The key is missing without a record of its destruction. The stored data was tampered with, or restored in part. */
 export class DataKeyMissing extends NotAuthentic {
   override readonly name = 'DataKeyMissing';
 
@@ -13,7 +13,7 @@ export class DataKeyMissing extends NotAuthentic {
   }
 }
 
-/** `<master key id>:<base64>`. `where` is authenticated, so that a wrapped key opens in its own place only. */
+/** `<master key id>:<base64>`. `where` is authenticated, so a wrapped key opens in its own place only. */
 export function wrapKey(keys: MasterKeys, purpose: string, where: string, key: Uint8Array): string {
   return wrapped(keys.derive(purpose, keys.currentId), keys.currentId, where, key);
 }
@@ -33,14 +33,14 @@ export function wrappingKeyId(wrapped: string): string {
 }
 
 /**
- * A vault keeps a mark of every master key under which something in it may be wrapped, from before the first such key is. It opens with
- * that master key only, so that a start can tell whether it has what stored data needs.
+ * A vault keeps a mark of every master key that may wrap a key in it, made before the first such key. The mark opens with that master key only. So a
+ * start can tell whether it has the keys for the stored data.
  */
 export function markOf(keys: MasterKeys, keyId: string = keys.currentId): string {
   return wrapped(keys.derive(MARKS, keyId), keyId, MARKS, Buffer.alloc(0));
 }
 
-/** `marks`: by master key id. An empty mark was made by a process without the key, and proves nothing. Throws MasterKeysMissing. */
+/** `marks`: by master key id. A process without the key made an empty mark, which proves nothing. Throws MasterKeysMissing. */
 export function checkMarks(keys: MasterKeys, marks: ReadonlyMap<string, string>): void {
   const missing = [...marks.keys()].filter((id) => !keys.has(id));
   const different = [...marks]
@@ -62,16 +62,16 @@ function opens(keys: MasterKeys, mark: string): boolean {
 const MARKS = 'vault-master-key-marks';
 const PURPOSE = 'vault-installation-keys';
 
-/** The installation key that was stored as `wrapped`, as it is to be stored under the current master key. */
+/** The stored installation key `wrapped` in the form for the current master key. */
 export function rewrappedInstallationKey(keys: MasterKeys, name: string, wrapped: string): string {
   return wrapKey(keys, PURPOSE, whereOf(name), unwrapKey(keys, PURPOSE, whereOf(name), wrapped));
 }
 
-/** Reads each installation key once a process. */
+/** Reads each installation key once in a process. */
 export class InstallationKeys {
   private readonly known = new Map<string, Promise<Uint8Array>>();
 
-  /** `stored` answers the text that is stored under a name, after storing what `make` gives when there was none; the first to store wins. */
+  /** `stored` gives the stored text of a name. Without one it stores the result of `make`. The first to store wins. */
   constructor(
     private readonly keys: MasterKeys,
     private readonly stored: (name: string, make: () => string) => Promise<string>,
@@ -82,7 +82,7 @@ export class InstallationKeys {
     if (known !== undefined) return known;
     const key = this.load(name);
     this.known.set(name, key);
-    // A failure is not the answer for ever.
+    // A failure must not stay the answer for ever.
     key.catch(() => this.known.delete(name));
     return key;
   }

@@ -1,4 +1,4 @@
-// What a webhook may be sent to: the rules for a URL's text and for the addresses that its host stands for.
+// The rules for the targets of webhooks: for a URL's text and for the addresses of its host.
 import { BlockList, isIP } from 'node:net';
 import { GLOBAL_IPV6, INTERNAL_NAMES, SPECIAL_IPV4, SPECIAL_IPV6 } from './special-ranges.js';
 
@@ -10,19 +10,19 @@ export interface Target {
   readonly path: string;
   /** A name in lower case, or an address without brackets. */
   readonly host: string;
-  /** The host is an address itself: nothing is looked up. */
+  /** The host is an address itself, so no name is looked up. */
   readonly literal: boolean;
 }
 
 const MAX_NAME_CHARACTERS = 253;
 
-/** `https://` and what stands before a path, a query or a fragment. */
+/** `https://` and the part before a path, a query or a fragment. */
 const AUTHORITY = /^https:\/\/([^/?#]*)/i;
 const UNSEEN = /[\s\p{Cc}\\]/u;
 
 /**
- * Why the text of a URL is not plain, so that a reader could see another host in it; null when it is. Asked when a URL is set,
- * as nothing is sent by the text.
+ * The reason why a reader could see another host in the text of a URL; null for a plain text. Checked when a URL is set, because requests do not use
+ * the text.
  */
 export function faultOfText(url: string): string | null {
   if (UNSEEN.test(url)) return 'The URL must not hold white space, control characters or backslashes';
@@ -33,9 +33,9 @@ export function faultOfText(url: string): string | null {
 }
 
 /**
- * The target, or in words why the URL cannot be one; the words never quote it. Only the URL parser reads the text, the same
- * that the connection is made from: it turns every spelling of an address (decimal, octal, hexadecimal, short, full-width,
- * percent-encoded) into the one that is judged. `internalNames`: a name that is none in public is left to its addresses.
+ * The target, or a sentence why the URL cannot be one, which never quotes it. Only the URL parser reads the text, as for the connection. It turns
+ * every spelling of an address (decimal, octal, hexadecimal, short, full-width, percent-encoded) into the one that is checked. `internalNames`: a
+ * name that is not public is accepted for a check of its addresses.
  */
 export function targetOf(url: string, internalNames = false): Target | string {
   if (!URL.canParse(url)) return 'The URL cannot be read';
@@ -59,9 +59,9 @@ function faultOfName(name: string, internalNames: boolean): string | null {
     : null;
 }
 
-/** Judges single addresses. `allow` (addresses and CIDR ranges, for tests) exempts; it opens the family it is written in and no other. */
+/** Checks single addresses. `allow` (addresses and CIDR ranges, for tests) exempts addresses of the family it is written in, and no others. */
 export class AddressGuard {
-  /** Something is exempt: names that are none in public may lead there. Never in production. */
+  /** Whether it exempts an address, so that names that are not public may lead there. Never in production. */
   readonly exempts: boolean;
   private readonly specialIpv4 = listOf(SPECIAL_IPV4);
   private readonly globalIpv6 = listOf([GLOBAL_IPV6]);
@@ -77,18 +77,18 @@ export class AddressGuard {
     this.exemptIpv6 = listOrNull(ofFamily(6));
   }
 
-  /** Whether `allow` names an address. */
+  /** Whether `allow` names the address. */
   exempt(address: string): boolean {
     return (isIP(address) === 6 ? this.exemptIpv6?.check(address, 'ipv6') : this.exemptIpv4?.check(address)) ?? false;
   }
 
-  /** Whether a connection may be made to it. What is not an address, or an address with a zone, is never permitted. */
+  /** Whether a connection may be made to the address. A text that is not an address, or has a zone, is never permitted. */
   permits(address: string): boolean {
     switch (address.includes('%') ? 0 : isIP(address)) {
       case 4:
         return !this.specialIpv4.check(address) || this.exempt(address);
       case 6:
-        // A mapped address is IPv4 to a block list, and would be measured by the other family's ranges; these lists hold none.
+        // A block list treats a mapped address as IPv4, and would check it by the other family's ranges. These lists hold none.
         return (
           (this.globalIpv6.check(address, 'ipv6') && !this.specialIpv6.check(address, 'ipv6')) || this.exempt(address)
         );

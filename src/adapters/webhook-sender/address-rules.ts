@@ -1,4 +1,4 @@
-// Judges the URL of an endpoint when it is registered, with the guard that the sender uses later.
+// Checks the URL of an endpoint when it is registered, with the guard that the sender uses later.
 import { WebhookAddressRules } from '../../ports/webhook-sender.js';
 import { withTimeout } from '../../kernel/with-timeout.js';
 import { AddressGuard, faultOfText, targetOf } from './address-guard.js';
@@ -9,13 +9,13 @@ export interface AddressRulesOptions {
   readonly allow: readonly string[];
   /** Ports of URLs; default 443 and 8443. Addresses of `allow` have any. */
   readonly ports?: readonly number[];
-  /** Milliseconds for looking a name up; default 5,000. */
+  /** The time for looking a name up, milliseconds; default 5,000. */
   readonly timeoutMs?: number;
   /** Default: the system's resolver. */
   readonly lookup?: Lookup;
 }
 
-/** Passing today promises nothing for tomorrow's addresses: the sender judges again, every time. */
+/** A name that passes now may have other addresses later, so the sender checks again, every time. */
 export class AddressRules extends WebhookAddressRules {
   private readonly guard: AddressGuard;
   private readonly names: CheckedNames;

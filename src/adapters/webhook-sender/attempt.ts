@@ -1,4 +1,4 @@
-// One attempt on its way: sends the request, collects what comes back and gives the verdict, exactly once.
+// One attempt: sends the request, collects the answer and gives the verdict, exactly once.
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import type { WebhookAnswer, WebhookErrorCode } from '../../ports/webhook-sender.js';
@@ -6,21 +6,21 @@ import { EXCERPT_BYTES, excerptOf } from './excerpt.js';
 import { NotConnected, notConnected } from './failures.js';
 
 const NO_CONTENT = 204;
-/** The others between 300 and 399 name no other address. */
+/** Other codes between 300 and 399 name no other address. */
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
-/** Answers before the answer (1xx) are read up to so many bytes; then the time limit ends the attempt. */
+/** Answers before the answer (1xx) are read up to this size. Then the time limit ends the attempt. */
 const INTERIM_BYTES = 65_536;
 
 /** One way to the receiver, over one connection. */
 export interface Way {
   readonly request: ClientRequest;
   readonly body: Uint8Array;
-  /** Milliseconds for connecting, TLS included. */
+  /** The time for connecting, including TLS, milliseconds. */
   readonly connectMs: number;
   permits(remoteAddress: string): boolean;
   /**
-   * Asked when it ended without a byte of an answer, and the request may be sent another way; true when it is. `failure` is null when the
-   * connection stood before: it may have ended for another reason than this request.
+   * Called when the way ended without a byte of an answer, and the request may go another way. True when it does. `failure` is null for an earlier
+   * connection, which may have ended for another reason than this request.
    */
   another(failure: NotConnected | null): boolean;
   /** Called when no answer came. */
@@ -35,7 +35,7 @@ export class Attempt {
   private way: Way | null = null;
   private settled = false;
   private httpStatus: number | null = null;
-  /** The body so far; of a short answer the one chunk that it came in. */
+  /** The body so far. A short answer keeps its one chunk. */
   private body: Buffer | null = null;
 
   constructor(private readonly timeoutMs: number) {
@@ -58,15 +58,15 @@ export class Attempt {
     this.settle(errorCode);
   }
 
-  /** The limit is reached: the answer is what is known, and the connection goes. */
+  /** The time is over. The known part is the answer, and the connection is closed. */
   expire(): void {
     if (this.httpStatus === null) this.way?.failed();
-    // An answer that is no success says more than the slowness of its body.
+    // An unsuccessful status says more than a slow body.
     this.settle(this.refusal() ?? 'TIMEOUT');
     this.way?.request.destroy();
   }
 
-  /** A bug is no answer: the caller gets the exception. */
+  /** A bug is not an answer, so the caller gets the exception. */
   breakOff(bug: unknown): void {
     this.settled = true;
     this.reject(bug);
@@ -99,10 +99,10 @@ export class Attempt {
     request.on('information', () => {
       const connected = socket;
       if (connected === null || connected.bytesRead - readBefore <= INTERIM_BYTES) return;
-      // Later, because the parser resumes the socket after each of them; never when the answer came behind them.
+      // Paused later, because the parser resumes the socket after each of them. Never paused when the answer came behind them.
       queueMicrotask(() => this.httpStatus === null && connected.pause());
     });
-    // Another protocol was not asked for.
+    // The request asked for no other protocol.
     request.once('upgrade', (_, upgraded) => {
       upgraded.destroy();
       this.broken();
@@ -120,7 +120,7 @@ export class Attempt {
 
   private read(response: IncomingMessage): void {
     this.httpStatus = response.statusCode ?? null;
-    // It has no body, whatever its headers promise.
+    // It has no body, whatever its headers say.
     if (this.httpStatus === NO_CONTENT) this.settle(null, true);
     response.on('error', () => this.broken());
     response.on('end', () => this.settle(this.refusal(), true));
@@ -139,13 +139,13 @@ export class Attempt {
     this.settle(this.refusal() ?? errorCode);
   }
 
-  /** What the status says: null of a success, and of no status. */
+  /** The error that the status means; null for a success and without a status. */
   private refusal(): WebhookErrorCode | null {
     if (this.httpStatus === null || (this.httpStatus >= 200 && this.httpStatus < 300)) return null;
     return REDIRECTS.has(this.httpStatus) ? 'REDIRECT' : 'HTTP_STATUS';
   }
 
-  /** `complete`: the answer's body came to its end. */
+  /** `complete`: the whole body of the answer was read. */
   private settle(errorCode: WebhookErrorCode | null, complete = false): void {
     if (this.settled) return;
     this.settled = true;

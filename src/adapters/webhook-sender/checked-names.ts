@@ -1,31 +1,31 @@
-// Looks names up and lets no answer pass that the guard has not seen; what passed is remembered for a moment.
+// Looks names up and returns only answers that the guard has checked. Permitted answers are remembered for a moment.
 import { lookup as lookUpWithSystem } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { LRUCache } from 'lru-cache';
 import type { AddressGuard } from './address-guard.js';
 
-/** All addresses of a name. Rejects, or answers with none, when there are none. */
+/** All addresses of a name. Rejects, or gives an empty list, for a name without addresses. */
 export type Lookup = (name: string) => Promise<readonly { readonly address: string }[]>;
 
-/** The addresses, at least one, or why there are none. One that failed lately comes last; otherwise IPv4 comes first. */
+/** The addresses, at least one, or the reason to refuse the name. An address that failed lately comes last; otherwise IPv4 comes first. */
 export type CheckedAddresses = readonly string[] | 'not-found' | 'not-public';
 
 const REMEMBERED_NAMES = 2_000;
-/** Further names are not found for now: behind a resolver that hangs, each would wait for a thread of the process. */
+/** Further names count as not found. Behind a resolver that hangs, each lookup would wait for a thread of the process. */
 const MOST_LOOKUPS = 100;
 
 const systemLookup: Lookup = (name) => lookUpWithSystem(name, { all: true });
 
-/** One answer that is not public refuses the name: it is not known which of its addresses the next connection would take. */
+/** One address that is not public refuses the name, because the next connection could take any of its addresses. */
 export class CheckedNames {
   private readonly remembered: LRUCache<string, readonly string[]>;
-  /** When an address last gave no answer, counted in such failures. */
+  /** The time of an address's last failure, as a number of failures. */
   private readonly failures = new LRUCache<string, number>({ max: REMEMBERED_NAMES });
   private failure = 0;
-  /** One lookup a name at a time, however many wait for it. */
+  /** One lookup for each name at a time, for all that wait for it. */
   private readonly underWay = new Map<string, Promise<CheckedAddresses>>();
 
-  /** Public answers are remembered for `rememberedMs`, counted from the answer; refusals and failures never. */
+  /** Public answers are remembered for `rememberedMs` after the answer. Refusals and failures are never remembered. */
   constructor(
     private readonly guard: AddressGuard,
     private readonly rememberedMs: number,
@@ -34,7 +34,7 @@ export class CheckedNames {
     this.remembered = new LRUCache({ max: REMEMBERED_NAMES, ttl: rememberedMs });
   }
 
-  /** Never rejects; may take as long as the resolver does. */
+  /** Never rejects. It may take as long as the resolver does. */
   async addressesOf(name: string): Promise<CheckedAddresses> {
     const addresses = this.remembered.get(name);
     if (addresses !== undefined) return addresses;
@@ -46,7 +46,7 @@ export class CheckedNames {
     return answer;
   }
 
-  /** An address gave no answer: the name is looked up again next time, and that address comes last. */
+  /** An address gave no answer. The name is looked up again next time, and that address comes last. */
   failed(name: string, address: string): void {
     this.remembered.delete(name);
     this.failures.set(address, (this.failure += 1));
@@ -57,7 +57,7 @@ export class CheckedNames {
     try {
       addresses = (await this.lookup(name)).map(({ address }) => address);
     } catch {
-      // A name that does not exist and a resolver that does not answer are the same to a delivery: not now.
+      // For a delivery, a name that does not exist and a resolver that does not answer are the same.
       return 'not-found';
     }
     if (addresses.length === 0) return 'not-found';

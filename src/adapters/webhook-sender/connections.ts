@@ -1,4 +1,4 @@
-// Connections to receivers, kept alive, each bound to one host and to one address of it that the guard has let pass.
+// Connections to receivers, kept alive. Each is bound to one host and to one address of it that the guard has permitted.
 import type { ClientRequest } from 'node:http';
 import { Agent, type AgentOptions, request as httpsRequest } from 'node:https';
 import { createSecureContext, rootCertificates, type SecureContext } from 'node:tls';
@@ -6,25 +6,25 @@ import type { WebhookRequest } from '../../ports/webhook-sender.js';
 import type { Target } from './address-guard.js';
 
 export interface ConnectionsOptions {
-  /** Connections at most to one address of one origin. */
+  /** The largest number of connections to one address of one origin. */
   readonly perOrigin: number;
-  /** Addresses of origins at most to which idle connections are kept. */
+  /** The largest number of origin addresses to which idle connections are kept. */
   readonly kept: number;
   readonly trust: SecureContext;
 }
 
-/** Shorter than receivers and their balancers keep an idle connection, so that it is seldom closed under a request. */
+/** Shorter than receivers and their balancers keep an idle connection, so that one is seldom closed under a request. */
 const IDLE_MS = 4_000;
 const SESSIONS = 512;
 
-/** To be made once: it holds every authority that Node brings, and those of `ca`, PEM. */
+/** Call once, because it holds every authority that Node brings, and those of `ca`, PEM. */
 export function trusting(ca?: string): SecureContext {
   return createSecureContext({ ...(ca && { ca: [...rootCertificates, ca] }), minVersion: 'TLSv1.2' });
 }
 
 export class Connections {
   private readonly kept: Agent;
-  /** Their connections carry one request each. */
+  /** Its connections carry one request each. */
   private readonly fresh: Agent;
 
   constructor(private readonly options: ConnectionsOptions) {
@@ -32,7 +32,7 @@ export class Connections {
       maxSockets: options.perOrigin,
       maxCachedSessions: SESSIONS,
       secureContext: options.trust,
-      // Said, because an environment variable may say otherwise where nothing is said.
+      // Set explicitly, because an environment variable changes the default.
       rejectUnauthorized: true,
     };
     this.kept = new Agent({ ...common, keepAlive: true, timeout: IDLE_MS });
@@ -45,8 +45,8 @@ export class Connections {
   }
 
   /**
-   * A request to the address and nowhere else, whatever the name means by then; the certificate must be the name's. Nothing is sent before its
-   * body is. `fresh`: not over a connection that stands already.
+   * A request to this address only, whatever the name means by then. The certificate must be the name's. The headers wait for the body. `fresh`: not
+   * over an existing connection.
    */
   post(target: Target, address: string, { headers, body }: WebhookRequest, fresh: boolean): ClientRequest {
     const once = fresh || (this.full && !this.has(target, address));
@@ -75,7 +75,7 @@ export class Connections {
   }
 }
 
-/** An address as host has no server name to send: its certificate is checked against the address. */
+/** A host that is an address has no server name to send. Its certificate is checked against the address. */
 function placeOf({ literal, host, port }: Target, address: string): { host: string; port: number; servername: string } {
   return { host: address, port, servername: literal ? '' : host };
 }

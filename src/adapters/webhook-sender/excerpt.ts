@@ -1,21 +1,21 @@
 // Turns the beginning of a receiver's answer into text that may be kept and shown.
 
-/** No more than this is read of an answer. */
+/** The largest part of an answer that is read. */
 export const EXCERPT_BYTES = 4_096;
 
 const MASK = '***';
 
-/** A line break or a tab separates words; every other control or formatting character only hides something. */
+/** A line break or a tab separates words. Every other control or formatting character only hides text. */
 const SPACING = /[\t\n\v\f\r\u0085\u2028\u2029]+/g;
 const UNSEEN = /[\p{Cc}\p{Cf}]/gu;
 
-// Every repetition is bounded or cannot be entered from many places: a receiver chooses this text, and it must not cost time.
+// A receiver chooses this text, and it must not cost much time. So every repetition is bounded or can begin at few places only.
 
-/** A telling name, what separates it from its value in JSON, a form, a header or a log line, and the value, behind a scheme or not. */
+/** A name that tells of a secret, the separator, and the value, with or without a scheme. It may be in JSON, a form, a header or a log line. */
 const NAMED_SECRET =
   /((?:pass(?:word|wd|phrase)?|secret|token|credentials?|authorization|cookie|session|api[-_ ]?key|private[-_ ]?key|access[-_ ]?key|signature|ssn)[\w-]{0,40}\\?["']?\s{0,4}[:=]\s{0,4})(?:(?:Bearer|Basic|Digest|Negotiate|NTLM|Token|OAuth|DPoP|HMAC|Hawk|API-?Key|Signature)\s{1,4})?(?:\\?"[^"]*"?|'[^']*'?|[^\s,;&"'}\]]+)/gi;
 
-/** A date that is called a birth; its name and its quotes stay. */
+/** A date with the name of a birth. The name and the quotes stay. */
 const NAMED_BIRTH =
   /((?:dob(?![a-z])|birth|\bborn)[\w-]{0,20}\\?["']?(?:\s{0,4}[:=]|\s{1,4}(?:on|is|was))?\s{0,4}\\?["']?)(?:\d{4}(?:([-/.])\d{1,2}\2\d{1,2}|\d{4})|\d{1,2}([-/.])\d{1,2}\3(?:\d{4}|\d{2})|(?:\d{1,2}\.? )?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?(?: \d{1,2},?)? \d{4})(?!\d)/gi;
 
@@ -44,28 +44,28 @@ const PERSONAL: readonly RegExp[] = [
 ];
 
 const UUID = '(?<![\\da-z])[\\da-f]{8}-(?:[\\da-f]{4}-){3}[\\da-f]{12}(?![\\da-z])';
-/** A UUID may hold so many digits in a row that it looks like a card; it comes first. */
+/** A UUID may hold a run of digits that looks like a card number, so it is matched first. */
 const UUID_OR_CARD = new RegExp(`(${UUID})|\\b\\d(?:[ -]?\\d){13,18}\\b`, 'gi');
 const IDS_AND_TIMES = new RegExp(
   `${UUID}|(?<![\\da-z])(?:\\d{8}T\\d{6,9}Z?|\\d{4}([-/])\\d\\d\\1\\d\\d)(?![\\da-z])`,
   'gi',
 );
 
-/** Base64, base64url, hexadecimal, letters or digits in groups: or a path, or words. */
+/** Base64, base64url, hexadecimal, letters or digits in groups. It may also be a path, or words. */
 const RUN = /[\w+/-]{32,}={0,2}/g;
-/** What comes again and again is no key, whatever it is. */
+/** A text that repeats itself with a short period is not a key. */
 const LONGEST_PERIOD = 10;
 const WORD = /^(?:[A-Z]?[a-z]{0,19}|[A-Z]?[a-z]{2,19}(?:[A-Z][a-z]{2,19}){1,5}|[a-z]{4,12}\d{1,3})$/;
-/** Numbers, versions and the like among the words of a path: of them a path has few, and none is long. */
+/** Numbers, versions and the like among the words of a path. A path has few of them, and none is long. */
 const ODD = { piece: 16, few: 8, share: 1 / 4 };
 
 const LAST_WORD = /[\w+/=.\uFFFD-]*$/;
-/** Of a secret that the cut went through, no more can be there: a longer one is known by its looks. */
+/** A secret that the cut went through has at most this many characters here. A longer one is recognised by its form. */
 const CUT_CHARACTERS = 64;
 const FIRST_CHARACTERS = 8;
 const CUT_UUID = /(?<![\da-z])[\da-f]{8}-(?:[\da-f]{4}-){0,3}[\da-f]{0,12}$/i;
 const CUT_SECRETS: readonly RegExp[] = [
-  // Numbers of cards and telephones in groups, mail addresses, passwords in URLs; a port is none.
+  // Numbers of cards and telephones in groups, mail addresses, passwords in URLs. A port does not match.
   /\+?\(?\b\d(?:[ ().-]{0,2}\d){6,24}[ ().-]{0,2}$/,
   /[\w.+-]{1,64}@[\w.-]{0,64}$/,
   /(?<=:\/\/)[^\s/?#"'<>:@]{0,64}:(?!\d{0,5}$)[^\s/?#"'<>]{0,64}$/,
@@ -73,8 +73,8 @@ const CUT_SECRETS: readonly RegExp[] = [
 const BROKEN_END = /[\uD800-\uDBFF]$/;
 
 /**
- * At most 4,096 characters, or null of nothing. Bytes that are no UTF-8 become replacement characters. `cut`: the answer went
- * on behind these bytes.
+ * At most 4,096 characters; null for an empty text. Bytes that are not UTF-8 become replacement characters. `cut`: the answer continued after these
+ * bytes.
  */
 export function excerptOf(body: Uint8Array, cut: boolean): string | null {
   if (body.byteLength === 0) return null;
@@ -106,7 +106,7 @@ function isRepeating(run: string): boolean {
   return false;
 }
 
-/** The beginning of a secret looks like nothing in particular: a last word of some length goes, unless it is ids, plain words or always the same. */
+/** The beginning of a secret has no clear form. So a last word of some length is removed, unless it is ids, plain words or a repetition. */
 function withoutCutSecret(text: string): string {
   if (CUT_UUID.test(text)) return text;
   for (const secret of CUT_SECRETS) {

@@ -1,7 +1,7 @@
-// How the trouble of a connection is told to the owner of an endpoint.
+// Names the trouble of a connection for the owner of an endpoint.
 import type { WebhookErrorCode } from '../../ports/webhook-sender.js';
 
-/** No connection stands, so nothing was sent. */
+/** No connection was made, so nothing was sent. */
 export class NotConnected extends Error {
   override readonly name = 'NotConnected';
 
@@ -10,7 +10,7 @@ export class NotConnected extends Error {
   }
 }
 
-/** What the network says below TLS. */
+/** The error codes of the network below TLS. */
 const NETWORK_CODES: ReadonlySet<string> = new Set([
   'EACCES',
   'EADDRINUSE',
@@ -30,7 +30,7 @@ const NETWORK_CODES: ReadonlySet<string> = new Set([
   'ETIMEDOUT',
 ]);
 
-/** Of an error while connecting. What the network does not name is TLS: a certificate, a version, or no TLS at all. */
+/** For an error while connecting. An error that is not the network's is TLS: a certificate, a version, or no TLS at all. */
 export function notConnected(error: Error): NotConnected {
   if (error instanceof NotConnected) return error;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';

@@ -1,4 +1,4 @@
-// The sender of webhooks: one POST over HTTPS to a public address, under one time limit. Run by the delivery worker.
+// The sender of webhooks: one POST over HTTPS to a public address, under one time limit. The delivery worker runs it.
 import type { SecureContext } from 'node:tls';
 import { within } from '../../kernel/with-timeout.js';
 import { type WebhookAnswer, type WebhookRequest, WebhookSender } from '../../ports/webhook-sender.js';
@@ -8,7 +8,7 @@ import { type CheckedAddresses, CheckedNames, type Lookup } from './checked-name
 import { Connections, trusting } from './connections.js';
 
 export interface HttpsWebhookSenderOptions {
-  /** Milliseconds over everything: looking the name up, waiting for a connection, connecting, headers and body. */
+  /** The limit of everything, milliseconds: looking the name up, waiting for a connection, connecting, headers and body. */
   readonly timeoutMs: number;
   /** Addresses and CIDR ranges that tests may reach. */
   readonly allow: readonly string[];
@@ -16,17 +16,17 @@ export interface HttpsWebhookSenderOptions {
   readonly trust?: SecureContext;
   /** Default: the system's resolver. */
   readonly lookup?: Lookup;
-  /** Milliseconds for which a name's addresses may be used again; default 2,000. 0: looked up for every request. */
+  /** The time for which a name's addresses may be used again, milliseconds; default 2,000. 0: looked up for every request. */
   readonly rememberNamesMs?: number;
-  /** Connections at most to one address of one origin; requests beyond wait, within their limit. Default 64. */
+  /** The largest number of connections to one address of one origin. Further requests wait, within their limit. Default 64. */
   readonly connectionsPerOrigin?: number;
-  /** Addresses of origins at most to which idle connections are kept. Default 512. */
+  /** The largest number of origin addresses to which idle connections are kept. Default 512. */
   readonly originsKept?: number;
 }
 
-/** Addresses of one name that are tried while no connection stands. */
+/** The addresses of one name that are tried until a connection is made. */
 const MAX_ADDRESSES = 4;
-/** Milliseconds for connecting to an address while another is left. */
+/** The time for connecting to an address while another is left, milliseconds. */
 const CONNECT_MS = 2_000;
 
 export class HttpsWebhookSender extends WebhookSender {
@@ -59,7 +59,7 @@ export class HttpsWebhookSender extends WebhookSender {
     return answer.finally(() => this.underWay.delete(answer));
   }
 
-  /** Lets what is under way end, each within its limit, and closes every connection. */
+  /** Lets running attempts end, each within its limit, and closes every connection. */
   async close(): Promise<void> {
     await Promise.allSettled(this.underWay);
     this.connections.destroy();
@@ -78,14 +78,14 @@ export class HttpsWebhookSender extends WebhookSender {
     return this.guard.permits(host) ? [host] : 'not-public';
   }
 
-  /** Where a connection is idle, else the first address; the others only while nothing could be sent. */
+  /** Uses the address with an idle connection, else the first. It tries the others only while nothing could be sent. */
   private dispatch(attempt: Attempt, request: WebhookRequest, target: Target, addresses: readonly string[]): void {
     const left = addresses.slice(0, MAX_ADDRESSES);
     const idle = left.length === 1 ? 0 : left.findIndex((address) => this.connections.has(target, address));
     this.post({ attempt, request, target }, idle > 0 ? [...left.splice(idle, 1), ...left] : left, false);
   }
 
-  /** To the first of the addresses. A connection that closed under the request is replaced by a fresh one, once. */
+  /** Posts to the first of the addresses. A connection that closed under the request is replaced by a fresh one, once. */
   private post(
     sending: { readonly attempt: Attempt; readonly request: WebhookRequest; readonly target: Target },
     [address = '', ...others]: readonly string[],

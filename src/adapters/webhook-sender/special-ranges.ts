@@ -1,7 +1,7 @@
-// Addresses that are not the public internet, as tables of our own: common libraries call some of them public.
-// Source: the IANA special-purpose address registries, and the fixed addresses at which clouds answer their own machines.
+// Tables of addresses outside the public internet. Common libraries call some of them public. Source: the IANA special-purpose address registries,
+// and the fixed addresses at which clouds answer their own machines.
 
-/** Every IPv4 range that no receiver can be in. */
+/** Every IPv4 range that cannot hold a receiver. */
 export const SPECIAL_IPV4: readonly string[] = [
   '0.0.0.0/8', // this network
   '10.0.0.0/8', // private
@@ -28,13 +28,13 @@ export const SPECIAL_IPV4: readonly string[] = [
 ];
 
 /**
- * The only IPv6 space that is handed out. What lies outside is refused without a table: loopback, IPv4-compatible and
- * IPv4-mapped addresses, NAT64 (64:ff9b::/96 and 64:ff9b:1::/48), discard-only, segment routing (5f00::/16), unique local
- * (fc00::/7, with the clouds' metadata such as fd00:ec2::254), link-local, site-local and multicast.
+ * The only assigned IPv6 space. Addresses outside are refused without a table: loopback, IPv4-compatible and IPv4-mapped addresses, NAT64
+ * (64:ff9b::/96 and 64:ff9b:1::/48), discard-only and segment routing (5f00::/16). Also unique local (fc00::/7, with the clouds' metadata such as
+ * fd00:ec2::254), link-local, site-local and multicast.
  */
 export const GLOBAL_IPV6 = '2000::/3';
 
-/** What is special within it. */
+/** The special ranges within it. */
 export const SPECIAL_IPV6: readonly string[] = [
   '2001::/23', // protocol assignments: Teredo (2001::/32), benchmarking, ORCHID and ORCHIDv2, AS112, drone remote identification
   '2001:db8::/32', // documentation
@@ -44,7 +44,7 @@ export const SPECIAL_IPV6: readonly string[] = [
   '3fff::/20', // documentation
 ];
 
-/** Names that mean something inside a machine or a network only; so does whatever ends in one of them behind a dot. */
+/** Names with a meaning only inside a machine or a network. So are all names that end in a dot and one of them. */
 export const INTERNAL_NAMES: readonly string[] = [
   'localhost',
   'localdomain',

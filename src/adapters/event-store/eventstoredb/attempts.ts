@@ -1,26 +1,26 @@
-// Time limits and repetition round the client's calls, none of which it limits or repeats itself.
+// Adds time limits and retries to the client's calls, which have none of their own.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { EventStoreUnavailable } from '../../../ports/event-store.js';
 import type { RoleClient } from './guarded-client.js';
 
 export interface Limits {
-  /** For everything together. */
+  /** The limit for all attempts. */
   readonly totalMs: number;
-  /** For one attempt. */
+  /** The limit for one attempt. */
   readonly attemptMs: number;
   readonly retries: number;
-  /** Before the first retry; each further pause is longer, and all vary by up to a half. */
+  /** The pause before the first retry. Later pauses are longer, and all vary by up to a half. */
   readonly pauseMs: number;
 }
 
 const PAUSE_GROWTH = 2.5;
-/** With less time left than this another attempt could not be answered. */
+/** With less time left, another attempt could not be answered. */
 const LEAST_ATTEMPT_MS = 50;
 
 /**
- * Runs an operation that may be repeated (a read, or an append with the same ids and expected revision) until it
- * answers. Every error counts as "outcome unknown"; what is an answer, the operation returns.
+ * Runs a repeatable operation (a read, or an append with the same ids and expected revision) until it answers. Every error counts as "outcome
+ * unknown". The operation returns its answers as values.
  */
 export async function attempt<T>(
   role: RoleClient,
@@ -49,10 +49,7 @@ export async function attempt<T>(
   }
 }
 
-/**
- * Settles as the promise does, but within the time, which begins again with each sign; the promise itself is left to its fate,
- * its rejection included.
- */
+/** Settles as the promise does, but within the time, which begins again with each sign. A late result or rejection of the promise is ignored. */
 export function within<T>(
   limitMs: number,
   closed: AbortSignal,

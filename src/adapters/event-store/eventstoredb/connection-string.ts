@@ -1,23 +1,23 @@
-// Refuses connection strings that the client would take and not mean what they say. Called once, when connecting.
+// Refuses connection strings that the client would accept and misread. Called once, when connecting.
 
 /** Its groups: `+discover`, credentials, hosts, options. */
 const SHAPE = /^esdb(\+discover)?:\/\/(?:([^@/?]*)@)?([^/?@]+)\/?(?:\?(.*))?$/u;
 
-/** Every option the client knows, spelled as the client compares them. */
+/** Every option of the client, in the spelling that the client compares. */
 const KNOWN_OPTIONS: readonly string[] = (
   'connectionname defaultdeadline discoveryinterval gossiptimeout keepaliveinterval keepalivetimeout maxdiscoverattempts ' +
   'nodepreference throwonappendfailure tls tlscafile tlsverifycert usercertfile userkeyfile'
 ).split(' ');
 
-/** What the string says nothing else of: two in milliseconds, one in seconds. */
+/** The defaults for options that the string omits: two in milliseconds, one in seconds. */
 const LIMITS = { keepaliveinterval: '2000', keepalivetimeout: '2000', gossiptimeout: '2' };
 
-/** Longest believable gossip time limit; the option is in seconds, and a number meant as milliseconds would hang the discovery for hours. */
+/** The longest plausible gossip time limit. The option is in seconds, and a number meant as milliseconds would hang the discovery for hours. */
 const MAX_GOSSIP_SECONDS = 60;
 
 /**
- * Throws on whatever would fail silently later. The text is never repeated in the error: it holds a password, and the
- * client itself would print it whole for an option it does not know. `debug` is the DEBUG variable of the process.
+ * Throws on every string that would fail silently later. The error never repeats the text, which holds a password. The client itself would print it
+ * whole for an unknown option. `debug` is the DEBUG variable of the process.
  */
 export function checkConnectionString(text: string, debug: string = process.env['DEBUG'] ?? ''): void {
   const parts = SHAPE.exec(text.trim());
@@ -47,7 +47,7 @@ export function checkConnectionString(text: string, debug: string = process.env[
   }
 }
 
-/** The text with limits for the silence of a node. The client's own defaults bear with a leader that hangs for 20 s. */
+/** Adds limits for the silence of a node. The client's own defaults wait 20 s for a leader that hangs. */
 export function withLimits(text: string): string {
   const [address = '', optionList = ''] = text.trim().split('?');
   const options = new Map([...Object.entries(LIMITS), ...optionsOf(optionList)]);

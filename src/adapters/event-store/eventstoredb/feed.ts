@@ -1,7 +1,7 @@
-// What comes in of one subscription call, taken in order and only as fast as it is asked for.
+// The events of one subscription call, in order and only as fast as the consumer takes them.
 import type { AllStreamResolvedEvent, AllStreamSubscription, Position } from '@eventstore/db-client';
 
-/** A word of the server about its own progress, pushed among the events so that it comes out after those before it. */
+/** A message of the server about its progress. It is pushed among the events, so that it comes out after those before it. */
 export class Sign {
   constructor(
     readonly says: 'passed' | 'caught-up' | 'fell-behind',
@@ -21,8 +21,8 @@ export class Feed {
   #wake: () => void = () => undefined;
 
   /**
-   * `subscribe` starts the call and is handed what to do at a checkpoint. The client waits for that and would stand
-   * still for ever if it failed, and the checkpoint lies ahead of events not yet taken: it becomes a sign among them.
+   * `subscribe` starts the call and gets the callback for a checkpoint. The client waits for that callback and would hang for ever if it failed. The
+   * checkpoint is ahead of events that are not taken yet, so it becomes a sign among them.
    */
   constructor(subscribe: (checkpointReached: CheckpointReached) => AllStreamSubscription) {
     const subscription = subscribe((source, position) => {
@@ -30,8 +30,8 @@ export class Feed {
       return Promise.resolve();
     });
     this.#subscription = subscription;
-    // Paused mode with `read` keeps the back-pressure that listening to `data` would lose. The listener for errors stays
-    // to the end and beyond: an error without one ends the process.
+    // Paused mode with `read` keeps the back-pressure that a `data` listener would lose. The error listener stays even after the end, because an
+    // error event without a listener ends the process.
     subscription.on('readable', () => this.#wake());
     subscription.on('error', (error: Error) => {
       this.failure ??= error;
@@ -55,7 +55,7 @@ export class Feed {
     return this.#subscription.read() as AllStreamResolvedEvent | Sign | null;
   }
 
-  /** Waits until something may have come in or happened, or the time is over. `stop` wakes it too. */
+  /** Waits for events, for a change, or for the end of the time. `stop` ends the wait too. */
   next(limitMs: number, ...stop: readonly AbortSignal[]): Promise<News> {
     if (this.failure !== null || this.ended || stop.some(({ aborted }) => aborted)) return Promise.resolve('news');
     return new Promise((resolve) => {
@@ -72,7 +72,7 @@ export class Feed {
     });
   }
 
-  /** Without this the server goes on sending, with no reader. */
+  /** Without this the server would keep sending without a reader. */
   close(): void {
     this.#subscription.unsubscribe().catch(() => undefined);
   }

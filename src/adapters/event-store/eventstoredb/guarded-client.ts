@@ -1,30 +1,28 @@
-// The clients of EventStoreDB, one per role, without the habits of version 6.2.1 that lose answers or end the process.
+// The clients of EventStoreDB, one for each role. They avoid the faults of version 6.2.1 that lose answers or end the process.
 import { type Channel, type Client, connectivityState } from '@grpc/grpc-js';
 import { DeadlineExceededError, EventStoreDBClient, NotLeaderError, UnavailableError } from '@eventstore/db-client';
 import { withLimits } from './connection-string.js';
 
-/** A node that says nothing for so long after the first call to it is left, milliseconds. */
+/** A node that stays silent for this time after the first call is left, milliseconds. */
 const CONNECTED_WITHIN_MS = 1_500;
 
 export interface GuardedClient {
   readonly client: EventStoreDBClient;
-  /** Lets the calls under way finish and opens no other; disposing instead would end reads in the middle as if they were complete. */
+  /** Lets running calls finish and opens no new ones. Disposing at once would end reads in the middle as if they were complete. */
   close(): void;
 }
 
 /**
- * Three of the client's protected members are replaced, which is why the dependency is pinned to one exact version:
+ * Three of the client's protected members are replaced, so the dependency is pinned to one exact version:
  *
- * - `supports` decides on the batch-append call. That call keeps the answers it waits for in one table for the whole
- *   process: an error on any client rejects the appends of all, and the answer that then comes too late is thrown as an
- *   uncaught exception. Without it every append is a call of its own. It also spares the question for the server's
- *   features, which has no time limit and whose failure would be remembered for ever.
- * - `handleError` is called without anybody awaiting it and rejects when the discovery of the next node fails. It also leaves a
- *   node that does not answer an append in time.
- * - `getChannel` is watched. A node that hangs accepts connections, and the library waits for its first word without a limit.
- *   Disposing of the client leaves its channel open, and its channels close a turn late:
- *   a call that waited for the channel begins within the same turn, and is answered. What a channel already closed throws
- *   at an append, the client would make a rejection that nobody awaits, and leave the append without an answer.
+ * - `supports` decides on the batch-append call. That call keeps its open answers in one table for the whole process. An error on any client rejects
+ *   the appends of all, and a late answer is thrown as an uncaught exception. Without it, every append is a call of its own. This also avoids the
+ *   query for the server's features, which has no time limit. Its failure would be remembered for ever.
+ * - `handleError` is called without an await and rejects when the discovery of the next node fails. It also leaves a node that does not answer an
+ *   append in time.
+ * - `getChannel` is watched. A node that hangs accepts connections, and the library waits for its first word without a limit. Disposing of the client
+ *   leaves its channel open, and its channels close one turn late. A call that waited for the channel begins within the same turn, and is answered.
+ *   On an append, an error of a closed channel would become an unhandled rejection and leave the append without an answer.
  */
 export function buildClient(connectionString: string): GuardedClient {
   const client = construct(withLimits(connectionString));
@@ -75,7 +73,7 @@ function construct(connectionString: string): EventStoreDBClient {
   try {
     return EventStoreDBClient.connectionString(connectionString);
   } catch (error) {
-    // The client's parse error carries the whole text, password included, in a property and parts of it in its message.
+    // The client's parse error holds the whole text, password included, in a property, and parts of it in its message.
     const told = error instanceof Error && !('connectionString' in error) ? error.message : 'it cannot be parsed';
     throw new Error(`The connection string of the event store is refused: ${told}`);
   } finally {
@@ -86,10 +84,10 @@ function construct(connectionString: string): EventStoreDBClient {
 
 /** Failures after which a client looks for another node by itself. */
 const LOOKS_ELSEWHERE = [UnavailableError, DeadlineExceededError, NotLeaderError];
-/** After so many others in a row it is given up. */
+/** The number of other failures in a row after which the client is replaced. */
 const FAILURES_BEFORE_REBUILD = 3;
 
-/** The client of one role (appends and reads, or subscriptions), built anew when it keeps failing. */
+/** The client of one role (appends and reads, or subscriptions). It is replaced when it keeps failing. */
 export class RoleClient {
   readonly #build: () => GuardedClient;
   #guarded: GuardedClient;
@@ -105,8 +103,8 @@ export class RoleClient {
   }
 
   /**
-   * `client` is the one that was used: late failures of a client that was given up are not counted. Nor are those after which
-   * it looks for another node by itself.
+   * `client` is the one that was used. Late failures of a replaced client are not counted. Nor are failures after which the client looks for another
+   * node by itself.
    */
   failed(client: EventStoreDBClient, failure: unknown): void {
     if (LOOKS_ELSEWHERE.some((kind) => failure instanceof kind)) return;
@@ -116,7 +114,7 @@ export class RoleClient {
     try {
       this.#guarded = this.#build();
     } catch {
-      // A certificate file that is just being replaced, for instance: the old client goes on trying.
+      // A certificate file may be in the middle of a replacement. The old client keeps trying.
       return;
     }
     old.close();

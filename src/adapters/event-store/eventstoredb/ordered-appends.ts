@@ -1,4 +1,4 @@
-// Appends through one call of the protocol, in exactly their order: for a copy of a whole log.
+// Appends through one call of the protocol, in exactly their order, for a copy of a whole log.
 import { randomUUID } from 'node:crypto';
 import { credentials } from '@grpc/grpc-js';
 import { DeadlineExceededError, type EventStoreDBClient } from '@eventstore/db-client';
@@ -10,9 +10,9 @@ import { encodeStorable } from '../storable.js';
 import { within } from './attempts.js';
 
 /**
- * A server takes what one call brings in the order in which it comes, and answers each append when it is durable. The client's
- * own use of that call answers wrongly after errors (see ./guarded-client.ts), so it is not used. Ends at the first conflict too:
- * the caller reads what is there. `silenceMs` is between two answers.
+ * A server takes the appends of one call in their order, and answers each when it is durable. The client's own use of that call answers wrongly after
+ * errors (see ./guarded-client.ts), so it is not used. It ends at the first conflict too, and the caller then reads the log. `silenceMs` is the time
+ * between two answers.
  */
 export async function appendInOrder(
   client: EventStoreDBClient,
@@ -36,7 +36,8 @@ export async function appendInOrder(
       else if (--left === 0) resolve();
       else if (left === requests.length - 1) for (const request of requests.slice(1)) call.write(request);
     });
-    // The first goes alone: a server that is not ready yet refuses it, and not some in the middle that would come after the others.
+    // The first request goes alone. A server that is not ready yet then refuses the first one, instead of one in the middle whose successors would be
+    // stored.
     for (const request of requests.slice(0, 1)) call.write(request);
   });
   try {
@@ -45,7 +46,7 @@ export async function appendInOrder(
     void client['handleError'](grpc, error as Error);
     throw error;
   } finally {
-    // A server does not end a call that was only closed on this side.
+    // A server does not end a call that only this side has closed.
     call.cancel();
   }
 }

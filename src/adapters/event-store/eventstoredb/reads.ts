@@ -3,8 +3,8 @@ import type { StreamingRead } from '@eventstore/db-client';
 import { within } from './attempts.js';
 
 /**
- * All events of a read. The client gives reads no time limit: here, more than `silenceMs` without a sign of the server
- * is a failure. A read that is called off ends as if it were complete, so nothing that came of it then is used.
+ * All events of a read. The client gives reads no time limit. Here, more than `silenceMs` without a sign of the server is a failure. A canceled read
+ * ends as if it were complete, so its result is not used.
  */
 export async function collect<Event>(
   read: StreamingRead<Event>,
@@ -12,7 +12,7 @@ export async function collect<Event>(
   closed: AbortSignal,
 ): Promise<Event[]> {
   const events: Event[] = [];
-  // The listener for errors stays: an error that comes after the end would otherwise end the process.
+  // The error listener stays, because an error event after the end would otherwise end the process.
   const whole = new Promise<Event[]>((resolve, reject) => read.on('error', reject).on('end', () => resolve(events)));
   read.on('data', (event: Event) => events.push(event));
   try {

@@ -1,4 +1,4 @@
-// One subscription to $all, as batches: how the events and signs of the server become checkpoints that are safe to save.
+// One subscription to $all, as batches. It turns the events and signs of the server into checkpoints that are safe to save.
 import { type AllStreamResolvedEvent, type Filter, START, streamNameFilter } from '@eventstore/db-client';
 import type { RecordedEvent } from '../../../kernel/domain-event.js';
 import { type EventBatch, EventStoreUnavailable, type SubscribeOptions } from '../../../ports/event-store.js';
@@ -9,24 +9,24 @@ import { positionOf, textOf } from './positions.js';
 import { isSystemStream, recordedOf } from './recorded.js';
 
 const DEFAULT_BATCH_SIZE = 500;
-/** Events the server looks at between two checkpoints, matching or not: how far a checkpoint may lie behind the head. */
+/** The events that the server checks between two checkpoints, matching or not. A checkpoint may be this far behind the head. */
 const SEARCH_WINDOW = 256;
-/** Events held for a consumer that is busy; the rest waits on the server. */
+/** The events held for a busy consumer. The rest waits on the server. */
 const READ_AHEAD = 128;
-/** How long a batch waits for company, since events come in one by one: while the subscription catches up, and live. */
+/** The time for which a batch waits for more events, because events come in one by one: while the subscription catches up, and live. */
 const PAST_GATHERING_MS = 5;
 const LIVE_GATHERING_MS = 1;
-/** How soon a subscription that was not told that it has caught up looks for itself; servers before 23.10 never say. */
+/** The time after which a subscription that was not told that it has caught up checks by itself. Servers before 23.10 never tell. */
 const FIRST_LOOK_MS = 1_000;
-/** Events looked at to find out whether a silent subscription misses something. */
+/** The events that are read to find out whether a silent subscription misses one. */
 const LOOK_AHEAD = 500;
 
 export interface SubscriptionSources {
   readonly role: RoleClient;
   readonly closed: AbortSignal;
-  /** A subscription without a sign for so long is looked after; one that misses an event for as long again is given up. */
+  /** A subscription without a sign for this time is checked. One that misses an event for the same time again is given up. */
   readonly silenceMs: number;
-  /** How long the server may take to confirm that there is a subscription. */
+  /** The time in which the server must confirm the subscription. */
   readonly confirmMs: number;
   /** Reads through another client than the subscription's. */
   readonly readAll: (after: string | null, limit: number) => Promise<RecordedEvent[]>;
@@ -92,12 +92,12 @@ function filterOf(
   checkpointReached: NonNullable<Filter['checkpointReached']>,
 ): Filter {
   const options = { checkpointInterval: 1, maxSearchWindow: SEARCH_WINDOW, checkpointReached };
-  // The server's own streams begin with a dollar sign.
+  // The names of the server's own streams begin with a dollar sign.
   if (categories === undefined) return streamNameFilter({ ...options, regex: '^[^$]' });
   return streamNameFilter({ ...options, prefixes: categories.map((category) => `${category}-`) });
 }
 
-/** What of the log has been passed, and whether the subscription keeps up with it. */
+/** The passed part of the log, and whether the subscription keeps up with it. */
 class Progress {
   readonly #options: SubscribeOptions;
   readonly #sources: SubscriptionSources;
@@ -121,7 +121,7 @@ class Progress {
     return this.#events.length;
   }
 
-  /** The reason why the next event cannot be delivered. Those before it can. */
+  /** The reason why the next event cannot be delivered. Earlier events can. */
   get unreadable(): Error | null {
     return this.#unreadable;
   }
@@ -156,7 +156,7 @@ class Progress {
     }
   }
 
-  /** Null when it turns out that nothing has changed since the last batch. */
+  /** Null when nothing has changed since the last batch. */
   async tell(nothingWaits: boolean): Promise<EventBatch | null> {
     const [events, before, toldBefore] = [this.#events, this.#through, this.#toldLive];
     this.#events = [];
@@ -169,8 +169,8 @@ class Progress {
   }
 
   /**
-   * A checkpoint may be the end of the log, where nothing is written yet. Saved, it would seem to lie beyond the head, as
-   * if the log had been lost; so it counts only as far as the head.
+   * A checkpoint may be the end of the log, where nothing is written yet. A saved one would seem to be beyond the head, as if the log had been lost.
+   * So it counts only up to the head.
    */
   async #passCheckpoint(): Promise<void> {
     const checkpoint = this.#checkpoint;
@@ -181,7 +181,7 @@ class Progress {
     if (isBeyond(passed, this.#through)) this.#through = passed;
   }
 
-  /** Nothing came for a while: is there something that should have come? */
+  /** Checks after a silence whether an event should have come. */
   async look(): Promise<void> {
     if (this.#missing !== null) throw new EventStoreUnavailable('The subscription is silent while the log goes on.');
     const head = await this.#sources.head();
@@ -191,7 +191,7 @@ class Progress {
       this.#missing = missing.position;
       return;
     }
-    // Beyond the last event of ours the server may have written its own.
+    // After the last event of the service, the server may have written its own.
     if (page.length < LOOK_AHEAD) this.#live = true;
     this.#checkpoint = page.length < LOOK_AHEAD ? head : (page.at(-1)?.position ?? null);
   }
