@@ -3,10 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { link, mkdir, open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/**
- * The text of `<directory>/<name>`. `make` gives it when the file does not exist. Only the owner can read the file. Processes that start at the same
- * time get the same text.
- */
+/** The text of `<directory>/<name>`, readable by its owner only. `make` gives it once, even when processes start at the same time. */
 export async function fileMadeOnce(directory: string, name: string, make: () => string): Promise<string> {
   const path = join(directory, name);
   const existing = await readIfThere(path);

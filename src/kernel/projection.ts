@@ -92,10 +92,7 @@ export function foldState<State>(
   return state;
 }
 
-/**
- * Reads an event as one of the listed types and throws at any other, as `evolve` must. It takes a record, so that a new event type does not compile
- * until it is listed.
- */
+/** Reads an event as one of the listed types and throws at any other. A new event type does not compile until it is listed. */
 export function exhaustiveEvents<Event extends DomainEvent>(
   projection: string,
   types: Readonly<Record<Event['type'], true>>,

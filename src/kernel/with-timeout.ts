@@ -1,9 +1,6 @@
 // Every time limit of the service uses these functions.
 
-/**
- * Gives the result of the work, or the result of `late` when the work exceeds `limit`: milliseconds, or the abort of a signal. The work continues in
- * the background.
- */
+/** Gives the result of the work, or of `late` after `limit`: milliseconds, or the abort of a signal. The work continues. */
 export function within<Value, Late>(
   limit: number | AbortSignal,
   work: Promise<Value>,

@@ -1,9 +1,6 @@
 import type { JsonObject } from '../kernel/json.js';
 
-/**
- * The file of demo credentials for the person who tries the service, outside production only. Only the owner can read it, and no reader sees it half
- * written.
- */
+/** The file of demo credentials, outside production only. Only its owner can read it, and no reader sees it half written. */
 export abstract class CredentialsFile {
   /** Null without a file; empty when the content is not a JSON object. */
   abstract read(): Promise<JsonObject | null>;

@@ -28,9 +28,6 @@ export abstract class DeliveryQueue {
 
 /** The work of the queue's workers. */
 export abstract class DeliveryAttempts {
-  /**
-   * Makes the attempt if it is still due. Null when nothing was sent, for example because the attempt was made before. `outcome` is `SUCCESS` or the
-   * error, for metrics.
-   */
+  /** Makes the attempt if it is still due. Null when nothing was sent. `outcome` is `SUCCESS` or the error, for metrics. */
   abstract attempt(due: DueDelivery): Promise<{ readonly timedOut: boolean; readonly outcome: string } | null>;
 }

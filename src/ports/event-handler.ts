@@ -18,9 +18,6 @@ export interface EventHandler {
    * alone when that process died in between.
    */
   readonly inline?: true;
-  /**
-   * May get an event again, even from the beginning of the log, and must tolerate it. An error is logged, and the event comes again. No event is
-   * skipped.
-   */
+  /** May get an event again, even from the beginning of the log, and must tolerate it. After an error the event comes again. */
   handle(event: RecordedEvent): Promise<void>;
 }

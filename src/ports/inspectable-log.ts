@@ -23,10 +23,7 @@ export interface InspectedPage {
   readonly faults: readonly LogFault[];
   /** The last inspected position. */
   readonly through: string | null;
-  /**
-   * Set when the log ended at `through` as this page was read. `streams` is the number of streams in its index (null: no index), and `faults` concern
-   * the whole log.
-   */
+  /** Set at the end of the log. `streams` is the number of streams in its index (null: no index). `faults` concern the whole log. */
   readonly end: { readonly streams: number | null; readonly faults: readonly LogFault[] } | null;
 }
 

@@ -73,10 +73,7 @@ export interface Lease {
  * Everything here may vanish at any time, which `missing` and null report. Throws Unavailable when it cannot be reached.
  */
 export abstract class ProjectionStore {
-  /**
-   * Calls the listener when commits may have been lost: the store came back from a crash, or another server took its place. The returned function
-   * ends it.
-   */
+  /** Calls the listener when commits may have been lost by a crash or a change of the server. The returned function ends it. */
   abstract onReturn(listener: () => void): () => void;
 
   /** Takes or keeps the lease; null while another process has it. */

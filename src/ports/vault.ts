@@ -74,10 +74,7 @@ export abstract class Vault {
   /** Destroys the subject's data key and removes its values. Repeatable. Later puts and gets throw SubjectErased. */
   abstract erase(subject: string): Promise<void>;
 
-  /**
-   * A random 32-byte key of the installation for keyed hashes. It is made on first use and never changes, even when the master key does. `name`
-   * separates purposes.
-   */
+  /** A random 32-byte key of the installation for keyed hashes, made on first use. It never changes. `name` separates purposes. */
   abstract installationKey(name: string): Promise<Uint8Array>;
 
   /** The ids of all master keys that are needed to open stored data. */

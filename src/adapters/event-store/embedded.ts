@@ -54,10 +54,7 @@ export const UNCOMPRESSED_EVENTS = 65_536;
 const SEGMENT_EVENTS = 256;
 /** A segment is compressed after a quarter of its events were appended, so that a log of an earlier release catches up. */
 const SEGMENTS_PER_SEGMENT = 4;
-/**
- * A transaction that writes a segment changes about 300 pages in five trees. Without freed pages the file grows by them. The check asks for three
- * times that room.
- */
+/** The room for the pages of five trees that the write of a segment changes: three times the usual 300 pages. */
 const SEGMENT_PAGES_BYTES = 1_000_000;
 
 /** The limits of one transaction, so that other processes get their turn. */

@@ -123,10 +123,7 @@ function recordingIn(store: EventStore, evidence: ErasureEvidence): Recording {
   return (subjects) => evidence.record(store, (subject) => subjects.has(subject), by);
 }
 
-/**
- * Runs before the vault serves anything. The vault may be older than the ledger, and the last erasing process may have died before the log recorded
- * the erasure.
- */
+/** Runs before the vault serves anything. The vault may be older than the ledger, and the log may lack the last erasure. */
 async function checkAndErase(
   ledger: ErasureLedger,
   vault: StoredVault,

@@ -20,10 +20,7 @@ const MAX_NAME_CHARACTERS = 253;
 const AUTHORITY = /^https:\/\/([^/?#]*)/i;
 const UNSEEN = /[\s\p{Cc}\\]/u;
 
-/**
- * The reason why a reader could see another host in the text of a URL; null for a plain text. Checked when a URL is set, because requests do not use
- * the text.
- */
+/** The reason why a reader could see another host in the URL; null without one. Only checked when a URL is set. */
 export function faultOfText(url: string): string | null {
   if (UNSEEN.test(url)) return 'The URL must not hold white space, control characters or backslashes';
   const authority = AUTHORITY.exec(url)?.[1];

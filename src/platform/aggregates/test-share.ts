@@ -17,10 +17,7 @@ export class TestShare {
   /** `used` gives the used part of the share; 1 is all of it. */
   constructor(readonly used: () => number = () => 0) {}
 
-  /**
-   * Called at the start of a use case that begins something new. Test traffic that has used up its share begins nothing, and completes what it has
-   * begun.
-   */
+  /** Called before a use case begins something new. Test traffic beyond its share only completes what it has begun. */
   admit({ environment }: Owner): void {
     if (environment === 'test') this.refuseBeyond(1);
   }

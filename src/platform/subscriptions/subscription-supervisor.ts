@@ -37,10 +37,7 @@ export interface SupervisorOptions {
 /** The reason of an attempt that ended without a fault. */
 const RESTART = Symbol('restart');
 
-/**
- * Keeps one subscription going. After an error or an end it begins again from the saved checkpoint, at growing intervals. Nothing is skipped, because
- * a failed batch comes again.
- */
+/** Keeps one subscription going. After an error or an end it begins again from the saved checkpoint, at growing intervals. */
 export class SubscriptionSupervisor {
   private attempt = new AbortController();
   /** The number of failures in a row. */
