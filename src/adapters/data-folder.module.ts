@@ -53,7 +53,7 @@ function watchDisk(directory: string, lowBytes: number, log: Log): DiskSpace {
           'the disk of the data folder is full: nothing new is stored until it has room again; the reserve file was removed',
         ),
       roomAgain: (freeBytes) => log.warn({ freeBytes }, 'the disk of the data folder has room again'),
-      failed: (error) => log.error({ err: error }, 'the disk of the data folder could not be looked after'),
+      failed: (error) => log.error({ err: error }, 'the disk of the data folder could not be checked'),
     },
   );
 }

@@ -1,5 +1,5 @@
-// The queues between callers and workers, one for each vendor and environment. Calls to one vendor, or in test, never delay calls to another vendor,
-// or in live, and never take their slots.
+// The queues between callers and workers, one for each vendor and environment. Calls to one vendor never delay calls to another or take their slots.
+// Nor do test calls those in live.
 import type { DefaultJobOptions, Job, QueueOptions } from 'bullmq';
 import { ENVIRONMENTS, type Environment } from '../kernel/environment.js';
 import { FIRST_VENDORS } from '../kernel/vendor-choice.js';

@@ -103,7 +103,7 @@ export class CallWorkers implements OnModuleInit {
       });
       worker.on('error', (error) => this.logger.warn(`A worker of the queue ${name} reports: ${error.message}`));
       worker.on('failed', (job, error) =>
-        this.logger.warn(`A job of the queue ${name} was given up (${whatIs(job)}): ${error.message}`),
+        this.logger.warn(`A job of the queue ${name} failed (${whatIs(job)}): ${error.message}`),
       );
       worker.run().catch((error: unknown) => this.logger.warn(`The queue ${name} stopped: ${nameOf(error)}`));
       return worker;
@@ -181,7 +181,7 @@ export class CallWorkers implements OnModuleInit {
     if (waiter === this.nearby.name) return this.nearby.over(jobId, end, retryAfter);
     this.redis
       .publish(channelOf(waiter), `${jobId} ${end ?? ''} ${retryAfter ?? ''}`.trimEnd())
-      .catch((error: unknown) => this.logger.warn(`A process was not told that a call is over: ${nameOf(error)}`));
+      .catch((error: unknown) => this.logger.warn(`A process could not be told that a call is over: ${nameOf(error)}`));
   }
 }
 

@@ -55,7 +55,7 @@ const RETRY_AFTER_SECONDS = 1;
 /** The interval at which a waiting caller checks for its turn, and the time for which a caller that has gone counts as waiting, milliseconds. */
 const TURN_MS = 100;
 const GONE_MS = 2_000;
-/** After calls waited for the log, other callers find no place because of them for this time, milliseconds. */
+/** The time for which other callers find no place after calls have waited for the log, milliseconds. */
 const AFTERWARDS_MS = 2_000;
 const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 

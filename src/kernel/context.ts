@@ -12,7 +12,7 @@ export interface Owner {
 export interface Effect {
   /** Whether an event was appended or a vendor was asked. */
   done: boolean;
-  /** The time that the vendor asked for when it turned the last call away. */
+  /** The pause that the vendor asked for with its last refusal, in seconds. */
   retryAfterSeconds?: number;
 }
 

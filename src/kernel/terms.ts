@@ -1,6 +1,6 @@
 /** The terms that a person accepts before a screening, in the words of the account. */
 export interface Terms {
-  /** A plain token. A reader of a screening finds the text by it. */
+  /** A plain token that identifies the text for readers of a screening. */
   readonly version: string;
   /** Paragraphs of plain text. English is always there, and replaces a missing language. */
   readonly text: { readonly en: readonly string[]; readonly es?: readonly string[] };

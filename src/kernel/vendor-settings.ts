@@ -1,4 +1,4 @@
-// The settings of a vendor in the environment. The vendor folder has the schema, and the configuration reads by it.
+// The settings of a vendor in the environment. Each vendor folder declares a schema, and the configuration reads by it.
 
 export interface VendorSetting {
   /** `url`: the vendor's address. `secrets`: a comma list, all valid while one replaces another. */

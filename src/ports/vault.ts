@@ -74,7 +74,7 @@ export abstract class Vault {
   /** Destroys the subject's data key and removes its values. Repeatable. Later puts and gets throw SubjectErased. */
   abstract erase(subject: string): Promise<void>;
 
-  /** A random 32-byte key of the installation for keyed hashes, made on first use. It never changes. `name` separates purposes. */
+  /** A random 32-byte key for keyed hashes, made on first use. A rotation of the master key does not change it. `name` separates purposes. */
   abstract installationKey(name: string): Promise<Uint8Array>;
 
   /** The ids of all master keys that are needed to open stored data. */

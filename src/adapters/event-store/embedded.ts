@@ -147,7 +147,8 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
     const bytes = storable.reduce((sum, append) => sum + append.bytes, 0);
     this.refuseIfClosed();
     if (this.diskFull()) throw new EventStoreUnavailable('The disk is full');
-    if (this.queuedBytes + bytes > MAX_QUEUED_BYTES) throw new EventStoreUnavailable('Too much waits to be written');
+    if (this.queuedBytes + bytes > MAX_QUEUED_BYTES)
+      throw new EventStoreUnavailable('Too many bytes wait to be written');
     return new Promise<TogetherOutcome>((resolve, reject) => {
       const deadline = setTimeout(() => {
         // An append in the queue will never be written. One that is being written may still be stored, so its outcome is unknown.
@@ -321,7 +322,7 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
     try {
       const compressed = await this.log.compressOldest(this.uncompressedEvents, () => {
         if (this.diskFull() || this.log.space.lacking(SEGMENT_PAGES_BYTES) !== null)
-          throw new EventStoreUnavailable('There is no room for what compressing changes before it makes room');
+          throw new EventStoreUnavailable('Compressing needs more room than is left');
       });
       this.compressionFailed = false;
       return compressed;

@@ -30,7 +30,7 @@ export async function packSegment(texts: readonly string[]): Promise<Buffer> {
     [constants.BROTLI_PARAM_SIZE_HINT]: joined.length,
   };
   const packed = await compress(joined, { params });
-  if (unpacked(packed) !== joined) throw new Error('A segment of the log was not compressed as it is.');
+  if (unpacked(packed) !== joined) throw new Error('A compressed segment of the log does not give its events back.');
   return packed;
 }
 

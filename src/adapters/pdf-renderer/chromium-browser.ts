@@ -102,7 +102,7 @@ export class ChromiumBrowser {
 
   private async start(): Promise<Browser> {
     const executablePath = this.executable();
-    if (executablePath === null) throw new Error('There is no browser on this machine.');
+    if (executablePath === null) throw new Error('This machine has no browser.');
     // A process that prints nothing never loads the library.
     const { chromium } = await import('playwright-core');
     const home = await mkdtemp(join(tmpdir(), 'pdf-browser-'));
@@ -165,9 +165,9 @@ async function watchProcess(browser: Browser): Promise<void> {
   const session = await browser.newBrowserCDPSession();
   const { processInfo } = await session.send('SystemInfo.getProcessInfo');
   const pid = processInfo.find(({ type }) => type === 'browser')?.id;
-  if (pid === undefined) throw new Error('The browser does not know its own process.');
+  if (pid === undefined) throw new Error('The browser does not report its process id.');
   if (!signalled(-pid, 0))
-    throw new Error('The browser is not what was started: a script has started it, without `exec`.');
+    throw new Error('The started program is not the browser: a script has started the browser without `exec`.');
   const watch = setInterval(() => {
     if (signalled(pid, 0)) return;
     clearInterval(watch);

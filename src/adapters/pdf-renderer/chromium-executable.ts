@@ -3,8 +3,8 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { basename, delimiter, dirname, join } from 'node:path';
 
 /**
- * Debian's, which is the quickest (docs/benchmarks.md). Debian's file of this name is a script that would stay between the service and the browser.
- * The browser itself has the same name and is in the folder beside.
+ * Debian's browser, the quickest one (docs/benchmarks.md). Debian's file of this name in the path is a script. The browser itself has the same name,
+ * in the folder beside.
  */
 const HEADLESS_SHELL = 'chromium-headless-shell';
 const BESIDE = join('..', 'lib', 'chromium');

@@ -78,7 +78,7 @@ class RewrapTakenOver extends Error {
   override readonly name = 'RewrapTakenOver';
 
   constructor() {
-    super('Another run has begun to wrap all keys anew; this one has stopped.');
+    super('Another run has begun to wrap all keys again; this one has stopped.');
   }
 }
 

@@ -38,7 +38,7 @@ export class DamagedLedger extends Error {
 export class OtherLedger extends VaultMisconfigured {
   constructor(file: string) {
     super(
-      `The erasure ledger ${file} is missing, empty, older or another one: it does not hold what the vault knows of it. ERASURE_LEDGER must name the right one, on a volume that is mounted; ` +
+      `The erasure ledger ${file} is missing, empty, older or another one: it lacks erasures that the vault has seen. ERASURE_LEDGER must name the right one, on a volume that is mounted; ` +
         'where that is lost for good, `npm run ops -- backup accept-ledger --reason <text>` begins another, see docs/operations/backups-and-restore.md.',
     );
   }

@@ -80,7 +80,7 @@ export class S3Bucket {
       setMaxListeners(0, limit);
       // The limit also ends work that the SDK itself does not break off, such as a lookup of credentials.
       return within(limit, section(new S3Exchange(this.client, bucket, limit)), () => {
-        throw new Unavailable(`S3 was not done in ${limitMs} ms.`);
+        throw new Unavailable(`S3 took longer than ${limitMs} ms.`);
       });
     });
     this.running.add(work);
@@ -121,7 +121,8 @@ export class S3Exchange {
       try {
         return { content: await this.whole(output.Body, output.ContentLength), tag: output.ETag ?? '' };
       } catch (cause) {
-        if (attempt === TRIES || this.signal.aborted) throw new Unavailable('S3 broke an object off.', { cause });
+        if (attempt === TRIES || this.signal.aborted)
+          throw new Unavailable('S3 did not send a whole object.', { cause });
       }
     }
   }

@@ -45,7 +45,7 @@ export class NoConditionalPuts extends Error {
   override readonly name = 'NoConditionalPuts';
 
   constructor() {
-    super('Keys cannot be wrapped anew in this bucket: its server does not honour If-Match.');
+    super('Keys cannot be wrapped again in this bucket: its server does not honour If-Match.');
   }
 }
 

@@ -140,6 +140,6 @@ async function checkAndErase(
       log.warn({ subjects: erased.length }, 'subjects that the erasure ledger names were erased in the vault');
   } catch (error) {
     if (!(error instanceof LogRefused)) throw error;
-    log.warn('the log takes no changes, so that it does not say yet who was erased');
+    log.warn('the log takes no changes, so the erasures are not recorded in it yet');
   }
 }

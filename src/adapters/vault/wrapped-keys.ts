@@ -9,7 +9,7 @@ export class DataKeyMissing extends NotAuthentic {
   override readonly name = 'DataKeyMissing';
 
   constructor(which: number | string) {
-    super(`Data key ${which} is missing although nothing says that it was destroyed.`);
+    super(`Data key ${which} is missing without a record of its destruction.`);
   }
 }
 

@@ -6,7 +6,7 @@ import { EXCERPT_BYTES, excerptOf } from './excerpt.js';
 import { NotConnected, notConnected } from './failures.js';
 
 const NO_CONTENT = 204;
-/** Other codes between 300 and 399 name no other address. */
+/** Only these redirects name another address. */
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 /** Answers before the answer (1xx) are read up to this size. Then the time limit ends the attempt. */
 const INTERIM_BYTES = 65_536;

@@ -44,7 +44,7 @@ export const SPECIAL_IPV6: readonly string[] = [
   '3fff::/20', // documentation
 ];
 
-/** Names with a meaning only inside a machine or a network. So are all names that end in a dot and one of them. */
+/** Names that mean something only inside a machine or a network, also as the last part of a longer name. */
 export const INTERNAL_NAMES: readonly string[] = [
   'localhost',
   'localdomain',

@@ -9,7 +9,7 @@ import { asNewEvent, recordedEvents } from './recorded-events.js';
 
 /** The aggregate after a command. Pass it to the next `execute` as `known` to save its read. */
 export interface CommandResult<State, Event extends DomainEvent> extends LoadedAggregate<State> {
-  /** The events of this command; empty when it changed nothing. Their position is not known yet and empty. */
+  /** The events of this command; empty when it changed nothing. Their position is empty, because it is not known yet. */
   readonly events: readonly RecordedEvent<Event>[];
 }
 

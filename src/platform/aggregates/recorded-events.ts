@@ -7,7 +7,7 @@ import type { LoadedAggregate } from '../../kernel/loaded-aggregate.js';
 import type { NewEvent } from '../../ports/event-store.js';
 import { genesisOf, linkTo } from '../audit/chain.js';
 
-/** The events after the aggregate's newest one, chained to it. Their position is not known yet and empty. */
+/** The events after the aggregate's newest one, chained to it. Their position is empty, because it is not known yet. */
 export function recordedEvents<Event extends DomainEvent>(
   stream: string,
   loaded: LoadedAggregate<unknown>,

@@ -50,7 +50,7 @@ const NOTHING: Memory = { seen: null, complaint: null, accepted: [] };
 const UNREADABLE: Memory = {
   ...NOTHING,
   complaint:
-    'How far the log went cannot be read: log-watch.json in the data folder is damaged or closed to the service.',
+    'The last seen end of the log cannot be read: log-watch.json in the data folder is damaged or closed to the service.',
 };
 
 /** An operator has nothing to accept, or must not accept it. The message gives the reason. */
@@ -84,7 +84,7 @@ export class LogWatch {
 
   /** A follower of the log has been beyond its end, so the log has lost events or is another one. */
   async report(follower: string): Promise<void> {
-    this.log.error({ follower }, 'has been further than the log goes, and begins again');
+    this.log.error({ follower }, 'a follower has been beyond the end of the log, and begins again');
     this.reported ??= `The log does not go as far as ${follower} has followed it.`;
     await this.look();
   }
@@ -95,7 +95,7 @@ export class LogWatch {
   look(): Promise<void> {
     return (this.looking = this.looking
       .then(() => this.lookNow())
-      .catch((error: unknown) => this.log.error({ err: error }, 'the log could not be looked at')));
+      .catch((error: unknown) => this.log.error({ err: error }, 'the log could not be checked')));
   }
 
   /** The reason to refuse appends; null when they are allowed. A process that has not looked yet looks first. */
@@ -144,9 +144,9 @@ export class LogWatch {
       const compared = await this.compare();
       if (compared === null) throw new NotAcceptable('The event store cannot be reached.');
       const { memory, text, damage, extent: found, complaint } = compared;
-      if (damage !== null) throw new NotAcceptable(`${damage} That cannot be accepted: bring back a backup.`);
+      if (damage !== null) throw new NotAcceptable(`${damage} It cannot be accepted. Restore a backup.`);
       if (complaint === null)
-        throw new NotAcceptable('There is nothing to accept: the log goes at least as far as it was seen to go.');
+        throw new NotAcceptable('There is nothing to accept: the log reaches at least its last seen end.');
       const acceptance = { at: at.toISOString(), by, reason, complaint, seenBefore: memory.seen, found };
       if (await this.write(text, { seen: found, complaint: null, accepted: [...memory.accepted, acceptance] }))
         return acceptance;
@@ -191,7 +191,7 @@ export class LogWatch {
       if (memory.complaint !== null) this.reported = null;
       this.remembers = true;
     } catch (error) {
-      if (this.remembers) this.log.warn({ err: error }, 'how far the log goes could not be written down');
+      if (this.remembers) this.log.warn({ err: error }, 'the end of the log could not be remembered');
       this.remembers = false;
     }
     return true;

@@ -92,7 +92,7 @@ class Runner implements Subscription {
   readonly name: string;
   active = false;
   private readonly holder = newId();
-  /** The reached place while it is not saved. */
+  /** The handler's place, until it is saved. */
   private passed: string | null = null;
   private savedAt = Number.NEGATIVE_INFINITY;
   private readonly supervisor: SubscriptionSupervisor;

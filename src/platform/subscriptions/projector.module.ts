@@ -78,6 +78,6 @@ function observer(log: Log, logWatch: LogWatch): ProjectorObserver {
       log.info({ projection, generation, why }, 'building a read model');
     },
     rebuilt: (report) => log[report.differences?.length ? 'error' : 'info']({ report }, 'read model built'),
-    leasesFailed: (error) => log.warn({ err: error }, 'projection leases could not be looked after'),
+    leasesFailed: (error) => log.warn({ err: error }, 'projection leases could not be renewed'),
   };
 }

@@ -96,7 +96,7 @@ describe('embedded event store', () => {
         Array.from({ length: 90 }, (_, index) => store.append(`${category}-${index + 3}`, 'no-stream', large)),
       );
       expect(new Set(flood.map((answer) => answer.status === 'rejected' && (answer.reason as Error).message))).toEqual(
-        new Set(['Too much waits to be written', 'No answer from the disk within 300 ms']),
+        new Set(['Too many bytes wait to be written', 'No answer from the disk within 300 ms']),
       );
       expect(await store.readStream(stream)).toHaveLength(1);
 

@@ -11,7 +11,8 @@ export function textOf(position: Position): string {
 
 export function positionOf(text: string): Position {
   const [, commit, prepare] = POSITION.exec(text) ?? [];
-  if (commit === undefined || prepare === undefined) throw new RangeError('This is no position of this event store.');
+  if (commit === undefined || prepare === undefined)
+    throw new RangeError('This is not a position of this event store.');
   return { commit: BigInt(commit), prepare: BigInt(prepare) };
 }
 

@@ -34,7 +34,7 @@ export function recordedOf({ event }: ResolvedEvent | AllStreamResolvedEvent): R
 
 export function positionIn(position: Position | undefined): string {
   if (position === undefined || position.commit === NO_POSITION) {
-    throw new Error('The event store told no position; EventStoreDB 22.6 or newer is needed.');
+    throw new Error('The event store gave no position; EventStoreDB 22.6 or newer is needed.');
   }
   return textOf(position);
 }
