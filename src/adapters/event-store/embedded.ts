@@ -322,7 +322,7 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
     try {
       const compressed = await this.log.compressOldest(this.uncompressedEvents, () => {
         if (this.diskFull() || this.log.space.lacking(SEGMENT_PAGES_BYTES) !== null)
-          throw new EventStoreUnavailable('Compressing needs more room than is left');
+          throw new EventStoreUnavailable('The log has no room to compress older events');
       });
       this.compressionFailed = false;
       return compressed;
