@@ -8,7 +8,7 @@ import { CompleteLists } from '../../src/platform/subscriptions/complete-lists.j
 import { Projector } from '../../src/platform/subscriptions/projector.js';
 import type { EventStore } from '../../src/ports/event-store.js';
 import { KEPT_MS, RedisServer } from '../support/redis.js';
-import { append, Failures, Log, opened, parcels, project as projectAll, QUICK, stamped, Told } from './fixtures.js';
+import { append, Failures, Log, opened, parcels, project as projectAll, QUICK, stamped, Recorder } from './fixtures.js';
 
 describe('a complete list', () => {
   let server: RedisServer;
@@ -99,7 +99,7 @@ describe('a complete list', () => {
   });
 
   it('contains an event from a moment ago, and does not wait for later unrelated events', async () => {
-    const projector = new Projector(log.store, store, [parcels], new Told(), QUICK);
+    const projector = new Projector(log.store, store, [parcels], new Recorder(), QUICK);
     projector.start();
     const ids: string[] = [];
     let done = false;

@@ -11,7 +11,7 @@ import { EventProcessor } from '../../src/platform/subscriptions/event-processor
 import type { EventHandler } from '../../src/ports/event-handler.js';
 import { RedisServer } from '../support/redis.js';
 import { unpack } from '../support/stored-data.js';
-import { append, Log, opened, stamped, Told } from './fixtures.js';
+import { append, Log, opened, stamped, Recorder } from './fixtures.js';
 import { until } from '../support/eventually.js';
 
 let server: RedisServer;
@@ -26,7 +26,7 @@ describe('an event handler', () => {
   let name: string;
   let processors: EventProcessor[];
   let seen: string[];
-  let told: Told;
+  let told: Recorder;
   let onEvent: (event: RecordedEvent) => Promise<void> | void;
 
   beforeEach(async () => {
@@ -35,7 +35,7 @@ describe('an event handler', () => {
     name = `handler_${newId().replaceAll('-', '')}`;
     processors = [];
     seen = [];
-    told = new Told();
+    told = new Recorder();
     onEvent = () => undefined;
   });
   afterEach(async () => {
@@ -270,7 +270,7 @@ it('goes on from the place that the first version stored of the handler', async 
   const store = EmbeddedEventStore.open({ directory: join(folder, 'events') });
   const redis = stored.client();
   const seen: string[] = [];
-  const processor = new EventProcessor(store, new RedisHandlerCheckpoints(redis), new Told());
+  const processor = new EventProcessor(store, new RedisHandlerCheckpoints(redis), new Recorder());
   try {
     const place = await redis.get('{reaction:report_credit}:through');
     const earlier = await store.readAll(null, Infinity);

@@ -9,7 +9,7 @@ import type { AnyProjection } from '../../src/ports/projection-store.js';
 import { until } from '../support/eventually.js';
 import { RedisServer } from '../support/redis.js';
 import { appendParcels as appendParcelsTo, caughtUp as hasCaughtUp } from './catching-up.js';
-import { Log, parcels, QUICK, rebuild, Told, weights } from './fixtures.js';
+import { Log, parcels, QUICK, rebuild, Recorder, weights } from './fixtures.js';
 
 describe('the projector', () => {
   let server: RedisServer;
@@ -24,7 +24,7 @@ describe('the projector', () => {
       log.store,
       new RedisProjectionStore(server.client()),
       [parcels, weights],
-      new Told(),
+      new Recorder(),
       QUICK,
     );
     projector.start();

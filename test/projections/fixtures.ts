@@ -135,7 +135,7 @@ export class Log {
 }
 
 /** Records all that a projector reports. */
-export class Told implements ProjectorObserver {
+export class Recorder implements ProjectorObserver {
   readonly drops: unknown[] = [];
   readonly alarms: [projection: string, error: ProjectionFailed][] = [];
   readonly foreigners: string[] = [];
@@ -189,7 +189,7 @@ export async function rebuild(
   projections: readonly AnyProjection[],
 ): Promise<RebuildReport[]> {
   const request = newId();
-  const told = new Told();
+  const told = new Recorder();
   const projector = new Projector(events, store, projections, told, QUICK);
   for (const projection of projections) await store.requestRebuild(projection, request);
   projector.start();
@@ -271,7 +271,7 @@ export async function project(
   store: ProjectionStore,
   projections: readonly AnyProjection[],
 ): Promise<void> {
-  const projector = new Projector(events, store, projections, new Told(), QUICK);
+  const projector = new Projector(events, store, projections, new Recorder(), QUICK);
   const lists = new CompleteLists(events, store, { idsIn: async () => [] });
   projector.start();
   try {

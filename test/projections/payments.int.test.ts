@@ -42,7 +42,7 @@ import { CallsAtOnce } from '../support/external-calls.js';
 import { IntentsOnly } from '../support/intents-only.js';
 import { readModelsIn } from '../support/read-models.js';
 import { RedisServer } from '../support/redis.js';
-import { QUICK, Told } from './fixtures.js';
+import { QUICK, Recorder } from './fixtures.js';
 import { SetClock } from '../support/clock.js';
 import { until } from '../support/eventually.js';
 
@@ -113,7 +113,7 @@ describe('the recovery job of payments', () => {
     store = EmbeddedEventStore.open({ directory: folder });
     readModels = readModelsIn(redis, store, [openPayments]);
     const projections = new RedisProjectionStore(redis.client());
-    projector = new Projector(store, projections, [openPayments], new Told(), QUICK);
+    projector = new Projector(store, projections, [openPayments], new Recorder(), QUICK);
     projector.start();
     await until(
       'there is something to write to',

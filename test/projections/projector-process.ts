@@ -3,11 +3,11 @@ import { Redis } from 'ioredis';
 import { EmbeddedEventStore } from '../../src/adapters/event-store/embedded.js';
 import { RedisProjectionStore } from '../../src/adapters/read-models/redis-projection-store.js';
 import { Projector } from '../../src/platform/subscriptions/projector.js';
-import { parcels, QUICK, Told, weights } from './fixtures.js';
+import { parcels, QUICK, Recorder, weights } from './fixtures.js';
 
 const [, , directory = '', url = '', holder = ''] = process.argv;
 const store = EmbeddedEventStore.open({ directory });
-new Projector(store, new RedisProjectionStore(new Redis(url)), [parcels, weights], new Told(), {
+new Projector(store, new RedisProjectionStore(new Redis(url)), [parcels, weights], new Recorder(), {
   ...QUICK,
   holder,
 }).start();

@@ -23,7 +23,7 @@ import {
   rebuild,
   stamped,
   storedLines,
-  Told,
+  Recorder,
   weights,
 } from './fixtures.js';
 import { until } from '../support/eventually.js';
@@ -33,7 +33,7 @@ describe('the projector', () => {
   let redis: Redis;
   let log: Log;
   let store: RedisProjectionStore;
-  let told: Told;
+  let told: Recorder;
   const running: Projector[] = [];
 
   function start(
@@ -71,7 +71,7 @@ describe('the projector', () => {
     await server.flush();
     log = await Log.open();
     store = new RedisProjectionStore(server.client());
-    told = new Told();
+    told = new Recorder();
   });
 
   afterEach(async () => {

@@ -9,15 +9,15 @@ import { reportViews, viewsOfSession } from '../../src/modules/reports/read/repo
 import { Projector } from '../../src/platform/subscriptions/projector.js';
 import { readModelsIn } from '../support/read-models.js';
 import { RedisServer } from '../support/redis.js';
-import { GIVEN, House, Process } from '../unit/reports/house.js';
-import { expectedLines, liveContents, QUICK, storedLines, Told } from './fixtures.js';
+import { GIVEN, Harness, Process } from '../unit/reports/harness.js';
+import { expectedLines, liveContents, QUICK, storedLines, Recorder } from './fixtures.js';
 import { until } from '../support/eventually.js';
 
 const PROJECTIONS = [reportStatus, reportViews];
 
 describe('the read models of reports', () => {
   let redis: RedisServer;
-  let house: House;
+  let harness: Harness;
   let projector: Projector;
   let projections: RedisProjectionStore;
   let models: RedisReadModels;
@@ -25,19 +25,25 @@ describe('the read models of reports', () => {
   let process: Process;
 
   beforeAll(async () => {
-    [redis, house] = await Promise.all([RedisServer.start(), House.build()]);
-    models = readModelsIn(redis, house.store, PROJECTIONS);
+    [redis, harness] = await Promise.all([RedisServer.start(), Harness.build()]);
+    models = readModelsIn(redis, harness.store, PROJECTIONS);
     projections = new RedisProjectionStore(redis.client());
-    projector = new Projector(house.store, new RedisProjectionStore(redis.client()), PROJECTIONS, new Told(), QUICK);
+    projector = new Projector(
+      harness.store,
+      new RedisProjectionStore(redis.client()),
+      PROJECTIONS,
+      new Recorder(),
+      QUICK,
+    );
     projector.start();
     await live();
     reports = new ReportDirectory(models);
-    process = new Process(house, models);
+    process = new Process(harness, models);
   });
   afterAll(async () => {
     await projector.stop();
     await redis.stop();
-    await house.close();
+    await harness.close();
   });
 
   const live = () =>
@@ -48,10 +54,10 @@ describe('the read models of reports', () => {
     );
 
   it('have the expiry of a report as soon as it is released', async () => {
-    const accountId = await house.account();
-    const sessionId = house.session(accountId);
+    const accountId = await harness.account();
+    const sessionId = harness.session(accountId);
     expect(await reports.expiryOf(sessionId)).toBeNull();
-    const { expiresAt } = await process.open(sessionId, house.as(accountId));
+    const { expiresAt } = await process.open(sessionId, harness.as(accountId));
     expect(await reports.expiryOf(sessionId)).toBe(expiresAt);
   });
 
@@ -60,26 +66,26 @@ describe('the read models of reports', () => {
   });
 
   it('list a pull without a verdict as due after its time, and no longer after its end', async () => {
-    const accountId = await house.account(1);
-    const sessionId = house.session(accountId);
-    house.bureau.answers = [{ kind: 'timed-out' }];
-    await expect(process.open(sessionId, house.as(accountId))).rejects.toMatchObject({
+    const accountId = await harness.account(1);
+    const sessionId = harness.session(accountId);
+    harness.bureau.answers = [{ kind: 'timed-out' }];
+    await expect(process.open(sessionId, harness.as(accountId))).rejects.toMatchObject({
       code: 'service.upstream_timeout',
     });
     expect(await reports.expiryOf(sessionId)).toBeNull();
-    const settleAfter = house.clock.time + 3_000;
+    const settleAfter = harness.clock.time + 3_000;
     expect(await reports.due('test', new Date(settleAfter - 1), 100)).not.toContain(sessionId);
     expect(await reports.due('test', new Date(settleAfter), 100)).toContain(sessionId);
     expect(await reports.due('live', new Date(settleAfter), 100)).not.toContain(sessionId);
-    house.bureau.answers = [GIVEN];
-    house.clock.pass(3);
+    harness.bureau.answers = [GIVEN];
+    harness.clock.pass(3);
     await process.settle(sessionId);
-    expect(await reports.due('test', house.clock.now(), 100)).not.toContain(sessionId);
+    expect(await reports.due('test', harness.clock.now(), 100)).not.toContain(sessionId);
   });
 
   it('list looks of an earlier release by session, with viewer, time and purpose, and no later looks', async () => {
-    const accountId = await house.account();
-    const sessionId = house.session(accountId);
+    const accountId = await harness.account();
+    const sessionId = harness.session(accountId);
     const common = {
       sessionId,
       reportId: newId(),
@@ -87,35 +93,35 @@ describe('the read models of reports', () => {
       purpose: 'TENANT_SCREENING',
       shareId: null,
     } as const;
-    const first = house.clock.now().toISOString();
-    await house.lookedEarlier({ ...common, format: 'json' }, house.as(accountId));
-    await process.open(sessionId, house.as(accountId));
-    house.clock.pass(60);
-    const later = { ...house.as(accountId), actor: { kind: 'secret-key', id: 'key-2' } } as const;
-    await house.lookedEarlier({ ...common, format: 'html' }, later);
+    const first = harness.clock.now().toISOString();
+    await harness.lookedEarlier({ ...common, format: 'json' }, harness.as(accountId));
+    await process.open(sessionId, harness.as(accountId));
+    harness.clock.pass(60);
+    const later = { ...harness.as(accountId), actor: { kind: 'secret-key', id: 'key-2' } } as const;
+    await harness.lookedEarlier({ ...common, format: 'html' }, later);
     const looks = () => models.list(reportViews, viewsOfSession(sessionId), { order: 'ascending', limit: 10 });
     await until('both are listed', async () => (await looks()).items.length >= 2);
     const { items } = await looks();
     expect(items.map(({ doc }) => doc)).toEqual([
       { ...common, format: 'json', actor: { kind: 'platform-token', id: 'key-1' }, viewedAt: first },
-      { ...common, format: 'html', actor: later.actor, viewedAt: house.clock.now().toISOString() },
+      { ...common, format: 'html', actor: later.actor, viewedAt: harness.clock.now().toISOString() },
     ]);
     expect((await models.list(reportViews, viewsOfSession(newId()), { limit: 10 })).items).toEqual([]);
   });
 
   it('keep a pull due that is never settled', async () => {
-    const accountId = await house.account(1);
-    const sessionId = house.session(accountId);
-    house.bureau.answers = [{ kind: 'timed-out' }];
-    await expect(process.open(sessionId, house.as(accountId))).rejects.toThrow();
-    house.clock.pass(86_400);
-    expect(await reports.due('test', house.clock.now(), 100)).toContain(sessionId);
+    const accountId = await harness.account(1);
+    const sessionId = harness.session(accountId);
+    harness.bureau.answers = [{ kind: 'timed-out' }];
+    await expect(process.open(sessionId, harness.as(accountId))).rejects.toThrow();
+    harness.clock.pass(86_400);
+    expect(await reports.due('test', harness.clock.now(), 100)).toContain(sessionId);
   });
 
   it.each(PROJECTIONS)(
     '$name is the same after a replay from the beginning, and equals the log',
     async (projection) => {
-      const expected = await expectedLines(house.store, projection);
+      const expected = await expectedLines(harness.store, projection);
       expect(expected.size).toBeGreaterThan(0);
       await until(
         'it has caught up',

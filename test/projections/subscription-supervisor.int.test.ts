@@ -6,7 +6,7 @@ import {
 } from '../../src/platform/subscriptions/subscription-supervisor.js';
 import type { EventBatch, EventStore, SubscribeOptions } from '../../src/ports/event-store.js';
 import { newId } from '../../src/kernel/ids.js';
-import { append, Log, opened, stamped, Told } from './fixtures.js';
+import { append, Log, opened, stamped, Recorder } from './fixtures.js';
 import { until } from '../support/eventually.js';
 
 const QUICK: SupervisorOptions = { minDelayMs: 5, maxDelayMs: 20, watchIntervalMs: 5 };
@@ -34,7 +34,7 @@ class Follower implements Subscription {
 
 describe('the subscription supervisor', () => {
   let log: Log;
-  let told: Told;
+  let told: Recorder;
   let follower: Follower;
   let stop: AbortController;
   let running: Promise<void>[];
@@ -66,7 +66,7 @@ describe('the subscription supervisor', () => {
 
   beforeEach(async () => {
     log = await Log.open();
-    told = new Told();
+    told = new Recorder();
     follower = new Follower();
     stop = new AbortController();
     running = [];

@@ -26,7 +26,7 @@ import { SubjectErased, type Vault } from '../../src/ports/vault.js';
 import type { Accounts } from '../../src/published/accounts.js';
 import { readModelsIn } from '../support/read-models.js';
 import { RedisServer } from '../support/redis.js';
-import { QUICK, Told } from './fixtures.js';
+import { QUICK, Recorder } from './fixtures.js';
 import { SetClock } from '../support/clock.js';
 import { until } from '../support/eventually.js';
 
@@ -65,7 +65,7 @@ describe('the details of a grant without a session', () => {
     });
     const readModels = readModelsIn(redis, store, [unusedDetails]);
     const projections = new RedisProjectionStore(redis.client());
-    projector = new Projector(store, projections, [unusedDetails], new Told(), QUICK);
+    projector = new Projector(store, projections, [unusedDetails], new Recorder(), QUICK);
     projector.start();
     await until(
       'there is something to write to',

@@ -19,7 +19,7 @@ import { asNewEvent } from '../../src/platform/aggregates/recorded-events.js';
 import { SharedLogReader } from '../../src/platform/subscriptions/shared-log-reader.js';
 import { type EventStore, EventStoreUnavailable } from '../../src/ports/event-store.js';
 import { RedisServer } from '../support/redis.js';
-import { PROJECTIONS, REFUSED, TAKEN, WebhookHouse } from '../unit/webhooks/house.js';
+import { PROJECTIONS, REFUSED, TAKEN, WebhookHarness } from '../unit/webhooks/harness.js';
 import { PING } from '../unit/webhooks/histories.js';
 import { expectedLines, Failures, liveContents, rebuild, storedLines } from './fixtures.js';
 import { until } from '../support/eventually.js';
@@ -27,124 +27,124 @@ import { StaleFollower } from '../support/stale-follower.js';
 import { CompleteLists } from '../../src/platform/subscriptions/complete-lists.js';
 
 let redis: RedisServer;
-let house: WebhookHouse;
+let harness: WebhookHarness;
 beforeAll(async () => {
   redis = await RedisServer.start();
-  house = await WebhookHouse.build(redis);
+  harness = await WebhookHarness.build(redis);
 });
 afterAll(async () => {
-  await house.close();
+  await harness.close();
   await redis.stop();
 });
 beforeEach(() => {
-  house.receivers.answer = TAKEN;
-  house.receivers.requests.length = 0;
-  house.mailServer.mails.length = 0;
-  house.queue.due.length = 0;
+  harness.receivers.answer = TAKEN;
+  harness.receivers.requests.length = 0;
+  harness.mailServer.mails.length = 0;
+  harness.queue.due.length = 0;
 });
 
-const view = (accountId: string, endpointId?: string) => house.deliveries.endpoints().find(accountId, endpointId);
+const view = (accountId: string, endpointId?: string) => harness.deliveries.endpoints().find(accountId, endpointId);
 /** The requests to the queue for one delivery. */
 const turns = (deliveryId: string) =>
-  house.queue.due
+  harness.queue.due
     .filter((one) => one.delivery.deliveryId === deliveryId)
     .map((one) => ({ kind: one.delivery.kind, turn: one.delivery.turn, at: one.at.toISOString() }));
 
 describe('the check of deliveries', () => {
-  const head = async (): Promise<string> => (await house.store.head())!;
+  const head = async (): Promise<string> => (await harness.store.head())!;
 
   beforeAll(async () => {
     // The log has events from its first test on.
-    const end = await house.store.head();
-    if (end !== null) await house.passes(end);
-    await house.check();
+    const end = await harness.store.head();
+    if (end !== null) await harness.passes(end);
+    await harness.check();
   });
-  beforeEach(() => void (house.missing.length = 0));
+  beforeEach(() => void (harness.missing.length = 0));
 
   it('makes a missing delivery once, and reports it', async () => {
-    const [{ accountId, endpointId }, without] = [await house.register(), newId()];
-    await house.happens(accountId);
-    await house.react();
-    await house.happens(accountId);
-    await house.happens(without);
-    await house.passes(await head());
-    expect(await house.check()).toEqual({ events: 3, missing: 1 });
-    const [made = '', ...others] = await house.deliveriesOf(endpointId);
+    const [{ accountId, endpointId }, without] = [await harness.register(), newId()];
+    await harness.happens(accountId);
+    await harness.react();
+    await harness.happens(accountId);
+    await harness.happens(without);
+    await harness.passes(await head());
+    expect(await harness.check()).toEqual({ events: 3, missing: 1 });
+    const [made = '', ...others] = await harness.deliveriesOf(endpointId);
     expect(others).toHaveLength(1);
     expect(turns(made)).toEqual([expect.objectContaining({ kind: 'ladder', turn: '1' })]);
-    expect(house.missing).toEqual([{ accountId, deliveryId: made, eventId: expect.any(String) }]);
-    expect(await house.check()).toEqual({ events: 0, missing: 0 });
-    await house.react();
-    expect(await house.deliveriesOf(endpointId)).toHaveLength(2);
+    expect(harness.missing).toEqual([{ accountId, deliveryId: made, eventId: expect.any(String) }]);
+    expect(await harness.check()).toEqual({ events: 0, missing: 0 });
+    await harness.react();
+    expect(await harness.deliveriesOf(endpointId)).toHaveLength(2);
   });
 
   it('leaves events to the handler that it has not reached, and checks them later', async () => {
-    const { accountId, endpointId } = await house.register();
-    await house.passes(await head());
-    await house.happens(accountId);
-    expect(await house.check()).toEqual({ events: 0, missing: 0 });
-    expect(await house.deliveriesOf(endpointId)).toEqual([]);
-    await house.react(accountId);
-    await house.passes(await head());
-    expect(await house.check()).toEqual({ events: 1, missing: 0 });
+    const { accountId, endpointId } = await harness.register();
+    await harness.passes(await head());
+    await harness.happens(accountId);
+    expect(await harness.check()).toEqual({ events: 0, missing: 0 });
+    expect(await harness.deliveriesOf(endpointId)).toEqual([]);
+    await harness.react(accountId);
+    await harness.passes(await head());
+    expect(await harness.check()).toEqual({ events: 1, missing: 0 });
   });
 
   it('reads a log of many pages to its end, and continues at its place after a failure', async () => {
-    const { accountId, endpointId } = await house.register();
-    for (let count = 0; count < 3; count++) await house.happens(accountId);
+    const { accountId, endpointId } = await harness.register();
+    for (let count = 0; count < 3; count++) await harness.happens(accountId);
     // Each page has one event.
-    const paged = Object.assign(Object.create(house.store) as EventStore, {
-      readAll: (after: string | null) => house.store.readAll(after, 1),
-      append: jest.fn(house.store.append.bind(house.store)),
+    const paged = Object.assign(Object.create(harness.store) as EventStore, {
+      readAll: (after: string | null) => harness.store.readAll(after, 1),
+      append: jest.fn(harness.store.append.bind(harness.store)),
     });
-    await house.passes(await head());
+    await harness.passes(await head());
     paged.append
-      .mockImplementationOnce(house.store.append.bind(house.store))
+      .mockImplementationOnce(harness.store.append.bind(harness.store))
       .mockRejectedValueOnce(new EventStoreUnavailable('away'));
-    await expect(house.check(paged)).rejects.toBeInstanceOf(EventStoreUnavailable);
-    expect(await house.check(paged)).toEqual({ events: 2, missing: 2 });
-    expect(await house.deliveriesOf(endpointId)).toHaveLength(3);
+    await expect(harness.check(paged)).rejects.toBeInstanceOf(EventStoreUnavailable);
+    expect(await harness.check(paged)).toEqual({ events: 2, missing: 2 });
+    expect(await harness.deliveriesOf(endpointId)).toHaveLength(3);
   });
 
   it('does nothing while another check is running', async () => {
-    const { accountId } = await house.register();
-    await house.happens(accountId);
-    await house.passes(await head());
-    expect(await house.checkpoints.take('webhook_delivery_check', 'other', 60_000)).toBe(true);
-    expect(await house.check()).toEqual({ events: 0, missing: 0 });
-    await house.checkpoints.release('webhook_delivery_check', 'other');
-    expect(await house.check()).toEqual({ events: 1, missing: 1 });
+    const { accountId } = await harness.register();
+    await harness.happens(accountId);
+    await harness.passes(await head());
+    expect(await harness.checkpoints.take('webhook_delivery_check', 'other', 60_000)).toBe(true);
+    expect(await harness.check()).toEqual({ events: 0, missing: 0 });
+    await harness.checkpoints.release('webhook_delivery_check', 'other');
+    expect(await harness.check()).toEqual({ events: 1, missing: 1 });
   });
 });
 
 describe('a published event', () => {
   it('becomes a delivery on a retry when its stream was read from a lagging node', async () => {
-    const { accountId, endpointId } = await house.register();
-    const cluster = new StaleFollower(house.store);
+    const { accountId, endpointId } = await harness.register();
+    const cluster = new StaleFollower(harness.store);
     const process = new SharedLogReader(cluster);
-    const behind = await house.store.head();
-    await house.happens(accountId);
+    const behind = await harness.store.head();
+    await harness.happens(accountId);
     const [event] = (await process.readAll(behind, 1)) as [RecordedEvent];
     cluster.behind = behind;
-    await expect(house.publications(process).handle(event)).rejects.toBeInstanceOf(EventStoreUnavailable);
-    expect(await house.deliveriesOf(endpointId)).toEqual([]);
+    await expect(harness.publications(process).handle(event)).rejects.toBeInstanceOf(EventStoreUnavailable);
+    expect(await harness.deliveriesOf(endpointId)).toEqual([]);
     cluster.behind = null;
-    await house.publications(process).handle(event);
-    expect(await house.deliveriesOf(endpointId)).toHaveLength(1);
+    await harness.publications(process).handle(event);
+    expect(await harness.deliveriesOf(endpointId)).toHaveLength(1);
   });
 
   it("becomes one delivery, however often it is seen, and is sent signed to the endpoint's current address", async () => {
-    const { accountId, endpointId, secret } = await house.register();
-    const occurredAt = house.clock.now().toISOString();
-    await house.happens(accountId);
-    await house.react(accountId);
-    await house.react(accountId);
-    const [deliveryId = '', ...others] = await house.deliveriesOf(endpointId);
+    const { accountId, endpointId, secret } = await harness.register();
+    const occurredAt = harness.clock.now().toISOString();
+    await harness.happens(accountId);
+    await harness.react(accountId);
+    await harness.react(accountId);
+    const [deliveryId = '', ...others] = await harness.deliveriesOf(endpointId);
     expect(others).toEqual([]);
     expect(turns(deliveryId)).toEqual([{ kind: 'ladder', turn: '1', at: occurredAt }]);
-    await house.change(accountId, endpointId, { url: 'https://moved.example.com/b' });
-    expect(await house.attempt(deliveryId)).toEqual(TAKEN);
-    const [request] = house.receivers.requests;
+    await harness.change(accountId, endpointId, { url: 'https://moved.example.com/b' });
+    expect(await harness.attempt(deliveryId)).toEqual(TAKEN);
+    const [request] = harness.receivers.requests;
     const body = JSON.parse(Buffer.from(request?.body ?? []).toString());
     expect(body).toEqual({
       id: expect.stringMatching(/^evt_/),
@@ -159,7 +159,7 @@ describe('a published event', () => {
       url: 'https://moved.example.com/b',
       headers: {
         'webhook-id': body.id,
-        'webhook-timestamp': String(Math.floor(house.clock.time / 1_000)),
+        'webhook-timestamp': String(Math.floor(harness.clock.time / 1_000)),
         'service-event-type': 'report.shared',
         'service-delivery-id': deliveryId,
         'content-type': 'application/json',
@@ -169,102 +169,102 @@ describe('a published event', () => {
     expect(request?.headers['webhook-signature']).toBe(
       new Webhook(secret).sign(
         body.id,
-        new Date(Math.floor(house.clock.time / 1_000) * 1_000),
+        new Date(Math.floor(harness.clock.time / 1_000) * 1_000),
         Buffer.from(request?.body ?? []),
       ),
     );
-    expect(await house.stateOf(deliveryId)).toMatchObject({ status: 'succeeded', attempts: 1 });
-    expect(await house.attempt(deliveryId)).toBeNull();
-    expect(house.receivers.requests).toHaveLength(1);
+    expect(await harness.stateOf(deliveryId)).toMatchObject({ status: 'succeeded', attempts: 1 });
+    expect(await harness.attempt(deliveryId)).toBeNull();
+    expect(harness.receivers.requests).toHaveLength(1);
   });
 
   it('is not delivered when it is older than the endpoint or of another account', async () => {
     const early = newId();
-    await house.happens(early);
-    const { endpointId } = await house.register(early);
-    await house.happens(newId());
-    await house.react();
-    expect(await house.deliveriesOf(endpointId)).toEqual([]);
+    await harness.happens(early);
+    const { endpointId } = await harness.register(early);
+    await harness.happens(newId());
+    await harness.react();
+    expect(await harness.deliveriesOf(endpointId)).toEqual([]);
   });
 
   it('is delivered only when its type is chosen at that moment', async () => {
-    const { accountId, endpointId } = await house.register(undefined, { events: ['payment.succeeded'] });
-    await house.happens(accountId);
-    await house.react(accountId);
-    await house.change(accountId, endpointId, { enabledEvents: null });
-    house.clock.pass(1);
-    await house.happens(accountId);
-    await house.react(accountId);
-    expect(await house.deliveriesOf(endpointId)).toHaveLength(1);
+    const { accountId, endpointId } = await harness.register(undefined, { events: ['payment.succeeded'] });
+    await harness.happens(accountId);
+    await harness.react(accountId);
+    await harness.change(accountId, endpointId, { enabledEvents: null });
+    harness.clock.pass(1);
+    await harness.happens(accountId);
+    await harness.react(accountId);
+    expect(await harness.deliveriesOf(endpointId)).toHaveLength(1);
   });
 
   // A clock may be set back, and the clocks of two hosts differ. A receiver must still miss no event, and get none from before its endpoint.
   describe('is judged by its place in the log', () => {
     it('and is delivered when the clock was set back after the endpoint was registered', async () => {
-      const { accountId, endpointId } = await house.register();
-      house.clock.pass(-3_600);
-      await house.happens(accountId);
-      await house.react(accountId);
-      expect(await house.deliveriesOf(endpointId)).toHaveLength(1);
+      const { accountId, endpointId } = await harness.register();
+      harness.clock.pass(-3_600);
+      await harness.happens(accountId);
+      await harness.react(accountId);
+      expect(await harness.deliveriesOf(endpointId)).toHaveLength(1);
     });
 
     it('and is not delivered when the clock was ahead before the endpoint was registered', async () => {
       const accountId = newId();
-      house.clock.pass(3_600);
-      await house.happens(accountId);
-      house.clock.pass(-3_600);
-      const { endpointId } = await house.register(accountId);
-      await house.react();
-      await house.react();
-      expect(await house.deliveriesOf(endpointId)).toEqual([]);
+      harness.clock.pass(3_600);
+      await harness.happens(accountId);
+      harness.clock.pass(-3_600);
+      const { endpointId } = await harness.register(accountId);
+      await harness.react();
+      await harness.react();
+      expect(await harness.deliveriesOf(endpointId)).toEqual([]);
     });
 
     it('and follows the newest choice of events when the clock was set back after that choice', async () => {
-      const { accountId, endpointId } = await house.register(undefined, { events: ['payment.succeeded'] });
-      house.clock.pass(3_600);
-      await house.happens(accountId);
-      await house.change(accountId, endpointId, { enabledEvents: null });
-      house.clock.pass(-7_200);
-      await house.happens(accountId);
-      await house.change(accountId, endpointId, { enabledEvents: ['payment.succeeded'] });
-      house.clock.pass(-7_200);
-      await house.happens(accountId);
-      await house.react(accountId);
-      await house.react(accountId);
-      expect(await house.deliveriesOf(endpointId)).toHaveLength(1);
+      const { accountId, endpointId } = await harness.register(undefined, { events: ['payment.succeeded'] });
+      harness.clock.pass(3_600);
+      await harness.happens(accountId);
+      await harness.change(accountId, endpointId, { enabledEvents: null });
+      harness.clock.pass(-7_200);
+      await harness.happens(accountId);
+      await harness.change(accountId, endpointId, { enabledEvents: ['payment.succeeded'] });
+      harness.clock.pass(-7_200);
+      await harness.happens(accountId);
+      await harness.react(accountId);
+      await harness.react(accountId);
+      expect(await harness.deliveriesOf(endpointId)).toHaveLength(1);
     });
 
     it('and is neither canceled nor counted as old when the clock was set back after the endpoint was reactivated', async () => {
-      const { accountId, endpointId } = await house.register();
-      for (let count = 0; count < 3; count++) await house.exhaust(accountId, endpointId);
-      house.clock.time = await house.disableAfter(accountId);
-      await house.disableOverdue(accountId);
-      await house.happens(accountId);
-      await house.change(accountId, endpointId, {});
-      house.clock.pass(-400_000);
-      await house.happens(accountId);
-      await house.react(accountId);
-      await house.react(accountId);
-      const [deliveryId = '', ...others] = await house.deliveriesOf(endpointId);
-      expect([await house.stateOf(deliveryId), others.length]).toMatchObject([{ status: 'pending' }, 3]);
+      const { accountId, endpointId } = await harness.register();
+      for (let count = 0; count < 3; count++) await harness.exhaust(accountId, endpointId);
+      harness.clock.time = await harness.disableAfter(accountId);
+      await harness.disableOverdue(accountId);
+      await harness.happens(accountId);
+      await harness.change(accountId, endpointId, {});
+      harness.clock.pass(-400_000);
+      await harness.happens(accountId);
+      await harness.react(accountId);
+      await harness.react(accountId);
+      const [deliveryId = '', ...others] = await harness.deliveriesOf(endpointId);
+      expect([await harness.stateOf(deliveryId), others.length]).toMatchObject([{ status: 'pending' }, 3]);
       expect(await view(accountId)).toMatchObject({ status: 'active', consecutiveFailures: 0 });
-      await house.exhaust(accountId, endpointId);
+      await harness.exhaust(accountId, endpointId);
       expect(await view(accountId)).toMatchObject({ status: 'active', consecutiveFailures: 1 });
     });
   });
 
   it('is signed with both secrets during a rotation, the current one first, and later with the new one', async () => {
-    const { accountId, endpointId, secret } = await house.register();
-    const rotated = await house.rotate(accountId, endpointId, 100);
-    expect(rotated.previousExpiresAt).toBe(new Date(house.clock.time + 100_000).toISOString());
-    await house.happens(accountId);
-    await house.react(accountId);
-    const [deliveryId = ''] = await house.deliveriesOf(endpointId);
-    house.receivers.answer = REFUSED;
-    await house.attempt(deliveryId);
-    house.clock.pass(200);
-    await house.attempt(deliveryId);
-    const [during, after] = house.receivers.requests;
+    const { accountId, endpointId, secret } = await harness.register();
+    const rotated = await harness.rotate(accountId, endpointId, 100);
+    expect(rotated.previousExpiresAt).toBe(new Date(harness.clock.time + 100_000).toISOString());
+    await harness.happens(accountId);
+    await harness.react(accountId);
+    const [deliveryId = ''] = await harness.deliveriesOf(endpointId);
+    harness.receivers.answer = REFUSED;
+    await harness.attempt(deliveryId);
+    harness.clock.pass(200);
+    await harness.attempt(deliveryId);
+    const [during, after] = harness.receivers.requests;
     const sign = (text: string, request = during): string =>
       new Webhook(text).sign(
         request?.headers['webhook-id'] ?? '',
@@ -279,73 +279,73 @@ describe('a published event', () => {
   });
 
   it('has its next attempt requested when one has failed', async () => {
-    const { accountId, endpointId } = await house.register();
-    house.receivers.answer = REFUSED;
-    await house.happens(accountId);
-    await house.react(accountId);
-    const [deliveryId = ''] = await house.deliveriesOf(endpointId);
-    await house.attempt(deliveryId);
-    const { nextAttemptAt } = await house.stateOf(deliveryId);
+    const { accountId, endpointId } = await harness.register();
+    harness.receivers.answer = REFUSED;
+    await harness.happens(accountId);
+    await harness.react(accountId);
+    const [deliveryId = ''] = await harness.deliveriesOf(endpointId);
+    await harness.attempt(deliveryId);
+    const { nextAttemptAt } = await harness.stateOf(deliveryId);
     expect(turns(deliveryId).slice(1)).toEqual([{ kind: 'ladder', turn: '2', at: nextAttemptAt }]);
     // This attempt's worker died before it requested the next one.
-    expect(await house.attempt(deliveryId)).toBeNull();
+    expect(await harness.attempt(deliveryId)).toBeNull();
     expect(turns(deliveryId).slice(2)).toEqual([{ kind: 'ladder', turn: '2', at: nextAttemptAt }]);
-    expect(house.receivers.requests).toHaveLength(1);
+    expect(harness.receivers.requests).toHaveLength(1);
   });
 });
 
 describe('an attempt whose worker died', () => {
   it('is not in the log and is requested again, so it may be made twice', async () => {
-    const { accountId, endpointId } = await house.register();
-    await house.happens(accountId);
-    await house.react(accountId);
-    const [deliveryId = ''] = await house.deliveriesOf(endpointId);
-    house.receivers.answer = new Error('killed');
-    await expect(house.attempt(deliveryId)).rejects.toThrow('killed');
-    expect(await house.stateOf(deliveryId)).toMatchObject({ status: 'pending', attempts: 0 });
-    expect(await house.deliveries.reader().due(house.clock.now(), 1_000)).toContain(deliveryId);
-    await house.settle(deliveryId);
+    const { accountId, endpointId } = await harness.register();
+    await harness.happens(accountId);
+    await harness.react(accountId);
+    const [deliveryId = ''] = await harness.deliveriesOf(endpointId);
+    harness.receivers.answer = new Error('killed');
+    await expect(harness.attempt(deliveryId)).rejects.toThrow('killed');
+    expect(await harness.stateOf(deliveryId)).toMatchObject({ status: 'pending', attempts: 0 });
+    expect(await harness.deliveries.reader().due(harness.clock.now(), 1_000)).toContain(deliveryId);
+    await harness.settle(deliveryId);
     expect(turns(deliveryId)).toEqual([expect.objectContaining({ turn: '1' }), expect.objectContaining({ turn: '1' })]);
-    house.receivers.answer = TAKEN;
-    await house.attempt(deliveryId);
-    expect(await house.stateOf(deliveryId)).toMatchObject({ status: 'succeeded', attempts: 1 });
-    expect(house.receivers.requests).toHaveLength(2);
+    harness.receivers.answer = TAKEN;
+    await harness.attempt(deliveryId);
+    expect(await harness.stateOf(deliveryId)).toMatchObject({ status: 'succeeded', attempts: 1 });
+    expect(harness.receivers.requests).toHaveLength(2);
   });
 
   it('and that another worker has made is recorded once', async () => {
-    const { accountId, endpointId } = await house.register();
-    await house.happens(accountId);
-    await house.react(accountId);
-    const [deliveryId = ''] = await house.deliveriesOf(endpointId);
-    house.receivers.before = async () => {
-      house.receivers.before = () => Promise.resolve();
-      await house.attempt(deliveryId);
+    const { accountId, endpointId } = await harness.register();
+    await harness.happens(accountId);
+    await harness.react(accountId);
+    const [deliveryId = ''] = await harness.deliveriesOf(endpointId);
+    harness.receivers.before = async () => {
+      harness.receivers.before = () => Promise.resolve();
+      await harness.attempt(deliveryId);
     };
-    await house.attempt(deliveryId);
-    expect(house.receivers.requests).toHaveLength(2);
-    const types = (await house.store.readStream(`webhook_delivery-${deliveryId}`)).map(({ type }) => type);
+    await harness.attempt(deliveryId);
+    expect(harness.receivers.requests).toHaveLength(2);
+    const types = (await harness.store.readStream(`webhook_delivery-${deliveryId}`)).map(({ type }) => type);
     expect(types).toEqual(['DeliveryScheduled', 'DeliverySucceeded']);
   });
 
   // Each retry would send the request again.
   it('sends nothing when the vault is unavailable', async () => {
-    const { accountId, endpointId } = await house.register();
-    await house.happens(accountId);
-    await house.react(accountId);
-    const [deliveryId = ''] = await house.deliveriesOf(endpointId);
-    const away = jest.spyOn(house.vault, 'installationKey').mockRejectedValueOnce(new Error('away'));
-    await expect(house.attempt(deliveryId)).rejects.toThrow('away');
+    const { accountId, endpointId } = await harness.register();
+    await harness.happens(accountId);
+    await harness.react(accountId);
+    const [deliveryId = ''] = await harness.deliveriesOf(endpointId);
+    const away = jest.spyOn(harness.vault, 'installationKey').mockRejectedValueOnce(new Error('away'));
+    await expect(harness.attempt(deliveryId)).rejects.toThrow('away');
     away.mockRestore();
-    expect(house.receivers.requests).toEqual([]);
+    expect(harness.receivers.requests).toEqual([]);
   });
 
   it('is requested again after many that are due longer', async () => {
-    const { accountId } = await house.register();
-    for (let count = 0; count < 3; count++) await house.happens(accountId);
-    await house.react(accountId);
-    const reader = house.deliveries.reader();
-    const [at, seen] = [house.clock.now(), new Set<string>()];
-    const all = await house.deliveries.reader().due(at, 1_000);
+    const { accountId } = await harness.register();
+    for (let count = 0; count < 3; count++) await harness.happens(accountId);
+    await harness.react(accountId);
+    const reader = harness.deliveries.reader();
+    const [at, seen] = [harness.clock.now(), new Set<string>()];
+    const all = await harness.deliveries.reader().due(at, 1_000);
     for (let run = 0; run < Math.ceil(all.length / 2); run++) for (const id of await reader.due(at, 2)) seen.add(id);
     expect([...seen].sort()).toEqual([...all].sort());
     // The next run starts from the beginning.
@@ -354,35 +354,37 @@ describe('an attempt whose worker died', () => {
   });
 
   it('is requested again when only the queue has lost it', async () => {
-    const { accountId, endpointId } = await house.register();
-    await house.happens(accountId);
-    await house.react(accountId);
-    house.queue.due.length = 0;
-    const [deliveryId = ''] = await house.deliveriesOf(endpointId);
-    expect(await house.deliveries.reader().due(house.clock.now(), 1_000)).toContain(deliveryId);
-    await house.settle(deliveryId);
+    const { accountId, endpointId } = await harness.register();
+    await harness.happens(accountId);
+    await harness.react(accountId);
+    harness.queue.due.length = 0;
+    const [deliveryId = ''] = await harness.deliveriesOf(endpointId);
+    expect(await harness.deliveries.reader().due(harness.clock.now(), 1_000)).toContain(deliveryId);
+    await harness.settle(deliveryId);
     expect(turns(deliveryId)).toHaveLength(1);
   });
 
   // It would otherwise be due for ever, and be requested again and again.
   it('ends a ping after its time, since no caller waits for it', async () => {
-    const { accountId, endpointId } = await house.register();
-    const aggregates = new AggregateStore(house.store, house.models, house.clock, { appendConflict: () => undefined });
+    const { accountId, endpointId } = await harness.register();
+    const aggregates = new AggregateStore(harness.store, harness.models, harness.clock, {
+      appendConflict: () => undefined,
+    });
     const deliveryId = newId();
     await aggregates.execute(
       delivery,
       deliveryId,
-      { kind: 'schedule', delivery: { ...PING, endpointId, nextAttemptAt: house.clock.now().toISOString() } },
-      house.as(accountId),
+      { kind: 'schedule', delivery: { ...PING, endpointId, nextAttemptAt: harness.clock.now().toISOString() } },
+      harness.as(accountId),
     );
-    house.clock.pass(12);
-    await house.settle(deliveryId);
-    expect(await house.stateOf(deliveryId)).toMatchObject({ status: 'pending', attempts: 0 });
-    house.clock.pass(1);
-    await house.settle(deliveryId);
-    expect(await house.stateOf(deliveryId)).toMatchObject({ status: 'failed', nextAttemptAt: null });
-    expect(await house.deliveries.reader().due(new Date(house.clock.time + 1e9), 1_000)).not.toContain(deliveryId);
-    expect([turns(deliveryId), house.receivers.requests]).toEqual([[], []]);
+    harness.clock.pass(12);
+    await harness.settle(deliveryId);
+    expect(await harness.stateOf(deliveryId)).toMatchObject({ status: 'pending', attempts: 0 });
+    harness.clock.pass(1);
+    await harness.settle(deliveryId);
+    expect(await harness.stateOf(deliveryId)).toMatchObject({ status: 'failed', nextAttemptAt: null });
+    expect(await harness.deliveries.reader().due(new Date(harness.clock.time + 1e9), 1_000)).not.toContain(deliveryId);
+    expect([turns(deliveryId), harness.receivers.requests]).toEqual([[], []]);
   });
 });
 
@@ -390,37 +392,37 @@ describe('a log that can be read but not written', () => {
   afterEach(() => void jest.restoreAllMocks());
 
   it('lets a process send each delivery at most once, and record it and send the others when it can', async () => {
-    const { accountId, endpointId } = await house.register();
-    for (let count = 0; count < 4; count++) await house.happens(accountId);
-    await house.react(accountId);
-    const ids = await house.deliveriesOf(endpointId);
-    const attempt = house.process();
+    const { accountId, endpointId } = await harness.register();
+    for (let count = 0; count < 4; count++) await harness.happens(accountId);
+    await harness.react(accountId);
+    const ids = await harness.deliveriesOf(endpointId);
+    const attempt = harness.process();
     for (const method of ['append', 'appendTogether'] as const)
-      jest.spyOn(house.store, method).mockRejectedValue(new EventStoreUnavailable('The disk is full'));
+      jest.spyOn(harness.store, method).mockRejectedValue(new EventStoreUnavailable('The disk is full'));
     // Two run at the same time, and then each is repeated as the queue does it.
     await Promise.allSettled([attempt(ids[0] as string), attempt(ids[1] as string)]);
     for (let round = 0; round < 3; round++)
       for (const id of ids) await expect(attempt(id)).rejects.toBeInstanceOf(EventStoreUnavailable);
     const sent = (): (string | undefined)[] =>
-      house.receivers.requests.map(({ headers }) => headers['service-delivery-id']).sort();
+      harness.receivers.requests.map(({ headers }) => headers['service-delivery-id']).sort();
     expect(sent()).toEqual(ids.slice(0, 2).sort());
 
     jest.restoreAllMocks();
     for (const id of ids) await attempt(id);
     expect(sent()).toEqual([...ids].sort());
-    for (const id of ids) expect(await house.stateOf(id)).toMatchObject({ status: 'succeeded', attempts: 1 });
+    for (const id of ids) expect(await harness.stateOf(id)).toMatchObject({ status: 'succeeded', attempts: 1 });
   });
 
   it('does not lose the success of a failing endpoint', async () => {
-    const { accountId, endpointId } = await house.register();
-    for (let run = 0; run < 3; run++) await house.exhaust(accountId, endpointId);
+    const { accountId, endpointId } = await harness.register();
+    for (let run = 0; run < 3; run++) await harness.exhaust(accountId, endpointId);
     expect(await view(accountId, endpointId)).toMatchObject({ status: 'failing' });
-    house.receivers.answer = TAKEN;
-    await house.happens(accountId);
-    await house.react(accountId);
-    const [id = ''] = await house.deliveriesOf(endpointId);
-    const attempt = house.process();
-    jest.spyOn(house.store, 'append').mockRejectedValueOnce(new EventStoreUnavailable('The disk is full'));
+    harness.receivers.answer = TAKEN;
+    await harness.happens(accountId);
+    await harness.react(accountId);
+    const [id = ''] = await harness.deliveriesOf(endpointId);
+    const attempt = harness.process();
+    jest.spyOn(harness.store, 'append').mockRejectedValueOnce(new EventStoreUnavailable('The disk is full'));
     await expect(attempt(id)).rejects.toBeInstanceOf(EventStoreUnavailable);
     await attempt(id);
     expect(await view(accountId, endpointId)).toMatchObject({ status: 'active' });
@@ -429,16 +431,16 @@ describe('a log that can be read but not written', () => {
 
 describe('the health of an endpoint', () => {
   it('is failing after three exhausted deliveries and disabled after 72 hours, and each change is mailed once', async () => {
-    const { accountId, endpointId } = await house.register(undefined, { mail: 'contact@example.test' });
+    const { accountId, endpointId } = await harness.register(undefined, { mail: 'contact@example.test' });
     for (const failures of [1, 2]) {
-      await house.exhaust(accountId, endpointId);
+      await harness.exhaust(accountId, endpointId);
       expect(await view(accountId)).toMatchObject({ status: 'active', consecutiveFailures: failures });
     }
-    expect(house.mailServer.mails).toEqual([]);
-    await house.exhaust(accountId, endpointId);
+    expect(harness.mailServer.mails).toEqual([]);
+    await harness.exhaust(accountId, endpointId);
     expect(await view(accountId)).toMatchObject({ status: 'failing', consecutiveFailures: 3 });
-    await house.react(accountId);
-    expect(house.mailServer.mails).toEqual([
+    await harness.react(accountId);
+    expect(harness.mailServer.mails).toEqual([
       {
         to: 'contact@example.test',
         subject: expect.stringContaining('failing'),
@@ -446,46 +448,46 @@ describe('the health of an endpoint', () => {
         messageId: expect.any(String),
       },
     ]);
-    const disableAfter = await house.disableAfter(accountId);
-    await house.happens(accountId);
-    await house.react(accountId);
-    const [pending = ''] = await house.deliveriesOf(endpointId);
-    await house.disableOverdue(accountId);
+    const disableAfter = await harness.disableAfter(accountId);
+    await harness.happens(accountId);
+    await harness.react(accountId);
+    const [pending = ''] = await harness.deliveriesOf(endpointId);
+    await harness.disableOverdue(accountId);
     expect(await view(accountId)).toMatchObject({ status: 'failing' });
-    house.clock.time = disableAfter;
-    expect(await house.deliveries.endpoints().due(house.clock.now(), 1_000)).toContain(accountId);
-    await house.disableOverdue(accountId);
-    await house.react(accountId);
-    await house.react(accountId);
+    harness.clock.time = disableAfter;
+    expect(await harness.deliveries.endpoints().due(harness.clock.now(), 1_000)).toContain(accountId);
+    await harness.disableOverdue(accountId);
+    await harness.react(accountId);
+    await harness.react(accountId);
     expect(await view(accountId)).toMatchObject({ status: 'disabled', disabledReason: 'NO_SUCCESSFUL_DELIVERY' });
-    expect(house.mailServer.mails.map(({ subject }) => subject)).toEqual([
+    expect(harness.mailServer.mails.map(({ subject }) => subject)).toEqual([
       expect.stringContaining('failing'),
       expect.stringContaining('disabled'),
     ]);
     // The pending delivery is canceled. An event during the disabled time is never sent.
-    expect(await house.stateOf(pending)).toMatchObject({ status: 'canceled' });
-    house.clock.pass(1);
-    await house.happens(accountId);
-    await house.change(accountId, endpointId, {});
-    await house.react(accountId);
+    expect(await harness.stateOf(pending)).toMatchObject({ status: 'canceled' });
+    harness.clock.pass(1);
+    await harness.happens(accountId);
+    await harness.change(accountId, endpointId, {});
+    await harness.react(accountId);
     expect(await view(accountId)).toMatchObject({ status: 'active', consecutiveFailures: 0, disabledReason: null });
-    expect((await house.deliveriesOf(endpointId))[0]).toBe(pending);
-    expect(house.mailServer.mails.map(({ subject }) => subject).slice(2)).toEqual([
+    expect((await harness.deliveriesOf(endpointId))[0]).toBe(pending);
+    expect(harness.mailServer.mails.map(({ subject }) => subject).slice(2)).toEqual([
       expect.stringContaining('active again'),
     ]);
   });
 
   // One dead receiver exhausts thousands of deliveries. An event of its endpoint for each would delay all the others.
   it('counts failures without an event for each, in any process, after a rebuild and after a replay', async () => {
-    const { accountId, endpointId } = await house.register();
+    const { accountId, endpointId } = await harness.register();
     for (let count = 1; count <= 6; count++) {
-      await house.exhaust(accountId, endpointId);
+      await harness.exhaust(accountId, endpointId);
       expect(await view(accountId)).toMatchObject({
         status: count < 3 ? 'active' : 'failing',
         consecutiveFailures: count,
       });
     }
-    const types = async () => (await house.store.readStream(`webhook_endpoint-${accountId}`)).map(({ type }) => type);
+    const types = async () => (await harness.store.readStream(`webhook_endpoint-${accountId}`)).map(({ type }) => type);
     const stored = [
       'WebhookEndpointRegistered',
       'WebhookExhaustionCounted',
@@ -494,48 +496,48 @@ describe('the health of an endpoint', () => {
       'WebhookEndpointFailing',
     ];
     expect(await types()).toEqual(stored);
-    await house.react(accountId);
+    await harness.react(accountId);
     expect(await types()).toEqual(stored);
-    await rebuild(house.store, house.projections, [deliveryLog, endpointProjection]);
+    await rebuild(harness.store, harness.projections, [deliveryLog, endpointProjection]);
     expect(await view(accountId)).toMatchObject({ status: 'failing', consecutiveFailures: 6 });
     // A redelivery that fails does not count again.
-    const [exhausted = ''] = await house.deliveriesOf(endpointId);
-    house.clock.pass(60);
-    await house.redeliver(accountId, endpointId, exhausted);
-    await house.attempt(exhausted, 'redelivery');
+    const [exhausted = ''] = await harness.deliveriesOf(endpointId);
+    harness.clock.pass(60);
+    await harness.redeliver(accountId, endpointId, exhausted);
+    await harness.attempt(exhausted, 'redelivery');
     expect(await view(accountId)).toMatchObject({ consecutiveFailures: 6 });
 
-    house.receivers.answer = TAKEN;
-    house.clock.pass(60);
-    await house.redeliver(accountId, endpointId, exhausted);
-    await house.attempt(exhausted, 'redelivery');
+    harness.receivers.answer = TAKEN;
+    harness.clock.pass(60);
+    await harness.redeliver(accountId, endpointId, exhausted);
+    await harness.attempt(exhausted, 'redelivery');
     expect(await view(accountId)).toMatchObject({ status: 'active', consecutiveFailures: 0 });
-    await house.react(accountId);
+    await harness.react(accountId);
     expect(await view(accountId)).toMatchObject({ status: 'active', consecutiveFailures: 0 });
-    await house.exhaust(accountId, endpointId);
+    await harness.exhaust(accountId, endpointId);
     expect(await view(accountId)).toMatchObject({ status: 'active', consecutiveFailures: 1 });
   });
 
   it('keeps its count while the endpoint is disabled, and a PUT resets it, whatever is replayed', async () => {
-    const { accountId, endpointId } = await house.register();
-    for (let count = 0; count < 5; count++) await house.exhaust(accountId, endpointId);
-    house.clock.time = await house.disableAfter(accountId);
-    await house.disableOverdue(accountId);
+    const { accountId, endpointId } = await harness.register();
+    for (let count = 0; count < 5; count++) await harness.exhaust(accountId, endpointId);
+    harness.clock.time = await harness.disableAfter(accountId);
+    await harness.disableOverdue(accountId);
     expect(await view(accountId)).toMatchObject({ status: 'disabled', consecutiveFailures: 5 });
-    await house.change(accountId, endpointId, {});
-    await house.react(accountId);
+    await harness.change(accountId, endpointId, {});
+    await harness.react(accountId);
     expect(await view(accountId)).toMatchObject({ status: 'active', consecutiveFailures: 0 });
   });
 
   // After a loss of Redis every exhaustion in the log is handled again.
   it('reads thousands of stored exhaustions once when they are all handled again', async () => {
-    const { accountId, endpointId } = await house.register();
-    for (let count = 0; count < 3; count++) await house.exhaust(accountId, endpointId);
+    const { accountId, endpointId } = await harness.register();
+    for (let count = 0; count < 3; count++) await harness.exhaust(accountId, endpointId);
     const stream = `webhook_endpoint-${accountId}`;
-    const history = await house.store.readStream(stream);
+    const history = await harness.store.readStream(stream);
     const counted = history.find(({ type }) => type === 'WebhookExhaustionCounted') as RecordedEvent;
     for (let part = 0; part < 10; part++)
-      await house.store.append(
+      await harness.store.append(
         stream,
         history.length - 1 + part * 200,
         Array.from({ length: 200 }, (_, index) => {
@@ -547,14 +549,14 @@ describe('the health of an endpoint', () => {
         }),
       );
     let read = 0;
-    const counting = Object.assign(Object.create(house.store) as EventStore, {
+    const counting = Object.assign(Object.create(harness.store) as EventStore, {
       readStream: async (...asked: Parameters<EventStore['readStream']>): Promise<RecordedEvent[]> => {
-        const events = await house.store.readStream(...asked);
+        const events = await harness.store.readStream(...asked);
         if (asked[0] === stream) read += events.length;
         return events;
       },
     });
-    const exhaustion = await house.exhaustions(accountId, counting);
+    const exhaustion = await harness.exhaustions(accountId, counting);
     const [first] = exhaustion.events;
     await exhaustion.handle(first);
     const once = read;
@@ -565,22 +567,22 @@ describe('the health of an endpoint', () => {
   });
 
   it('is reported once for each change of the endpoint, with ids and without its address', async () => {
-    house.news.length = 0;
-    const { accountId, endpointId } = await house.register(undefined, { mail: 'contact@example.test' });
-    await house.change(accountId, endpointId, { url: 'https://moved.example.com/b?key=secret', enabledEvents: null });
-    await house.rotate(accountId, endpointId, 100);
-    for (let count = 0; count < 4; count++) await house.exhaust(accountId, endpointId);
-    house.clock.time = await house.disableAfter(accountId);
-    await house.disableOverdue(accountId);
-    await house.change(accountId, endpointId, { url: 'https://back.example.com' });
-    for (let count = 0; count < 3; count++) await house.exhaust(accountId, endpointId);
-    house.receivers.answer = TAKEN;
-    const [exhausted = ''] = await house.deliveriesOf(endpointId);
-    await house.redeliver(accountId, endpointId, exhausted);
-    await house.attempt(exhausted, 'redelivery');
-    await house.delete(accountId, endpointId);
-    await house.react(accountId);
-    expect(house.news.map(({ change, outcome }) => [change, outcome])).toEqual([
+    harness.news.length = 0;
+    const { accountId, endpointId } = await harness.register(undefined, { mail: 'contact@example.test' });
+    await harness.change(accountId, endpointId, { url: 'https://moved.example.com/b?key=secret', enabledEvents: null });
+    await harness.rotate(accountId, endpointId, 100);
+    for (let count = 0; count < 4; count++) await harness.exhaust(accountId, endpointId);
+    harness.clock.time = await harness.disableAfter(accountId);
+    await harness.disableOverdue(accountId);
+    await harness.change(accountId, endpointId, { url: 'https://back.example.com' });
+    for (let count = 0; count < 3; count++) await harness.exhaust(accountId, endpointId);
+    harness.receivers.answer = TAKEN;
+    const [exhausted = ''] = await harness.deliveriesOf(endpointId);
+    await harness.redeliver(accountId, endpointId, exhausted);
+    await harness.attempt(exhausted, 'redelivery');
+    await harness.delete(accountId, endpointId);
+    await harness.react(accountId);
+    expect(harness.news.map(({ change, outcome }) => [change, outcome])).toEqual([
       ['registered', 'active'],
       ['updated', 'active'],
       ['secret rotated', 'active'],
@@ -591,7 +593,7 @@ describe('the health of an endpoint', () => {
       ['recovered', 'active'],
       ['deleted', 'deleted'],
     ]);
-    for (const one of house.news)
+    for (const one of harness.news)
       expect(one).toEqual({
         requestId: expect.any(String),
         accountId,
@@ -602,146 +604,146 @@ describe('the health of an endpoint', () => {
   });
 
   it('is not mailed for a reactivation long ago', async () => {
-    const { accountId, endpointId } = await house.register(undefined, { mail: 'contact@example.test' });
-    for (let count = 0; count < 3; count++) await house.exhaust(accountId, endpointId);
-    house.clock.time = await house.disableAfter(accountId);
-    await house.disableOverdue(accountId);
-    await house.react(accountId);
-    await house.change(accountId, endpointId, {});
-    house.clock.pass(3_600);
-    await house.react(accountId);
+    const { accountId, endpointId } = await harness.register(undefined, { mail: 'contact@example.test' });
+    for (let count = 0; count < 3; count++) await harness.exhaust(accountId, endpointId);
+    harness.clock.time = await harness.disableAfter(accountId);
+    await harness.disableOverdue(accountId);
+    await harness.react(accountId);
+    await harness.change(accountId, endpointId, {});
+    harness.clock.pass(3_600);
+    await harness.react(accountId);
     expect(await view(accountId)).toMatchObject({ status: 'active' });
-    expect(house.mailServer.mails.map(({ subject }) => subject)).toEqual([
+    expect(harness.mailServer.mails.map(({ subject }) => subject)).toEqual([
       expect.stringContaining('failing'),
       expect.stringContaining('disabled'),
     ]);
   });
 
   it('is active again after a success, which is mailed, and a ping does not change it', async () => {
-    const { accountId, endpointId } = await house.register(undefined, { mail: 'contact@example.test' });
-    for (let count = 0; count < 3; count++) await house.exhaust(accountId, endpointId);
-    house.receivers.answer = TAKEN;
-    const { deliveryId } = await house.ping(accountId, endpointId);
-    expect(await house.stateOf(deliveryId)).toMatchObject({ status: 'succeeded', eventType: 'ping' });
+    const { accountId, endpointId } = await harness.register(undefined, { mail: 'contact@example.test' });
+    for (let count = 0; count < 3; count++) await harness.exhaust(accountId, endpointId);
+    harness.receivers.answer = TAKEN;
+    const { deliveryId } = await harness.ping(accountId, endpointId);
+    expect(await harness.stateOf(deliveryId)).toMatchObject({ status: 'succeeded', eventType: 'ping' });
     expect(await view(accountId)).toMatchObject({ status: 'failing', consecutiveFailures: 3, lastSuccessAt: null });
-    const [, exhausted = ''] = await house.deliveriesOf(endpointId);
-    await house.redeliver(accountId, endpointId, exhausted);
-    await house.attempt(exhausted, 'redelivery');
+    const [, exhausted = ''] = await harness.deliveriesOf(endpointId);
+    await harness.redeliver(accountId, endpointId, exhausted);
+    await harness.attempt(exhausted, 'redelivery');
     expect(await view(accountId)).toMatchObject({
       status: 'active',
       consecutiveFailures: 0,
-      lastSuccessAt: house.clock.now().toISOString(),
+      lastSuccessAt: harness.clock.now().toISOString(),
     });
-    await house.react(accountId);
-    expect(house.mailServer.mails.map(({ subject }) => subject)).toEqual([
+    await harness.react(accountId);
+    expect(harness.mailServer.mails.map(({ subject }) => subject)).toEqual([
       expect.stringContaining('failing'),
       expect.stringContaining('works again'),
     ]);
   });
 
   it('allows one ping a second for each account, and a refused ping sends and stores nothing', async () => {
-    const [one, other] = [await house.register(), await house.register()];
-    house.receivers.requests.length = 0;
-    await house.ping(one.accountId, one.endpointId);
-    await expect(house.ping(one.accountId, one.endpointId)).rejects.toMatchObject({
+    const [one, other] = [await harness.register(), await harness.register()];
+    harness.receivers.requests.length = 0;
+    await harness.ping(one.accountId, one.endpointId);
+    await expect(harness.ping(one.accountId, one.endpointId)).rejects.toMatchObject({
       code: 'request.rate_limited',
       detail: { retryAfterSeconds: 1 },
     });
-    await house.ping(other.accountId, other.endpointId);
-    expect([house.receivers.requests.length, (await house.deliveriesOf(one.endpointId)).length]).toEqual([2, 1]);
-    house.limiter.endWindows(1);
-    await house.ping(one.accountId, one.endpointId);
+    await harness.ping(other.accountId, other.endpointId);
+    expect([harness.receivers.requests.length, (await harness.deliveriesOf(one.endpointId)).length]).toEqual([2, 1]);
+    harness.limiter.endWindows(1);
+    await harness.ping(one.accountId, one.endpointId);
   });
 
   it('is not mailed when the endpoint had no contact at the time', async () => {
-    const without = await house.register();
-    for (let count = 0; count < 3; count++) await house.exhaust(without.accountId, without.endpointId);
-    await house.change(without.accountId, without.endpointId, { notifyEmail: 'late@example.test' });
-    await house.react(without.accountId);
-    expect(house.mailServer.mails).toEqual([]);
+    const without = await harness.register();
+    for (let count = 0; count < 3; count++) await harness.exhaust(without.accountId, without.endpointId);
+    await harness.change(without.accountId, without.endpointId, { notifyEmail: 'late@example.test' });
+    await harness.react(without.accountId);
+    expect(harness.mailServer.mails).toEqual([]);
   });
 
   it('is mailed with retries for an hour while the mail server is unavailable, and then delays nothing', async () => {
-    const { accountId, endpointId } = await house.register(undefined, { mail: 'contact@example.test' });
-    for (let count = 0; count < 2; count++) await house.exhaust(accountId, endpointId);
-    house.mailServer.away = true;
-    await expect(house.exhaust(accountId, endpointId)).rejects.toThrow('away');
-    house.clock.pass(3_000);
-    await expect(house.react(accountId)).rejects.toThrow('away');
-    house.clock.pass(700);
-    const { asked } = house.mailServer;
-    await house.react(accountId);
-    expect(house.mailServer.asked).toBe(asked + 1);
-    house.mailServer.away = false;
-    await house.react(accountId);
-    expect(house.mailServer.mails).toHaveLength(1);
+    const { accountId, endpointId } = await harness.register(undefined, { mail: 'contact@example.test' });
+    for (let count = 0; count < 2; count++) await harness.exhaust(accountId, endpointId);
+    harness.mailServer.away = true;
+    await expect(harness.exhaust(accountId, endpointId)).rejects.toThrow('away');
+    harness.clock.pass(3_000);
+    await expect(harness.react(accountId)).rejects.toThrow('away');
+    harness.clock.pass(700);
+    const { asked } = harness.mailServer;
+    await harness.react(accountId);
+    expect(harness.mailServer.asked).toBe(asked + 1);
+    harness.mailServer.away = false;
+    await harness.react(accountId);
+    expect(harness.mailServer.mails).toHaveLength(1);
   });
 });
 
 describe('deleting an endpoint', () => {
   it('cancels pending deliveries, forgets the contact, and drops a waiting redelivery', async () => {
-    const { accountId, endpointId } = await house.register(undefined, { mail: 'contact@example.test' });
-    await house.happens(accountId);
-    await house.happens(accountId);
-    await house.react(accountId);
-    const [pending = '', done = ''] = await house.deliveriesOf(endpointId);
-    await house.attempt(done);
-    house.clock.pass(60);
-    await house.redeliver(accountId, endpointId, done);
-    expect(await house.deliveries.secrets().contact(accountId, endpointId)).toBe('contact@example.test');
-    await house.delete(accountId, endpointId);
-    await house.react(accountId);
-    expect(await house.stateOf(pending)).toMatchObject({ status: 'canceled' });
-    expect(await house.deliveries.secrets().contact(accountId, endpointId)).toBeNull();
+    const { accountId, endpointId } = await harness.register(undefined, { mail: 'contact@example.test' });
+    await harness.happens(accountId);
+    await harness.happens(accountId);
+    await harness.react(accountId);
+    const [pending = '', done = ''] = await harness.deliveriesOf(endpointId);
+    await harness.attempt(done);
+    harness.clock.pass(60);
+    await harness.redeliver(accountId, endpointId, done);
+    expect(await harness.deliveries.secrets().contact(accountId, endpointId)).toBe('contact@example.test');
+    await harness.delete(accountId, endpointId);
+    await harness.react(accountId);
+    expect(await harness.stateOf(pending)).toMatchObject({ status: 'canceled' });
+    expect(await harness.deliveries.secrets().contact(accountId, endpointId)).toBeNull();
     expect(await view(accountId)).toBeNull();
-    house.receivers.requests.length = 0;
-    expect(await house.attempt(done, 'redelivery')).toBeNull();
-    expect(await house.stateOf(done)).toMatchObject({ status: 'succeeded' });
-    expect(house.receivers.requests).toEqual([]);
-    const due = await house.deliveries.reader().due(new Date(house.clock.time + 1e9), 1_000);
+    harness.receivers.requests.length = 0;
+    expect(await harness.attempt(done, 'redelivery')).toBeNull();
+    expect(await harness.stateOf(done)).toMatchObject({ status: 'succeeded' });
+    expect(harness.receivers.requests).toEqual([]);
+    const due = await harness.deliveries.reader().due(new Date(harness.clock.time + 1e9), 1_000);
     for (const id of [pending, done]) expect(due).not.toContain(id);
   });
 
   // The lists in Redis may have been changed by hand.
   it('cancels no delivery of another account that Redis lists under it', async () => {
-    const [one, other] = [await house.register(), await house.register()];
-    await house.happens(other.accountId);
-    await house.react();
-    const [deliveryId = ''] = await house.deliveriesOf(other.endpointId);
-    await house.delete(one.accountId, one.endpointId);
-    await house.react(null, { open: async () => [deliveryId] });
-    expect(await house.stateOf(deliveryId)).toMatchObject({ status: 'pending' });
+    const [one, other] = [await harness.register(), await harness.register()];
+    await harness.happens(other.accountId);
+    await harness.react();
+    const [deliveryId = ''] = await harness.deliveriesOf(other.endpointId);
+    await harness.delete(one.accountId, one.endpointId);
+    await harness.react(null, { open: async () => [deliveryId] });
+    expect(await harness.stateOf(deliveryId)).toMatchObject({ status: 'pending' });
   });
 
   it('cancels no delivery of the endpoint that replaces it', async () => {
-    const first = await house.register();
-    await house.delete(first.accountId, first.endpointId);
-    house.clock.pass(1);
-    const second = await house.register(first.accountId);
-    await house.happens(first.accountId);
-    await house.react();
-    const [deliveryId = ''] = await house.deliveriesOf(second.endpointId);
-    expect(await house.stateOf(deliveryId)).toMatchObject({ status: 'pending' });
-    expect(await house.attempt(deliveryId)).toEqual(TAKEN);
+    const first = await harness.register();
+    await harness.delete(first.accountId, first.endpointId);
+    harness.clock.pass(1);
+    const second = await harness.register(first.accountId);
+    await harness.happens(first.accountId);
+    await harness.react();
+    const [deliveryId = ''] = await harness.deliveriesOf(second.endpointId);
+    expect(await harness.stateOf(deliveryId)).toMatchObject({ status: 'pending' });
+    expect(await harness.attempt(deliveryId)).toEqual(TAKEN);
   });
 });
 
 describe('a repeated request', () => {
   it('for an endpoint with the same id makes one, with one secret', async () => {
     const endpointId = newId();
-    const one = await house.register(undefined, { endpointId });
-    expect(await house.register(one.accountId, { endpointId })).toEqual(one);
+    const one = await harness.register(undefined, { endpointId });
+    expect(await harness.register(one.accountId, { endpointId })).toEqual(one);
   });
 
   // When a process dies before its reply is kept, another process repeats the request with the same id for the secret.
   it('for a rotation with the same id makes one, and the previous secret stays the same', async () => {
-    const { accountId, endpointId, secret } = await house.register();
+    const { accountId, endpointId, secret } = await harness.register();
     const secretId = newId();
-    const first = await house.rotate(accountId, endpointId, 100, secretId);
-    house.clock.pass(5);
-    expect(await house.rotate(accountId, endpointId, 100, secretId)).toEqual(first);
-    await house.ping(accountId, endpointId);
-    const [request] = house.receivers.requests;
+    const first = await harness.rotate(accountId, endpointId, 100, secretId);
+    harness.clock.pass(5);
+    expect(await harness.rotate(accountId, endpointId, 100, secretId)).toEqual(first);
+    await harness.ping(accountId, endpointId);
+    const [request] = harness.receivers.requests;
     const [, previous] = request?.headers['webhook-signature']?.split(' ') ?? [];
     expect(previous).toBe(
       new Webhook(secret).sign(
@@ -753,20 +755,20 @@ describe('a repeated request', () => {
   });
 
   it('is left to the recovery job when it is a redelivery during an outage of the queue', async () => {
-    const { accountId, endpointId } = await house.register();
-    await house.happens(accountId);
-    await house.react(accountId);
-    const [deliveryId = ''] = await house.deliveriesOf(endpointId);
-    await house.attempt(deliveryId);
-    house.queue.away = true;
-    await house.redeliver(accountId, endpointId, deliveryId);
-    house.queue.away = false;
-    house.queue.due.length = 0;
-    await house.settle(deliveryId);
+    const { accountId, endpointId } = await harness.register();
+    await harness.happens(accountId);
+    await harness.react(accountId);
+    const [deliveryId = ''] = await harness.deliveriesOf(endpointId);
+    await harness.attempt(deliveryId);
+    harness.queue.away = true;
+    await harness.redeliver(accountId, endpointId, deliveryId);
+    harness.queue.away = false;
+    harness.queue.due.length = 0;
+    await harness.settle(deliveryId);
     expect(turns(deliveryId)).toEqual([
-      { kind: 'redelivery', turn: String(house.clock.time), at: house.clock.now().toISOString() },
+      { kind: 'redelivery', turn: String(harness.clock.time), at: harness.clock.now().toISOString() },
     ]);
-    await expect(house.redeliver(accountId, endpointId, deliveryId)).rejects.toMatchObject({
+    await expect(harness.redeliver(accountId, endpointId, deliveryId)).rejects.toMatchObject({
       code: 'webhook.redelivery_too_soon',
     });
   });
@@ -774,13 +776,13 @@ describe('a repeated request', () => {
 
 describe('the delivery log', () => {
   it('has pages from the newest on, by status and type, and the last page says so', async () => {
-    const { accountId, endpointId } = await house.register();
-    for (let count = 0; count < 6; count++) await house.happens(accountId);
-    await house.react(accountId);
-    const all = await house.deliveriesOf(endpointId);
+    const { accountId, endpointId } = await harness.register();
+    for (let count = 0; count < 6; count++) await harness.happens(accountId);
+    await harness.react(accountId);
+    const all = await harness.deliveriesOf(endpointId);
     expect(all).toEqual([...all].sort().reverse());
-    for (const id of all.slice(2, 4)) await house.attempt(id);
-    const reader = house.deliveries.reader();
+    for (const id of all.slice(2, 4)) await harness.attempt(id);
+    const reader = harness.deliveries.reader();
     const page = async (filter: object, before: string | null, limit: number) => {
       const { items, next } = await reader.page(endpointId, filter, before, limit);
       return { ids: items.map(({ id }) => id), next };
@@ -799,18 +801,18 @@ describe('the delivery log', () => {
   });
 
   it("shows the receiver's answers to the endpoint's account only", async () => {
-    const { accountId, endpointId } = await house.register();
-    house.receivers.answer = REFUSED;
-    await house.happens(accountId);
-    await house.react();
-    const [deliveryId = ''] = await house.deliveriesOf(endpointId);
-    const first = house.clock.now().toISOString();
-    await house.attempt(deliveryId);
-    house.clock.pass(100);
-    house.receivers.answer = TAKEN;
-    const second = house.clock.now().toISOString();
-    await house.attempt(deliveryId);
-    const reader = house.deliveries.reader();
+    const { accountId, endpointId } = await harness.register();
+    harness.receivers.answer = REFUSED;
+    await harness.happens(accountId);
+    await harness.react();
+    const [deliveryId = ''] = await harness.deliveriesOf(endpointId);
+    const first = harness.clock.now().toISOString();
+    await harness.attempt(deliveryId);
+    harness.clock.pass(100);
+    harness.receivers.answer = TAKEN;
+    const second = harness.clock.now().toISOString();
+    await harness.attempt(deliveryId);
+    const reader = harness.deliveries.reader();
     const logged = await reader.find(endpointId, deliveryId);
     if (logged === null) throw new Error('It is not there');
     expect(await reader.attemptsOf(logged)).toEqual([
@@ -821,32 +823,32 @@ describe('the delivery log', () => {
     for (const id of ['', 'x', newId(), deliveryId.toUpperCase()]) expect(await reader.find(endpointId, id)).toBeNull();
     expect(await reader.find(newId(), deliveryId)).toBeNull();
     // Reading a receiver's answer from the log or the read models needs the installation's key.
-    const stored = JSON.stringify([await house.store.readStream(`webhook_delivery-${deliveryId}`), logged]);
+    const stored = JSON.stringify([await harness.store.readStream(`webhook_delivery-${deliveryId}`), logged]);
     expect(stored).not.toContain('thank you');
-    expect(await house.vault.installationKey(EXCERPT_KEY)).toHaveLength(32);
+    expect(await harness.vault.installationKey(EXCERPT_KEY)).toHaveLength(32);
   });
 
   it('shows an attempt only when it has ended, and then completely', async () => {
-    const { accountId, endpointId } = await house.register();
-    await house.happens(accountId);
-    await house.react(accountId);
-    const [deliveryId = ''] = await house.deliveriesOf(endpointId);
-    const reader = house.deliveries.reader();
+    const { accountId, endpointId } = await harness.register();
+    await harness.happens(accountId);
+    await harness.react(accountId);
+    const [deliveryId = ''] = await harness.deliveriesOf(endpointId);
+    const reader = harness.deliveries.reader();
     const shown = async (): Promise<DeliveryDetailResult> => {
-      const { length } = await house.store.readStream(`webhook_delivery-${deliveryId}`);
+      const { length } = await harness.store.readStream(`webhook_delivery-${deliveryId}`);
       await until('it is projected', async () => (await reader.find(endpointId, deliveryId))?.revision === length - 1);
       const logged = await reader.find(endpointId, deliveryId);
       if (logged === null) throw new Error('It is not there');
       return deliveryDetailResult(logged, await reader.attemptsOf(logged));
     };
     const meanwhile: DeliveryDetailResult[] = [];
-    house.receivers.before = async () => void meanwhile.push(await shown());
-    house.receivers.answer = REFUSED;
-    await house.attempt(deliveryId);
-    house.clock.pass(100);
-    house.receivers.answer = TAKEN;
-    await house.attempt(deliveryId);
-    house.receivers.before = () => Promise.resolve();
+    harness.receivers.before = async () => void meanwhile.push(await shown());
+    harness.receivers.answer = REFUSED;
+    await harness.attempt(deliveryId);
+    harness.clock.pass(100);
+    harness.receivers.answer = TAKEN;
+    await harness.attempt(deliveryId);
+    harness.receivers.before = () => Promise.resolve();
     expect(meanwhile).toMatchObject([
       {
         status: 'pending',
@@ -874,20 +876,20 @@ describe('the delivery log', () => {
   });
 
   it('shows the last success and failure, however many deliveries came since', async () => {
-    const { accountId, endpointId } = await house.register();
-    await house.happens(accountId);
-    await house.react(accountId);
-    const [first = ''] = await house.deliveriesOf(endpointId);
-    await house.attempt(first);
-    const succeeded = house.clock.now().toISOString();
-    house.receivers.answer = REFUSED;
-    house.clock.pass(1);
-    await Promise.all(Array.from({ length: 60 }, () => house.happens(accountId)));
-    await house.react(accountId);
-    await Promise.all((await house.deliveriesOf(endpointId)).slice(0, -1).map((id) => house.attempt(id)));
+    const { accountId, endpointId } = await harness.register();
+    await harness.happens(accountId);
+    await harness.react(accountId);
+    const [first = ''] = await harness.deliveriesOf(endpointId);
+    await harness.attempt(first);
+    const succeeded = harness.clock.now().toISOString();
+    harness.receivers.answer = REFUSED;
+    harness.clock.pass(1);
+    await Promise.all(Array.from({ length: 60 }, () => harness.happens(accountId)));
+    await harness.react(accountId);
+    await Promise.all((await harness.deliveriesOf(endpointId)).slice(0, -1).map((id) => harness.attempt(id)));
     expect(await view(accountId)).toMatchObject({
       lastSuccessAt: succeeded,
-      lastFailureAt: house.clock.now().toISOString(),
+      lastFailureAt: harness.clock.now().toISOString(),
     });
   });
 
@@ -895,25 +897,25 @@ describe('the delivery log', () => {
     const other = await RedisServer.start();
     try {
       // The fixture's clock shows a day long ago.
-      const { accountId, endpointId } = await house.register();
-      for (let count = 0; count < 3; count++) await house.happens(accountId);
-      await house.react(accountId);
-      const [open = '', second = '', first = ''] = await house.deliveriesOf(endpointId);
-      await house.attempt(first);
-      house.clock.pass(1);
-      await house.attempt(second);
-      const succeeded = house.clock.now().toISOString();
+      const { accountId, endpointId } = await harness.register();
+      for (let count = 0; count < 3; count++) await harness.happens(accountId);
+      await harness.react(accountId);
+      const [open = '', second = '', first = ''] = await harness.deliveriesOf(endpointId);
+      await harness.attempt(first);
+      harness.clock.pass(1);
+      await harness.attempt(second);
+      const succeeded = harness.clock.now().toISOString();
 
       const projections = new RedisProjectionStore(other.client());
-      await rebuild(house.store, projections, [deliveryLog]);
-      const models = new RedisReadModels(other.client(), house.store, [deliveryLog], new Failures(), 2 * 3_600_000);
-      const reader = new DeliveryReader(models, house.vault, new CompleteLists(house.store, projections, models));
+      await rebuild(harness.store, projections, [deliveryLog]);
+      const models = new RedisReadModels(other.client(), harness.store, [deliveryLog], new Failures(), 2 * 3_600_000);
+      const reader = new DeliveryReader(models, harness.vault, new CompleteLists(harness.store, projections, models));
       const { items } = await reader.page(endpointId, {}, null, 10);
       expect(items.map(({ id }) => id)).toEqual([open]);
       expect(await reader.open(endpointId)).toEqual([open]);
       await other.flush();
       await expect(reader.open(endpointId)).rejects.toThrow(Unavailable);
-      await rebuild(house.store, projections, [deliveryLog]);
+      await rebuild(harness.store, projections, [deliveryLog]);
       expect(await reader.lastOutcomes(endpointId)).toMatchObject({
         taken: { id: second, doc: { succeededAt: succeeded } },
         refused: null,
@@ -929,7 +931,7 @@ describe('the read models', () => {
   it.each(PROJECTIONS)(
     '$name is the same after a replay from the beginning, and equals the log',
     async (projection) => {
-      const expected = await expectedLines(house.store, projection, house.clock.now().getTime());
+      const expected = await expectedLines(harness.store, projection, harness.clock.now().getTime());
       expect(expected.size).toBeGreaterThan(5);
       await until(
         'it has caught up',
@@ -937,7 +939,7 @@ describe('the read models', () => {
       );
       const before = await liveContents(redis.client(), projection);
       await redis.flush();
-      await house.live();
+      await harness.live();
       expect(await storedLines(redis.client(), projection)).toEqual(expected);
       expect(await liveContents(redis.client(), projection)).toEqual(before);
     },
@@ -961,9 +963,9 @@ describe('the read models', () => {
   });
 
   it('contain no secret and no mail address', async () => {
-    const { accountId, secret } = await house.register(undefined, { mail: 'canary-contact@example.test' });
-    await house.react(accountId);
-    const events = JSON.stringify(await house.store.readAll(null, Infinity));
+    const { accountId, secret } = await harness.register(undefined, { mail: 'canary-contact@example.test' });
+    await harness.react(accountId);
+    const events = JSON.stringify(await harness.store.readAll(null, Infinity));
     const documents = JSON.stringify(
       await Promise.all(PROJECTIONS.map(async (one) => [...(await storedLines(redis.client(), one)).values()])),
     );

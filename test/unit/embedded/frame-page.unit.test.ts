@@ -13,7 +13,7 @@ import {
 } from '../../../src/surfaces/embedded/content-security-policy.js';
 import { type FrameOptions, serveFramePage } from '../../../src/surfaces/embedded/frame-page.js';
 import type { FrameSettings } from '../../../web/contract/frame-settings.js';
-import { REPORT, REQUEST, SCORE } from '../reports/house.js';
+import { REPORT, REQUEST, SCORE } from '../reports/harness.js';
 
 const scripts = (processor: string, fingerprint = 'https://device.example.com/collect.js'): BrowserScripts => ({
   processor: { scriptUrl: processor, publishableKey: 'pk_example' },

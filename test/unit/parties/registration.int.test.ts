@@ -5,36 +5,36 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { DomainError } from '../../../src/kernel/domain-error.js';
-import { AGENT, House, LIVE, ProcessDied, said, TEST } from './house.js';
+import { AGENT, Harness, LIVE, ProcessDied, said, TEST } from './harness.js';
 
 let directory: string;
-let house: House;
+let harness: Harness;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'parties-'));
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
 beforeEach(() => {
-  house = new House(directory);
+  harness = new Harness(directory);
 });
-afterEach(() => house.store.close());
+afterEach(() => harness.store.close());
 
 /** Holds the vendor up until `release` is called. */
 function holdVendor(): () => void {
   let release = (): void => undefined;
-  house.verifications.busy = new Promise((resolve) => (release = resolve));
+  harness.verifications.busy = new Promise((resolve) => (release = resolve));
   return release;
 }
 const untilAsked = async (): Promise<void> => {
-  while (house.verifications.registrations === 0) await new Promise(setImmediate);
+  while (harness.verifications.registrations === 0) await new Promise(setImmediate);
 };
 const YEAR = 365 * 86_400;
 
 describe('a registration', () => {
   it("opens a session of the party and returns the vendor's reply", async () => {
-    const answer = await house.process().register('body', { sessionId: 'session' });
+    const answer = await harness.process().register('body', { sessionId: 'session' });
     expect(answer).toEqual({ json: '{"registration":"session"}', accepted: true, subjectId: 'subject-of-session' });
-    expect(await house.process().facts()).toMatchObject({
+    expect(await harness.process().facts()).toMatchObject({
       kind: 'agent',
       sessionIds: ['session'],
       authenticated: true,
@@ -43,27 +43,27 @@ describe('a registration', () => {
   });
 
   it('stores nothing when a limit refuses it', async () => {
-    house.verifications.refusal = new DomainError('request.rate_limited', { retryAfterSeconds: 9 });
-    await expect(house.process().register()).rejects.toMatchObject({ code: 'request.rate_limited' });
-    expect(await house.events()).toEqual([]);
-    expect(await house.process().facts()).toBeNull();
+    harness.verifications.refusal = new DomainError('request.rate_limited', { retryAfterSeconds: 9 });
+    await expect(harness.process().register()).rejects.toMatchObject({ code: 'request.rate_limited' });
+    expect(await harness.events()).toEqual([]);
+    expect(await harness.process().facts()).toBeNull();
   });
 
   it('is refused like an unknown party when the id is empty or longer than 128 characters', async () => {
     for (const id of ['', 'x'.repeat(129)]) {
       const named = { kind: 'agent', id } as const;
-      await expect(house.process().register('body', { named })).rejects.toMatchObject({
+      await expect(harness.process().register('body', { named })).rejects.toMatchObject({
         code: 'party.recipient_unknown',
       });
-      expect(await house.process().facts(named)).toBeNull();
+      expect(await harness.process().facts(named)).toBeNull();
     }
     for (const id of ['x'.repeat(128), '🏠'.repeat(128), '.', '..', 'a/b', '%2F'])
-      await house.process().register('body', { named: { kind: 'agent', id } });
-    expect(house.verifications.registrations).toBe(6);
+      await harness.process().register('body', { named: { kind: 'agent', id } });
+    expect(harness.verifications.registrations).toBe(6);
   });
 
   it('belongs to its account, environment and kind only', async () => {
-    const service = house.process();
+    const service = harness.process();
     await service.register();
     expect(await service.facts(AGENT, { ...TEST, accountId: 'another' })).toBeNull();
     expect(await service.facts(AGENT, LIVE)).toBeNull();
@@ -72,10 +72,10 @@ describe('a registration', () => {
   });
 
   it('leaves nothing of the id or the body in the log', async () => {
-    await house
+    await harness
       .process()
       .register('a body with Zephyrine in it', { named: { kind: 'agent', id: 'zephyrine@home.test' } });
-    const log = JSON.stringify(await house.store.readAll(null, 100));
+    const log = JSON.stringify(await harness.store.readAll(null, 100));
     expect(log).toContain('PartyRegistered');
     expect(log).not.toMatch(/zephyrine|home/i);
   });
@@ -84,87 +84,87 @@ describe('a registration', () => {
 describe('two registrations of one party at once', () => {
   it('make one vendor call and get the same answer when they are the same', async () => {
     const release = holdVendor();
-    const [one, other] = [house.process().register(), house.process().register()];
+    const [one, other] = [harness.process().register(), harness.process().register()];
     await untilAsked();
     release();
     expect((await one).json).toBe((await other).json);
-    expect(house.verifications.registrations).toBe(1);
-    expect(await house.events()).toEqual(['PartyRegistered']);
+    expect(harness.verifications.registrations).toBe(1);
+    expect(await harness.events()).toEqual(['PartyRegistered']);
   });
 
   it('get the same answer also when the second opens the session that the first was about to open', async () => {
     let open = (): void => undefined;
-    house.verifications.opening = new Promise((resolve) => (open = resolve));
-    const first = house.process().register();
-    while ((await house.events()).length === 0) await new Promise(setImmediate);
-    house.verifications.opening = Promise.resolve();
+    harness.verifications.opening = new Promise((resolve) => (open = resolve));
+    const first = harness.process().register();
+    while ((await harness.events()).length === 0) await new Promise(setImmediate);
+    harness.verifications.opening = Promise.resolve();
     const release = holdVendor();
-    const second = house.process().register();
+    const second = harness.process().register();
     await untilAsked();
     open();
     await new Promise(setImmediate);
     release();
     expect((await first).json).toBe((await second).json);
-    expect(house.verifications.registrations).toBe(1);
+    expect(harness.verifications.registrations).toBe(1);
   });
 
   it('make one vendor call when they differ, and the second is told to come later', async () => {
     const release = holdVendor();
-    const one = house.process().register('one');
+    const one = harness.process().register('one');
     await untilAsked();
-    await expect(house.process().register('other')).rejects.toMatchObject({
+    await expect(harness.process().register('other')).rejects.toMatchObject({
       code: 'screening.attempt_in_progress',
       detail: { retryAfterSeconds: expect.any(Number), rule: expect.stringContaining('Another registration') },
     });
     release();
     await one;
-    expect(house.verifications.registrations).toBe(1);
+    expect(harness.verifications.registrations).toBe(1);
   });
 
   it('in many processes lead to one session', async () => {
-    const answers = await Promise.all(Array.from({ length: 8 }, () => house.process().register()));
+    const answers = await Promise.all(Array.from({ length: 8 }, () => harness.process().register()));
     expect(new Set(answers.map(({ json }) => json)).size).toBe(1);
-    expect(house.verifications.registrations).toBe(1);
+    expect(harness.verifications.registrations).toBe(1);
   });
 });
 
 describe('a registration that is sent again', () => {
   it('after a timeout is answered from the first, without another vendor call', async () => {
-    house.verifications.ends = { end: 'timed-out', status: 'SUBMITTED' };
-    await expect(house.process().register('body', { context: LIVE, sessionId: 'first' })).rejects.toMatchObject({
+    harness.verifications.ends = { end: 'timed-out', status: 'SUBMITTED' };
+    await expect(harness.process().register('body', { context: LIVE, sessionId: 'first' })).rejects.toMatchObject({
       code: 'service.upstream_timeout',
     });
-    house.later(5);
-    house.verifications.ends = { end: 'answered', status: 'VERIFIED' };
-    house.verifications.settle('first');
-    const again = await house.process().register('body', { context: LIVE });
+    harness.later(5);
+    harness.verifications.ends = { end: 'answered', status: 'VERIFIED' };
+    harness.verifications.settle('first');
+    const again = await harness.process().register('body', { context: LIVE });
     expect(again.json).toBe('{"registration":"first"}');
-    expect(house.verifications.registrations).toBe(1);
+    expect(harness.verifications.registrations).toBe(1);
   });
 
   it('shortly after its challenge gets the same challenge', async () => {
-    house.verifications.ends = { end: 'answered', status: 'STEP_UP_REQUIRED' };
-    const first = await house.process().register();
-    house.later(8);
-    expect(await house.process().register()).toEqual(first);
-    expect(house.verifications.registrations).toBe(1);
+    harness.verifications.ends = { end: 'answered', status: 'STEP_UP_REQUIRED' };
+    const first = await harness.process().register();
+    harness.later(8);
+    expect(await harness.process().register()).toEqual(first);
+    expect(harness.verifications.registrations).toBe(1);
   });
 
   it('begins again with another body, or when the settling time is over', async () => {
-    house.verifications.ends = { end: 'answered', status: 'STEP_UP_REQUIRED' };
-    await house.process().register();
-    await house.process().register('other');
-    house.later(83);
-    await house.process().register('other');
-    expect(house.verifications.registrations).toBe(3);
+    harness.verifications.ends = { end: 'answered', status: 'STEP_UP_REQUIRED' };
+    await harness.process().register();
+    await harness.process().register('other');
+    harness.later(83);
+    await harness.process().register('other');
+    expect(harness.verifications.registrations).toBe(3);
   });
 
   it('begins again after one that failed', async () => {
-    house.verifications.ends = { end: 'unavailable', status: 'ERROR' };
-    await expect(house.process().register()).rejects.toMatchObject({ code: 'vendor.unreachable' });
-    house.verifications.ends = { end: 'answered', status: 'VERIFIED' };
-    await house.process().register();
-    expect(house.verifications.registrations).toBe(2);
+    harness.verifications.ends = { end: 'unavailable', status: 'ERROR' };
+    await expect(harness.process().register()).rejects.toMatchObject({ code: 'vendor.unreachable' });
+    harness.verifications.ends = { end: 'answered', status: 'VERIFIED' };
+    await harness.process().register();
+    expect(harness.verifications.registrations).toBe(2);
   });
 
   it.each([
@@ -173,155 +173,155 @@ describe('a registration that is sent again', () => {
     ['an answer that the vendor did not judge, in live', LIVE, 'STEP_UP_REQUIRED', 'answers', 'unavailable'],
     ['another code', TEST, 'STEP_UP_REQUIRED', 'resend', 'answered'],
   ] as const)('begins again shortly after %s', async (_what, context, status, step, end) => {
-    const { verifications } = house;
+    const { verifications } = harness;
     verifications.ends = { end: 'answered', status: 'STEP_UP_REQUIRED' };
-    await house.process().register('body', { context, sessionId: 'first' });
-    const verifiedAt = status === 'VERIFIED' ? house.now.toISOString() : null;
+    await harness.process().register('body', { context, sessionId: 'first' });
+    const verifiedAt = status === 'VERIFIED' ? harness.now.toISOString() : null;
     verifications.goesOn('first', { status, verifiedAt }, { step, end, reply: said({}) });
-    house.later(8);
-    expect((await house.process().register('body', { context, sessionId: 'second' })).json).toBe(
+    harness.later(8);
+    expect((await harness.process().register('body', { context, sessionId: 'second' })).json).toBe(
       '{"registration":"second"}',
     );
     expect(verifications.registrations).toBe(2);
   });
 
   it('opens the session that a dead process did not open', async () => {
-    const dying = house.process();
-    house.verifications.steps.set = () => {
+    const dying = harness.process();
+    harness.verifications.steps.set = () => {
       throw new ProcessDied();
     };
     await expect(dying.register('body', { sessionId: 'first' })).rejects.toBeInstanceOf(ProcessDied);
-    Reflect.deleteProperty(house.verifications.steps, 'set');
-    await expect(house.process().register('other')).rejects.toMatchObject({ code: 'screening.attempt_in_progress' });
-    expect((await house.process().register('body')).json).toBe('{"registration":"first"}');
-    expect(await house.events()).toEqual(['PartyRegistered']);
+    Reflect.deleteProperty(harness.verifications.steps, 'set');
+    await expect(harness.process().register('other')).rejects.toMatchObject({ code: 'screening.attempt_in_progress' });
+    expect((await harness.process().register('body')).json).toBe('{"registration":"first"}');
+    expect(await harness.events()).toEqual(['PartyRegistered']);
   });
 
   it('with the same session id is the same registration', async () => {
-    await house.process().register('body', { sessionId: 'named' });
-    house.later(1_000);
-    expect((await house.process().register('body', { sessionId: 'named' })).json).toBe('{"registration":"named"}');
-    expect(house.verifications.registrations).toBe(1);
+    await harness.process().register('body', { sessionId: 'named' });
+    harness.later(1_000);
+    expect((await harness.process().register('body', { sessionId: 'named' })).json).toBe('{"registration":"named"}');
+    expect(harness.verifications.registrations).toBe(1);
   });
 });
 
 describe('registering again', () => {
   it('is refused in live while the party is confirmed, and begins again afterwards', async () => {
-    await house.process().register('body', { context: LIVE });
+    await harness.process().register('body', { context: LIVE });
     for (const body of ['body', 'other'])
-      await expect(house.process().register(body, { context: LIVE })).rejects.toMatchObject({
+      await expect(harness.process().register(body, { context: LIVE })).rejects.toMatchObject({
         code: 'party.already_confirmed',
       });
-    house.later(YEAR);
-    await house.process().register('body', { context: LIVE });
-    expect(house.verifications.registrations).toBe(2);
+    harness.later(YEAR);
+    await harness.process().register('body', { context: LIVE });
+    expect(harness.verifications.registrations).toBe(2);
   });
 
   it('is refused in live when the challenge was answered late, and leaves the party confirmed', async () => {
-    const { verifications } = house;
+    const { verifications } = harness;
     verifications.ends = { end: 'answered', status: 'STEP_UP_REQUIRED' };
-    await house.process().register('body', { context: LIVE, sessionId: 'first' });
-    house.later(5);
-    const verifiedAt = house.now.toISOString();
+    await harness.process().register('body', { context: LIVE, sessionId: 'first' });
+    harness.later(5);
+    const verifiedAt = harness.now.toISOString();
     verifications.goesOn('first', { status: 'VERIFIED', verifiedAt }, { step: 'answers', reply: said({}) });
-    house.later(1);
-    await expect(house.process().register('body', { context: LIVE })).rejects.toMatchObject({
+    harness.later(1);
+    await expect(harness.process().register('body', { context: LIVE })).rejects.toMatchObject({
       code: 'party.already_confirmed',
     });
     expect(verifications.registrations).toBe(1);
-    expect(await house.process().facts(AGENT, LIVE)).toMatchObject({ sessionIds: ['first'], authenticated: true });
+    expect(await harness.process().facts(AGENT, LIVE)).toMatchObject({ sessionIds: ['first'], authenticated: true });
   });
 
   it("begins again once the renter's report has expired, and not before", async () => {
     const named = { kind: 'renter', id: 'renter-1' } as const;
-    house.verifications.userType = 'CONSUMER';
-    const register = () => house.process().register('body', { named, context: LIVE });
-    await house.process().register('body', { named, context: LIVE, sessionId: 'first' });
-    house.reportExpiries.set('first', new Date(house.now.getTime() + 30 * 86_400_000).toISOString());
-    house.later(30 * 86_400 - 1);
+    harness.verifications.userType = 'CONSUMER';
+    const register = () => harness.process().register('body', { named, context: LIVE });
+    await harness.process().register('body', { named, context: LIVE, sessionId: 'first' });
+    harness.reportExpiries.set('first', new Date(harness.now.getTime() + 30 * 86_400_000).toISOString());
+    harness.later(30 * 86_400 - 1);
     await expect(register()).rejects.toMatchObject({ code: 'party.already_confirmed' });
-    house.later(1);
+    harness.later(1);
     await register();
-    expect(house.verifications.registrations).toBe(2);
+    expect(harness.verifications.registrations).toBe(2);
     await expect(register()).rejects.toMatchObject({ code: 'party.already_confirmed' });
   });
 
   it('begins again when the bureau cannot be asked about the renter', async () => {
     const named = { kind: 'renter', id: 'renter-1' } as const;
-    house.verifications.userType = 'CONSUMER';
-    const register = () => house.process().register('body', { named, context: LIVE });
-    await house.process().register('body', { named, context: LIVE, sessionId: 'first' });
+    harness.verifications.userType = 'CONSUMER';
+    const register = () => harness.process().register('body', { named, context: LIVE });
+    await harness.process().register('body', { named, context: LIVE, sessionId: 'first' });
     await expect(register()).rejects.toMatchObject({ code: 'party.already_confirmed' });
-    house.unreachable.add('first');
+    harness.unreachable.add('first');
     await register();
-    expect(house.verifications.registrations).toBe(2);
+    expect(harness.verifications.registrations).toBe(2);
   });
 
   it('begins again when the person was erased, because the confirmation ends with the erasure', async () => {
-    await house.process().register('body', { context: LIVE, sessionId: 'first' });
-    house.erased.add('subject-of-first');
-    expect((await house.process().facts(AGENT, LIVE))?.authenticated).toBe(false);
-    await house.process().register('body', { context: LIVE });
-    expect((await house.process().facts(AGENT, LIVE))?.authenticated).toBe(true);
-    expect(house.verifications.registrations).toBe(2);
+    await harness.process().register('body', { context: LIVE, sessionId: 'first' });
+    harness.erased.add('subject-of-first');
+    expect((await harness.process().facts(AGENT, LIVE))?.authenticated).toBe(false);
+    await harness.process().register('body', { context: LIVE });
+    expect((await harness.process().facts(AGENT, LIVE))?.authenticated).toBe(true);
+    expect(harness.verifications.registrations).toBe(2);
   });
 
   it('is refused in test only when the vendor demands it', async () => {
-    await house.process().register('one');
-    await house.process().register('two');
-    house.verifications.ends = { end: 'answered', status: 'VERIFIED', guard: true };
-    await house.process().register('three');
-    await expect(house.process().register('four')).rejects.toMatchObject({ code: 'party.already_confirmed' });
-    await house.process().look('expiry');
-    await house.process().register('four');
-    expect(house.verifications.registrations).toBe(4);
+    await harness.process().register('one');
+    await harness.process().register('two');
+    harness.verifications.ends = { end: 'answered', status: 'VERIFIED', guard: true };
+    await harness.process().register('three');
+    await expect(harness.process().register('four')).rejects.toMatchObject({ code: 'party.already_confirmed' });
+    await harness.process().look('expiry');
+    await harness.process().register('four');
+    expect(harness.verifications.registrations).toBe(4);
   });
 
   it('is refused with the time while wrong answers block the session, and begins again afterwards', async () => {
-    house.verifications.ends = { end: 'answered', status: 'STEP_UP_REQUIRED' };
-    await house.process().register('body', { sessionId: 'blocked' });
-    const step = house.verifications.steps.get('blocked')!;
-    const until = new Date(house.now.getTime() + 86_400_000).toISOString();
+    harness.verifications.ends = { end: 'answered', status: 'STEP_UP_REQUIRED' };
+    await harness.process().register('body', { sessionId: 'blocked' });
+    const step = harness.verifications.steps.get('blocked')!;
+    const until = new Date(harness.now.getTime() + 86_400_000).toISOString();
     const reply = said({ userAuthenticated: false }, 423);
-    house.verifications.steps.set('blocked', {
+    harness.verifications.steps.set('blocked', {
       session: { ...step.session, status: 'BLOCKED', block: { reasonCode: 'TOO_MANY_ATTEMPTS', until } },
       end: 'answered',
       reply,
       step: 'answers',
     });
     for (const act of [
-      () => house.process().register(),
-      () => house.process().register('other'),
-      () => house.process().answerRegistration(),
-      () => house.process().answerRegistration({ method: 'resend' }),
-      () => house.process().authenticate(),
-      () => house.process().look('status'),
+      () => harness.process().register(),
+      () => harness.process().register('other'),
+      () => harness.process().answerRegistration(),
+      () => harness.process().answerRegistration({ method: 'resend' }),
+      () => harness.process().authenticate(),
+      () => harness.process().look('status'),
     ])
       await expect(act()).rejects.toMatchObject({ code: 'party.locked', detail: { blockedUntil: until } });
-    expect((await house.process().facts())?.lockedUntil).toBe(until);
-    house.later(86_400);
-    await house.process().register();
-    expect(house.verifications.registrations).toBe(2);
+    expect((await harness.process().facts())?.lockedUntil).toBe(until);
+    harness.later(86_400);
+    await harness.process().register();
+    expect(harness.verifications.registrations).toBe(2);
   });
 });
 
 describe('an answer to the challenge of a registration', () => {
   it("is refused with the vendor's number for a wrong one", async () => {
-    await house.process().register('body', { sessionId: 'one' });
-    const step = house.verifications.steps.get('one')!;
+    await harness.process().register('body', { sessionId: 'one' });
+    const step = harness.verifications.steps.get('one')!;
     const session = { ...step.session, status: 'OTP_PENDING' as const };
     const reply = { ...said({ error: { code: 3008 } }, 401), code: 3008 };
-    house.verifications.steps.set('one', { session, end: 'answered', reply, step: 'answers' });
-    await expect(house.process().answerRegistration()).rejects.toMatchObject({
+    harness.verifications.steps.set('one', { session, end: 'answered', reply, step: 'answers' });
+    await expect(harness.process().answerRegistration()).rejects.toMatchObject({
       code: 'vendor.refused',
       detail: { vendor: { reply, step: 'answers' } },
     });
   });
 
   it('is refused for an unknown party and for one without a session', async () => {
-    await expect(house.process().answerRegistration()).rejects.toMatchObject({ code: 'party.recipient_unknown' });
-    await house.process().storeToken(AGENT, 'token');
-    await expect(house.process().answerRegistration()).rejects.toMatchObject({ code: 'party.no_challenge' });
+    await expect(harness.process().answerRegistration()).rejects.toMatchObject({ code: 'party.recipient_unknown' });
+    await harness.process().storeToken(AGENT, 'token');
+    await expect(harness.process().answerRegistration()).rejects.toMatchObject({ code: 'party.no_challenge' });
   });
 
   it.each([
@@ -333,11 +333,11 @@ describe('an answer to the challenge of a registration', () => {
     ['unavailable at the vendor', { end: 'unavailable', status: 'OTP_PENDING' }, 'vendor.unreachable'],
     ['unintelligible', { end: 'unintelligible', status: 'ERROR' }, 'vendor.unreachable'],
   ] as const)('is %s', async (_what, { end, status }, code) => {
-    await house.process().register('body', { sessionId: 'one' });
-    const step = house.verifications.steps.get('one')!;
+    await harness.process().register('body', { sessionId: 'one' });
+    const step = harness.verifications.steps.get('one')!;
     const reply = end === 'answered' ? said({ a: 1 }, 422) : null;
-    house.verifications.steps.set('one', { session: { ...step.session, status }, end, reply, step: 'answers' });
-    const answer = house.process().answerRegistration();
+    harness.verifications.steps.set('one', { session: { ...step.session, status }, end, reply, step: 'answers' });
+    const answer = harness.process().answerRegistration();
     if (code === null) expect(await answer).toMatchObject({ accepted: false, json: '{"a":1}' });
     else
       await expect(answer).rejects.toMatchObject({

@@ -127,7 +127,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-function house(limits: Pick<Limits, 'paymentIntentsPerMinute' | 'confirmsPerMinute'> = UNLIMITED) {
+function harness(limits: Pick<Limits, 'paymentIntentsPerMinute' | 'confirmsPerMinute'> = UNLIMITED) {
   const account = {
     feeCents: 50,
     currency: 'usd',
@@ -243,7 +243,7 @@ function house(limits: Pick<Limits, 'paymentIntentsPerMinute' | 'confirmsPerMinu
 
 // A transaction keeps its terms, so one that can never be charged must not block the next.
 it('a session can be paid after the settings are corrected, although its first transaction was refused', async () => {
-  const { account, create, types, sessionId, calls } = house();
+  const { account, create, types, sessionId, calls } = harness();
   account.connectedPaymentAccount = 'acct_gone';
   await expect(create()).rejects.toThrow('refused a request of ours');
   expect(await types()).toEqual(['PaymentOpened', 'PaymentCanceled']);
@@ -255,7 +255,7 @@ it('a session can be paid after the settings are corrected, although its first t
 });
 
 it('an intent for a verified session without a possible report is refused, and the processor is not asked', async () => {
-  const { create, session, report, types } = house();
+  const { create, session, report, types } = harness();
   report.prospect = 'none';
   await expect(create()).rejects.toMatchObject({ code: 'payment.report_not_available' });
   expect(await types()).toEqual([]);
@@ -268,7 +268,7 @@ it('an intent for a verified session without a possible report is refused, and t
 });
 
 it('an intent is refused before anything is stored when the account has no place at the processor', async () => {
-  const { create, types, calls } = house();
+  const { create, types, calls } = harness();
   calls.full = true;
   await expect(create()).rejects.toMatchObject({ code: 'request.rate_limited' });
   expect(await types()).toEqual([]);
@@ -276,7 +276,7 @@ it('an intent is refused before anything is stored when the account has no place
 
 // No browser has the secret of this intent, so it cannot be paid and does not block another.
 it('a payment ends when its intent cannot be made under its key, and the next request has another key', async () => {
-  const { create, processor, sessionId, types } = house();
+  const { create, processor, sessionId, types } = harness();
   const key = `${transactionIdOf(paymentId(sessionId, 0))}:create`;
   const second = transactionIdOf(paymentId(sessionId, 1));
   processor.kept = { key, verdict: { kind: 'not-made' } };
@@ -286,7 +286,7 @@ it('a payment ends when its intent cannot be made under its key, and the next re
 });
 
 it('a change that the processor never makes under its key is requested once more under another key', async () => {
-  const { create, processor, sessionId } = house();
+  const { create, processor, sessionId } = harness();
   const { transactionId } = await create();
   const key = `${transactionIdOf(paymentId(sessionId, 0))}:update:1`;
   processor.kept = { key, verdict: { kind: 'not-made' } };
@@ -301,7 +301,7 @@ it('a change that the processor never makes under its key is requested once more
 });
 
 it('an intent with an unreadable answer is requested again once, and then its payment ends', async () => {
-  const { create, processor, sessionId, types } = house();
+  const { create, processor, sessionId, types } = harness();
   const key = `${transactionIdOf(paymentId(sessionId, 0))}:create`;
   processor.kept = { key, verdict: { kind: 'unintelligible' } };
   for (const expected of [['PaymentOpened'], ['PaymentOpened', 'PaymentCanceled']]) {
@@ -312,7 +312,7 @@ it('an intent with an unreadable answer is requested again once, and then its pa
 });
 
 it('the secret for the browser is kept while the payment is open, and only in the vault', async () => {
-  const { create, confirm, kept, processor, types } = house();
+  const { create, confirm, kept, processor, types } = harness();
   const { transactionId, clientSecret } = await create();
   expect([...kept.values()].map((value) => Buffer.from(value).toString())).toEqual([JSON.stringify({ clientSecret })]);
   processor.status = 'succeeded';
@@ -322,7 +322,7 @@ it('the secret for the browser is kept while the payment is open, and only in th
 });
 
 it('the secret of a payment without a subject is removed too when the payment ends', async () => {
-  const { create, confirm, kept, processor, openedEarlier } = house();
+  const { create, confirm, kept, processor, openedEarlier } = harness();
   await openedEarlier();
   const { transactionId } = await create();
   expect(kept.size).toBe(1);
@@ -332,7 +332,7 @@ it('the secret of a payment without a subject is removed too when the payment en
 });
 
 it('a call without a result is answered from the record, and with a timeout when the record has no answer', async () => {
-  const { create, confirm, processor, calls, kept } = house();
+  const { create, confirm, processor, calls, kept } = harness();
   const late = { code: 'service.upstream_timeout' };
   calls.deaf = true;
   const { transactionId, clientSecret } = await create();
@@ -351,7 +351,7 @@ it('a call without a result is answered from the record, and with a timeout when
 
 // The session's payment state releases the report, and a page asks for the report right after the confirmation.
 it('the session knows of a success before confirm answers, whichever process recorded it', async () => {
-  const { create, confirm, processor, noticed, told } = house();
+  const { create, confirm, processor, noticed, told } = harness();
   const { transactionId } = await create();
   processor.status = 'succeeded';
   await noticed(transactionId);
@@ -367,7 +367,7 @@ it.each([
 ])(
   'a payment is refunded only when another transaction has paid for the session (paid by %s)',
   async (_, other, refund) => {
-    const { create, confirm, processor, session, types } = house();
+    const { create, confirm, processor, session, types } = harness();
     const { transactionId } = await create();
     session.paidBy = other ?? transactionId;
     processor.status = 'succeeded';
@@ -378,26 +378,26 @@ it.each([
 );
 
 it('a payment for an erased person is refused', async () => {
-  const { create, erase, types } = house();
+  const { create, erase, types } = harness();
   erase();
   await expect(create()).rejects.toMatchObject({ code: 'payment.session_not_payable' });
   expect(await types()).toEqual(['PaymentOpened']);
 });
 
 it('an intent is refused with 429 beyond 10 a minute for one session, before anything is stored; other sessions go on', async () => {
-  const { create, types, limiter, processor } = house(DEFAULTS);
+  const { create, types, limiter, processor } = harness(DEFAULTS);
   for (let count = 0; count < 10; count++) await create();
   const before = await types();
   const asked = processor.asked + processor.looks;
   await expect(create()).rejects.toMatchObject({ code: 'request.rate_limited', detail: { retryAfterSeconds: 60 } });
   expect([await types(), processor.asked + processor.looks]).toEqual([before, asked]);
-  await house(DEFAULTS).create();
+  await harness(DEFAULTS).create();
   limiter.endWindows(60);
   await create();
 });
 
 it('confirm reads the processor at most once a second, repeats a failed read, and is limited to 20 requests a minute', async () => {
-  const { create, confirm, processor, limiter } = house(DEFAULTS);
+  const { create, confirm, processor, limiter } = harness(DEFAULTS);
   const { transactionId } = await create();
   processor.down = true;
   await expect(confirm(transactionId)).rejects.toBeDefined();

@@ -80,7 +80,7 @@ const HOUR = 3_600;
 const DAY = 24 * HOUR;
 
 interface Doing {
-  readonly house: PlayedInstallation;
+  readonly harness: PlayedInstallation;
   readonly process: PlayedProcess;
   /** One of the existing sessions, and an intent with a known secret. Newer ones are chosen more often. */
   readonly sessionId: string;
@@ -94,7 +94,7 @@ function chosen<Item>(choices: readonly [Item, ...Item[]], way: number): Item {
   return choices[way % choices.length] ?? choices[0];
 }
 const CONFIRMED: RegistrationVerdict = { kind: 'confirmed', duplicateGuard: false };
-const judged = ({ house, process, way }: Doing, sessionId: string): Promise<void> => {
+const judged = ({ harness, process, way }: Doing, sessionId: string): Promise<void> => {
   const verdict = chosen<RegistrationVerdict>(
     [
       CONFIRMED,
@@ -107,11 +107,11 @@ const judged = ({ house, process, way }: Doing, sessionId: string): Promise<void
     ],
     way,
   );
-  return house.judge(process, sessionId, verdict, way % 4 > 0);
+  return harness.judge(process, sessionId, verdict, way % 4 > 0);
 };
 /** Pays in the consumer's browser, with the secret of the intent. */
-function pay({ house, intentId, way }: Doing): void {
-  const { processor } = house;
+function pay({ harness, intentId, way }: Doing): void {
+  const { processor } = harness;
   const intent = processor.intents.get(intentId);
   if (intent === undefined || intent.status === 'succeeded' || intent.status === 'canceled') return;
   const status = chosen<IntentStatus>(
@@ -129,68 +129,68 @@ const ACTS = {
     5,
     async (doing) => {
       const sessionId = newId();
-      await doing.house.submit(doing.process, sessionId);
+      await doing.harness.submit(doing.process, sessionId);
       await judged(doing, sessionId);
     },
   ],
-  submit: [1, ({ house, process }) => house.submit(process, newId())],
+  submit: [1, ({ harness, process }) => harness.submit(process, newId())],
   judge: [1, (doing) => judged(doing, doing.sessionId)],
   'create intent': [
     4,
-    ({ house, process, sessionId, way }) => house.createIntent(process, sessionId, 3_500 + (way % 2)),
+    ({ harness, process, sessionId, way }) => harness.createIntent(process, sessionId, 3_500 + (way % 2)),
   ],
   pay: [3, pay],
   // A person without a possible report submits again, opens the payment early in a second page, and pays in both.
   'pay in two pages': [
     2,
     async (doing) => {
-      const { house, process } = doing;
+      const { harness, process } = doing;
       const [older, newer] = [newId(), newId()];
       const buy = async (transactionId: string): Promise<void> => {
-        pay({ ...doing, intentId: house.handedOut.get(transactionId) ?? '', way: 0 });
-        await house.confirm(process, transactionId);
+        pay({ ...doing, intentId: harness.handedOut.get(transactionId) ?? '', way: 0 });
+        await harness.confirm(process, transactionId);
       };
-      await house.submit(process, older);
-      await house.judge(process, older, CONFIRMED, true);
-      await buy(await house.createIntent(process, older, 3_500));
-      house.loseReference(older, 'gone');
-      await house.submit(process, newer);
-      const again = await house.createIntent(process, newer, 3_500);
-      await house.judge(process, newer, CONFIRMED, true);
+      await harness.submit(process, older);
+      await harness.judge(process, older, CONFIRMED, true);
+      await buy(await harness.createIntent(process, older, 3_500));
+      harness.loseReference(older, 'gone');
+      await harness.submit(process, newer);
+      const again = await harness.createIntent(process, newer, 3_500);
+      await harness.judge(process, newer, CONFIRMED, true);
       await buy(again);
     },
   ],
-  confirm: [3, ({ house, process, transactionId }) => house.confirm(process, transactionId)],
+  confirm: [3, ({ harness, process, transactionId }) => harness.confirm(process, transactionId)],
   buy: [
     6,
     async (doing) => {
-      const { house, process, sessionId } = doing;
-      const transactionId = await house.createIntent(process, sessionId, 3_500);
-      pay({ ...doing, intentId: house.handedOut.get(transactionId) ?? '' });
-      await house.confirm(process, transactionId);
+      const { harness, process, sessionId } = doing;
+      const transactionId = await harness.createIntent(process, sessionId, 3_500);
+      pay({ ...doing, intentId: harness.handedOut.get(transactionId) ?? '' });
+      await harness.confirm(process, transactionId);
     },
   ],
-  read: [5, ({ house, process, sessionId }) => house.read(process, sessionId)],
-  refund: [1, ({ house, process, transactionId }) => house.refund(process, transactionId)],
-  'refund as operator': [1, ({ house, process, transactionId }) => house.refundAsOperator(process, transactionId)],
+  read: [5, ({ harness, process, sessionId }) => harness.read(process, sessionId)],
+  refund: [1, ({ harness, process, transactionId }) => harness.refund(process, transactionId)],
+  'refund as operator': [1, ({ harness, process, transactionId }) => harness.refundAsOperator(process, transactionId)],
   'refund at the processor': [
     1,
-    ({ house: { processor }, intentId, way }) => {
+    ({ harness: { processor }, intentId, way }) => {
       const { receivedCents = 0, refundedCents = 0 } = processor.intents.get(intentId) ?? {};
       processor.change(intentId, {
         refundedCents: Math.max(refundedCents, chosen([receivedCents, receivedCents / 2], way)),
       });
     },
   ],
-  freeze: [1, ({ house, way }) => void (house.bureau.isFrozen = way % 2 === 0)],
+  freeze: [1, ({ harness, way }) => void (harness.bureau.isFrozen = way % 2 === 0)],
   'lose reference': [
     2,
-    ({ house, sessionId, way }) => house.loseReference(sessionId, chosen(['gone', 'unopenable'], way)),
+    ({ harness, sessionId, way }) => harness.loseReference(sessionId, chosen(['gone', 'unopenable'], way)),
   ],
-  erase: [1, ({ house, process, way }) => (way % 5 === 0 ? house.erase(process) : undefined)],
-  follow: [3, ({ house, process, way }) => house.follow(process, HANDLERS[way % HANDLERS.length] ?? '', way % 7)],
-  recover: [1, ({ house, process }) => house.recover(process)],
-  wait: [2, ({ house, way }) => house.clock.pass(chosen([10, 700, DAY, 15 * DAY], way))],
+  erase: [1, ({ harness, process, way }) => (way % 5 === 0 ? harness.erase(process) : undefined)],
+  follow: [3, ({ harness, process, way }) => harness.follow(process, HANDLERS[way % HANDLERS.length] ?? '', way % 7)],
+  recover: [1, ({ harness, process }) => harness.recover(process)],
+  wait: [2, ({ harness, way }) => harness.clock.pass(chosen([10, 700, DAY, 15 * DAY], way))],
 } as const satisfies Readonly<Record<string, readonly [number, (doing: Doing) => unknown]>>;
 
 const acts = fc.record({
@@ -205,11 +205,11 @@ const acts = fc.record({
 });
 type Act = typeof acts extends fc.Arbitrary<infer One> ? One : never;
 
-async function perform({ what, place, way }: Act, house: PlayedInstallation, process: PlayedProcess): Promise<void> {
+async function perform({ what, place, way }: Act, harness: PlayedInstallation, process: PlayedProcess): Promise<void> {
   const nth = <Item>(items: readonly Item[]): Item | undefined => items.at(-1 - (place % Math.max(1, items.length)));
-  const sessionId = nth(house.sessions) ?? '';
-  const [transactionId, intentId] = nth([...house.handedOut]) ?? ['', ''];
-  await ACTS[what][1]({ house, process, sessionId, transactionId, intentId, way });
+  const sessionId = nth(harness.sessions) ?? '';
+  const [transactionId, intentId] = nth([...harness.handedOut]) ?? ['', ''];
+  await ACTS[what][1]({ harness, process, sessionId, transactionId, intentId, way });
 }
 
 /** Null in most cases. */
@@ -279,55 +279,55 @@ async function inVain({ log }: PlayedInstallation): Promise<string[]> {
 }
 
 async function play({ refundAfterDays, steps, fates }: History): Promise<PlayedInstallation> {
-  const house = new PlayedInstallation(refundAfterDays);
+  const harness = new PlayedInstallation(refundAfterDays);
   const beginning = (fates ?? []).map((fate, index) => {
     const what = index === 0 ? ('register' as const) : ('buy' as const);
     return { ...fate, act: { what, place: 0, way: 1 } };
   });
   for (const { act, dies, meanwhile, troubles } of [...beginning, ...steps])
-    await house.run((process) => perform(act, house, process), {
+    await harness.run((process) => perform(act, harness, process), {
       dies,
-      meanwhile: meanwhile && { at: meanwhile.at, act: (other) => perform(meanwhile.act, house, other) },
+      meanwhile: meanwhile && { at: meanwhile.at, act: (other) => perform(meanwhile.act, harness, other) },
       troubles,
     });
-  return house;
+  return harness;
 }
 
 /** A read returns the report, or its refusal plans a refund. A read therefore settles a charge that waits for a report. */
-async function askForReports(house: PlayedInstallation): Promise<void> {
-  for (const sessionId of house.sessions) await house.run((process) => house.read(process, sessionId));
+async function askForReports(harness: PlayedInstallation): Promise<void> {
+  for (const sessionId of harness.sessions) await harness.run((process) => harness.read(process, sessionId));
 }
 
-function fail(house: PlayedInstallation, wrong: readonly string[]): void {
-  if (wrong.length > 0) throw new Error(`${wrong.join('\n')}\n\n${house.story()}\n`);
+function fail(harness: PlayedInstallation, wrong: readonly string[]): void {
+  if (wrong.length > 0) throw new Error(`${wrong.join('\n')}\n\n${harness.story()}\n`);
 }
 
 it('every charge has a report, a planned one or a refund, and a session is never charged twice', async () => {
   const seen = new Set<string>();
   await fc.assert(
     fc.asyncProperty(histories, async (history) => {
-      const house = await play(history);
-      await house.settle(...SOON);
-      fail(house, await wrongs(house, false));
-      await askForReports(house);
-      await house.settle(...LATER);
-      fail(house, await wrongs(house, true));
-      let left = await inVain(house);
-      if (history.refundAfterDays !== null) fail(house, left);
+      const harness = await play(history);
+      await harness.settle(...SOON);
+      fail(harness, await wrongs(harness, false));
+      await askForReports(harness);
+      await harness.settle(...LATER);
+      fail(harness, await wrongs(harness, true));
+      let left = await inVain(harness);
+      if (history.refundAfterDays !== null) fail(harness, left);
       // This account makes no refunds by itself, so the person is verified again without another payment.
-      house.bureau.isFrozen = false;
+      harness.bureau.isFrozen = false;
       while (left.length > 0) {
-        await house.run((process) => perform({ what: 'register', place: 0, way: 1 }, house, process));
-        await house.settle(700);
-        await askForReports(house);
-        await house.settle(HOUR);
-        fail(house, await wrongs(house, true));
-        const still = await inVain(house);
-        if (still.length >= left.length) fail(house, still);
+        await harness.run((process) => perform({ what: 'register', place: 0, way: 1 }, harness, process));
+        await harness.settle(700);
+        await askForReports(harness);
+        await harness.settle(HOUR);
+        fail(harness, await wrongs(harness, true));
+        const still = await inVain(harness);
+        if (still.length >= left.length) fail(harness, still);
         left = still;
       }
-      for (const { refund, former } of await chargesIn(house.log)) seen.add(refund).add(`carried ${former.length}`);
-      for (const { type } of house.log.all) seen.add(type);
+      for (const { refund, former } of await chargesIn(harness.log)) seen.add(refund).add(`carried ${former.length}`);
+      for (const { type } of harness.log.all) seen.add(type);
     }),
     { seed: SEED, numRuns: RUNS, ...(PATH !== undefined && { path: PATH }) },
   );

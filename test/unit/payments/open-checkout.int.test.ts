@@ -99,7 +99,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-function house() {
+function harness() {
   const clock = new SetClock(Date.now());
   const partyId = derivedId('party', newId());
   const account = {
@@ -306,7 +306,7 @@ const PAID = { code: 'checkout.already_paid' };
 
 describe('a renter at a hosted checkout', () => {
   it("is sent to a page of the account, and pays the account's fee", async () => {
-    const { open, pay, notice, first, partyId, history, told, types } = house();
+    const { open, pay, notice, first, partyId, history, told, types } = harness();
     const opened = await open();
     expect(opened).toMatchObject({
       url: `${sandbox.url}/checkout/${opened.checkoutSessionId}`,
@@ -329,7 +329,7 @@ describe('a renter at a hosted checkout', () => {
   });
 
   it("has made a payment like any other, on the terms at the page's opening", async () => {
-    const { open, pay, notice, account, altered, first, partyId, payment, registersAnew } = house();
+    const { open, pay, notice, account, altered, first, partyId, payment, registersAnew } = harness();
     Object.assign(account, { refundAfterDays: 14, connectedPaymentAccount: 'acct_1' });
     const opened = await open();
     Object.assign(account, { refundAfterDays: null, feeCents: 9_900 });
@@ -358,7 +358,7 @@ describe('a renter at a hosted checkout', () => {
   });
 
   it("raises an alarm when the received amount differs from the page's", async () => {
-    const { open, altered, aggregates, partyId, clock, payment } = house();
+    const { open, altered, aggregates, partyId, clock, payment } = harness();
     const { checkoutSessionId } = await open();
     const received = { intentId: `pi_${partyId}`, amountCents: 50, currency: 'usd' };
     const session = { id: checkoutSessionId, status: 'complete', payment: received } as const;
@@ -374,7 +374,7 @@ describe('a renter at a hosted checkout', () => {
     [500, PAID],
     [3_500, null],
   ])('pays again within the guard only after a full refund: %s of 3500 cents', async (refundedCents, refusal) => {
-    const { open, pay, notice, aggregates, partyId, payment, registersAnew, told, first } = house();
+    const { open, pay, notice, aggregates, partyId, payment, registersAnew, told, first } = harness();
     const opened = await open();
     await pay(opened);
     await notice(opened.checkoutSessionId);
@@ -393,7 +393,7 @@ describe('a renter at a hosted checkout', () => {
 
   // No report was pulled for this payment, and none will be.
   it('gets the money back as a duplicate when another transaction has paid for the session', async () => {
-    const { open, pay, notice, sessions, payment } = house();
+    const { open, pay, notice, sessions, payment } = harness();
     const opened = await open();
     Object.assign(sessions[0] ?? {}, { paidBy: 'txn_other' });
     await pay(opened);
@@ -405,7 +405,7 @@ describe('a renter at a hosted checkout', () => {
 
   // A log from before payments were recorded has such old payments. An operator decides about them.
   it('gets nothing back automatically for a duplicate that was paid more than a day ago', async () => {
-    const { open, aggregates, partyId, clock, sessions, payment } = house();
+    const { open, aggregates, partyId, clock, sessions, payment } = harness();
     const { checkoutSessionId } = await open();
     Object.assign(sessions[0] ?? {}, { paidBy: 'txn_other' });
     const received = { intentId: `pi_${partyId}`, amountCents: 3_500, currency: 'usd' };
@@ -418,7 +418,7 @@ describe('a renter at a hosted checkout', () => {
 
   // The return addresses and the caller's notes are personal data.
   it('leaves no personal data in the log, and keeps it in the vault only while the page is open', async () => {
-    const { open, pay, notice, history, kept } = house();
+    const { open, pay, notice, history, kept } = harness();
     const opened = await open();
     expect([...kept.values()].map((value) => JSON.parse(Buffer.from(value).toString()))).toEqual([
       { wish: WISH, url: opened.url },
@@ -430,7 +430,7 @@ describe('a renter at a hosted checkout', () => {
   });
 
   it('is refused before anything is stored when the renter is unknown or the price is too low', async () => {
-    const { open, account, calls, kept, types } = house();
+    const { open, account, calls, kept, types } = harness();
     await expect(open({ renterId: 'unknown' })).rejects.toMatchObject({ code: 'checkout.renter_unknown' });
     account.feeCents = 49;
     await expect(open()).rejects.toMatchObject({ code: 'checkout.misconfigured' });
@@ -438,7 +438,7 @@ describe('a renter at a hosted checkout', () => {
   });
 
   it('is sent to the page after the settings are corrected, although the processor refused them first', async () => {
-    const { open, account, types, kept } = house();
+    const { open, account, types, kept } = harness();
     account.connectedPaymentAccount = 'acct_missing1';
     await expect(open()).rejects.toMatchObject({ code: 'checkout.misconfigured' });
     expect([await types(), kept.size]).toEqual([['CheckoutOpened', 'CheckoutAbandoned'], 0]);
@@ -451,7 +451,7 @@ describe('a renter at a hosted checkout', () => {
     ['successUrl', { successUrl: 'https://' }],
     ['cancelUrl', { cancelUrl: 'https://' }],
   ])('learns that the processor refuses the field %s, and is sent to the page without it', async (field, wrong) => {
-    const { open, pay } = house();
+    const { open, pay } = harness();
     for (let time = 0; time < 2; time++)
       await expect(open(wrong)).rejects.toMatchObject({
         code: 'request.invalid',
@@ -463,27 +463,27 @@ describe('a renter at a hosted checkout', () => {
   it.each(['BLOCKED', 'EXPIRED', 'ERROR'] as const)(
     'has nothing to pay for when the screening is %s',
     async (status) => {
-      const { open, sessions } = house();
+      const { open, sessions } = harness();
       Object.assign(sessions[0] as object, { status });
       await expect(open()).rejects.toMatchObject({ code: 'payment.session_not_payable' });
     },
   );
 
   it('cannot pay during a lock after wrong answers', async () => {
-    const { open, facts, types } = house();
+    const { open, facts, types } = harness();
     facts.lockedUntil = '2026-02-01T00:00:00.000Z';
     await expect(open()).rejects.toMatchObject({ code: 'party.locked', detail: { blockedUntil: facts.lockedUntil } });
     expect(await types()).toEqual([]);
   });
 
   it('cannot pay when the account may not pull reports', async () => {
-    const { open, facts } = house();
+    const { open, facts } = harness();
     facts.provisioned = false;
     await expect(open()).rejects.toMatchObject({ code: 'account.not_live' });
   });
 
   it('cannot pay when the bureau cannot identify the verified renter', async () => {
-    const { open, facts, sessions, history } = house();
+    const { open, facts, sessions, history } = harness();
     facts.reportCanBeHad = false;
     await expect(open()).rejects.toMatchObject({ code: 'payment.report_not_available' });
     expect(await history()).toEqual([]);
@@ -492,14 +492,14 @@ describe('a renter at a hosted checkout', () => {
   });
 
   it('cannot pay when no payment is required', async () => {
-    const { open, sessions } = house();
+    const { open, sessions } = harness();
     Object.assign(sessions[0] as object, { paymentStatus: 'NOT_REQUIRED' });
     await expect(open()).rejects.toMatchObject({ code: 'payment.not_required' });
   });
 });
 
 it('the report flags of the newest checkout are the default for readers of the report', async () => {
-  const { aggregates, open, partyId, flags } = house();
+  const { aggregates, open, partyId, flags } = harness();
   const checkouts = new CheckoutDirectory(aggregates);
   expect(await checkouts.reportFlags(partyId)).toEqual({});
   flags.excludeBackground = true;
@@ -514,7 +514,7 @@ describe('a page that cannot be made', () => {
   const AWAY = { code: 'service.unavailable' };
 
   it('does not block the next request when its text cannot be sent', async () => {
-    const { open, pay, types, kept } = house();
+    const { open, pay, types, kept } = harness();
     for (let time = 0; time < 2; time++)
       await expect(open({ description: 'half a character \ud83d' })).rejects.toMatchObject(AWAY);
     expect([(await types()).at(-1), kept.size]).toEqual(['CheckoutAbandoned', 0]);
@@ -522,7 +522,7 @@ describe('a page that cannot be made', () => {
   });
 
   it('does not block the next request when the processor keeps a failure under its key', async () => {
-    const { open, pay, types } = house();
+    const { open, pay, types } = harness();
     await sandbox.control('kept-failures', { calls: 1 });
     await expect(open()).rejects.toMatchObject(AWAY);
     expect(await types()).toEqual(['CheckoutOpened', 'CheckoutAbandoned']);
@@ -530,7 +530,7 @@ describe('a page that cannot be made', () => {
   });
 
   it('does not block the next request when an earlier process left it with an unreadable answer', async () => {
-    const { open, pay, processor, types } = house();
+    const { open, pay, processor, types } = harness();
     const create = processor.createCheckout;
     processor.createCheckout = async () => ({ kind: 'unintelligible' });
     await expect(open()).rejects.toMatchObject(AWAY);
@@ -541,7 +541,7 @@ describe('a page that cannot be made', () => {
   });
 
   it('does not block the next request when the processor keeps a failure of its expiry', async () => {
-    const { open, payable } = house();
+    const { open, payable } = harness();
     await open();
     await sandbox.control('kept-failures', { calls: 1 });
     const second = await open();
@@ -551,7 +551,7 @@ describe('a page that cannot be made', () => {
 
 describe('a second request', () => {
   it('replaces an open page at the processor first, so that the page in the other tab takes no money', async () => {
-    const { open, pay, payable, types, charged } = house();
+    const { open, pay, payable, types, charged } = harness();
     const first = await open();
     const second = await open();
     expect(second.checkoutSessionId).not.toBe(first.checkoutSessionId);
@@ -567,14 +567,14 @@ describe('a second request', () => {
   });
 
   it('is refused with 409 when it finds the page paid without a notice, and the session gets the payment', async () => {
-    const { open, pay, told, types, charged } = house();
+    const { open, pay, told, types, charged } = harness();
     await pay(await open());
     await expect(open()).rejects.toMatchObject(PAID);
     expect([(await types()).at(-1), told.length, await charged()]).toEqual(['CheckoutPaid', 1, 3_500]);
   });
 
   it('replaces the page after a decline, and cancels its intent', async () => {
-    const { open, pay, charged } = house();
+    const { open, pay, charged } = harness();
     const first = await open();
     expect(await pay(first, { ...CARD, number: '4000000000000002' })).toBe(402);
     const second = await open();
@@ -582,7 +582,7 @@ describe('a second request', () => {
   });
 
   it('gets the same page when it has the same attempt', async () => {
-    const { open, processor } = house();
+    const { open, processor } = harness();
     const attempt = newId();
     const first = await open({}, attempt);
     expect(await open({}, attempt)).toEqual(first);
@@ -590,11 +590,11 @@ describe('a second request', () => {
   });
 
   it('at the same moment gets the same page for equal texts, and otherwise at most one page can be paid', async () => {
-    const same = house();
+    const same = harness();
     const pages = await Promise.all([same.open(), same.open(), same.open()].map((one) => one.catch(() => null)));
     expect(new Set(pages.map((page) => page?.url)).size).toBe(1);
     expect(same.processor.made.size).toBe(1);
-    const { open, payable, pay, charged } = house();
+    const { open, payable, pay, charged } = harness();
     const ends = await Promise.allSettled(
       ['a', 'b', 'c'].map((path) => open({ cancelUrl: `https://app.example.test/${path}` })),
     );
@@ -608,7 +608,7 @@ describe('a second request', () => {
   });
 
   it('fails while the processor is down, and the open page stays valid', async () => {
-    const { open, payable, types } = house();
+    const { open, payable, types } = harness();
     const first = await open();
     await sandbox.control('outage', { seconds: 600 });
     await expect(open()).rejects.toMatchObject({ code: 'service.unavailable' });
@@ -619,7 +619,7 @@ describe('a second request', () => {
 
   // The charge would be for a report that the renter has or had. Only a new registration leads to another report.
   it('is refused while the newest session is paid, also after the guard', async () => {
-    const { open, pay, notice, clock, registersAnew, processor } = house();
+    const { open, pay, notice, clock, registersAnew, processor } = harness();
     const first = await open();
     await pay(first);
     await notice(first.checkoutSessionId);
@@ -633,7 +633,7 @@ describe('a second request', () => {
 
 describe('a process that dies during an opening', () => {
   it('before the call leaves an opening that the repeated request turns into one page', async () => {
-    const { open, calls, processor, types } = house();
+    const { open, calls, processor, types } = harness();
     calls.dead = true;
     await expect(open()).rejects.toMatchObject({ code: 'service.upstream_timeout' });
     calls.dead = false;
@@ -643,7 +643,7 @@ describe('a process that dies during an opening', () => {
   });
 
   it('after the call leaves a page that the repeated request returns', async () => {
-    const { open, processor, types } = house();
+    const { open, processor, types } = harness();
     processor.dying = 1;
     await expect(open()).rejects.toMatchObject({ code: 'service.upstream_timeout' });
     const [made] = processor.made;
@@ -652,7 +652,7 @@ describe('a process that dies during an opening', () => {
   });
 
   it('after the call leaves a page that another request expires', async () => {
-    const { open, processor, payable } = house();
+    const { open, processor, payable } = harness();
     processor.dying = 1;
     await expect(open()).rejects.toMatchObject({ code: 'service.upstream_timeout' });
     const second = await open({ cancelUrl: 'https://app.example.test/elsewhere' });
@@ -662,7 +662,7 @@ describe('a process that dies during an opening', () => {
 
   // The processor refuses other parameters under the same key.
   it('after the call leaves a page that the repeated request returns, although the renter has registered again', async () => {
-    const { open, processor, registersAnew } = house();
+    const { open, processor, registersAnew } = harness();
     processor.dying = 1;
     await expect(open()).rejects.toMatchObject({ code: 'service.upstream_timeout' });
     const [made] = processor.made;
@@ -676,7 +676,7 @@ describe('a process that dies during an opening', () => {
   ])(
     '%s leaves an opening that the look-up completes and that later expires, and the vault keeps nothing',
     async (_name, made) => {
-      const { open, calls, processor, clock, lookUp, types, kept } = house();
+      const { open, calls, processor, clock, lookUp, types, kept } = harness();
       calls.dead = made === 0;
       processor.dying = made;
       await expect(open()).rejects.toMatchObject({ code: 'service.upstream_timeout' });
@@ -697,7 +697,7 @@ describe('a process that dies during an opening', () => {
 });
 
 it('an opening without another request is given up when the processor refuses it', async () => {
-  const { open, account, calls, clock, lookUp, types, kept } = house();
+  const { open, account, calls, clock, lookUp, types, kept } = harness();
   account.connectedPaymentAccount = 'acct_missing1';
   calls.dead = true;
   await expect(open()).rejects.toMatchObject({ code: 'service.upstream_timeout' });
@@ -708,7 +708,7 @@ it('an opening without another request is given up when the processor refuses it
 
 describe('a page without a notice', () => {
   it('is found paid by the look-up', async () => {
-    const { open, pay, lookUp, clock, types, told } = house();
+    const { open, pay, lookUp, clock, types, told } = harness();
     await pay(await open());
     clock.pass(59);
     await lookUp();
@@ -722,7 +722,7 @@ describe('a page without a notice', () => {
   });
 
   it('is found unpaid by the look-up, and later expired', async () => {
-    const { open, lookUp, clock, types, kept } = house();
+    const { open, lookUp, clock, types, kept } = harness();
     const { checkoutSessionId } = await open();
     clock.pass(60);
     await lookUp();
@@ -734,7 +734,7 @@ describe('a page without a notice', () => {
   });
 
   it('is looked up again later when the processor is unavailable', async () => {
-    const { open, pay, lookUp, clock, types } = house();
+    const { open, pay, lookUp, clock, types } = harness();
     await pay(await open());
     clock.pass(60);
     await sandbox.control('outage', { seconds: 600 });
@@ -747,7 +747,7 @@ describe('a page without a notice', () => {
   });
 
   it('is not changed by a notice about another session', async () => {
-    const { open, pay, notice, types, partyId } = house();
+    const { open, pay, notice, types, partyId } = harness();
     const opened = await open();
     await pay(opened);
     const before = await types();
@@ -760,7 +760,7 @@ describe('a page without a notice', () => {
 
 describe('a renter who registers again', () => {
   it('within the guard need not pay again, and only the new session gets the payment', async () => {
-    const { open, pay, notice, registersAnew, told, first, clock } = house();
+    const { open, pay, notice, registersAnew, told, first, clock } = harness();
     const opened = await open();
     await pay(opened);
     await notice(opened.checkoutSessionId);
@@ -771,7 +771,7 @@ describe('a renter who registers again', () => {
   });
 
   it('after the guard must pay again, and may', async () => {
-    const { open, pay, notice, registersAnew, told, clock } = house();
+    const { open, pay, notice, registersAnew, told, clock } = harness();
     const opened = await open();
     await pay(opened);
     await notice(opened.checkoutSessionId);
@@ -782,7 +782,7 @@ describe('a renter who registers again', () => {
   });
 
   it('while the page is open has paid for the new session', async () => {
-    const { open, pay, notice, registersAnew, told, clock } = house();
+    const { open, pay, notice, registersAnew, told, clock } = harness();
     const opened = await open();
     clock.pass(5);
     const second = await registersAnew();
@@ -793,7 +793,7 @@ describe('a renter who registers again', () => {
 
   // The registration cannot be recorded in a checkout that does not exist yet.
   it('while the first page is being opened has paid for the new session', async () => {
-    const { open, pay, notice, registersAnew, told, facts, clock } = house();
+    const { open, pay, notice, registersAnew, told, facts, clock } = harness();
     let second = '';
     facts.meanwhile = async () => {
       clock.pass(5);
@@ -808,14 +808,14 @@ describe('a renter who registers again', () => {
 
 describe('an erased person', () => {
   it('is not sent to a page', async () => {
-    const { open, erased, sessions, types } = house();
+    const { open, erased, sessions, types } = harness();
     erased.add((sessions[0] as ScreeningFacts).subjectId);
     await expect(open()).rejects.toMatchObject({ code: 'payment.session_not_payable' });
     expect(await types()).toEqual([]);
   });
 
   it('cannot be charged, since the next look-up expires the open page', async () => {
-    const { open, pay, erased, sessions, lookUp, clock, types, payable } = house();
+    const { open, pay, erased, sessions, lookUp, clock, types, payable } = harness();
     const opened = await open();
     erased.add((sessions[0] as ScreeningFacts).subjectId);
     clock.pass(60);
@@ -824,7 +824,7 @@ describe('an erased person', () => {
   });
 
   it('does not block a new registration when the erasure came during an opening', async () => {
-    const { open, calls, erased, sessions, registered, types } = house();
+    const { open, calls, erased, sessions, registered, types } = harness();
     calls.dead = true;
     await expect(open()).rejects.toMatchObject({ code: 'service.upstream_timeout' });
     calls.dead = false;
@@ -835,7 +835,7 @@ describe('an erased person', () => {
   });
 
   it('gets no page from the look-up when the erasure came during an opening', async () => {
-    const { open, calls, erased, sessions, lookUp, clock, types } = house();
+    const { open, calls, erased, sessions, lookUp, clock, types } = harness();
     calls.dead = true;
     await expect(open()).rejects.toMatchObject({ code: 'service.upstream_timeout' });
     erased.add((sessions[0] as ScreeningFacts).subjectId);

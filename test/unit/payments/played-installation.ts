@@ -222,12 +222,12 @@ export class PlayedProcess {
   readonly settleReport: SettleReportHandler;
 
   constructor(
-    private readonly house: PlayedInstallation,
+    private readonly harness: PlayedInstallation,
     private readonly fate: Fate,
   ) {
-    const { clock, log, accounts } = house;
+    const { clock, log, accounts } = harness;
     this.store = this.mortalStore(log);
-    this.vault = this.mortalVault(house);
+    this.vault = this.mortalVault(harness);
     const inline = { handleInline: (events: readonly RecordedEvent[]) => this.handleInline(events) };
     this.aggregates = new AggregateStore(
       this.store,
@@ -307,7 +307,7 @@ export class PlayedProcess {
     this.refuseDead();
     const { dies, meanwhile } = this.fate;
     const place = this.effects++;
-    if (meanwhile?.at === place) await meanwhile.act(new PlayedProcess(this.house, UNTROUBLED)).catch(noteUnexpected);
+    if (meanwhile?.at === place) await meanwhile.act(new PlayedProcess(this.harness, UNTROUBLED)).catch(noteUnexpected);
     if (dies?.at !== place) return act();
     this.isDead = true;
     if (dies.isDone) await act();
@@ -361,7 +361,7 @@ export class PlayedProcess {
       pullReport: ({ attemptId }: VendorCall): Promise<ReportVerdict> =>
         this.effect(async () => {
           const trouble = this.nextTrouble();
-          const { isFrozen, pulled } = this.house.bureau;
+          const { isFrozen, pulled } = this.harness.bureau;
           if (trouble === null || trouble.isDone) {
             if (isFrozen) return { kind: 'refused', reason: 'FILE_FROZEN', upstreamCode: 9132 };
             pulled.add(attemptId);
@@ -374,8 +374,8 @@ export class PlayedProcess {
   }
 
   private playedProcessor(): IntentsOnly {
-    const { intents, answers } = this.house.processor;
-    const books = this.house.processor;
+    const { intents, answers } = this.harness.processor;
+    const books = this.harness.processor;
     /** `make` does the work and returns the answer, which the processor keeps under its key. */
     const keyed = <Verdict extends IntentVerdict | RefundVerdict>(
       { attemptId: key }: VendorCall,

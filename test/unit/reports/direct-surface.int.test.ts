@@ -5,7 +5,7 @@ import type { VendorReply } from '../../../src/kernel/vendor-reply.js';
 import type { PartyFacts } from '../../../src/published/parties.js';
 import type { ScreeningFacts } from '../../../src/published/screenings.js';
 import { type ReportSurfaces, openSurfaces } from './surfaces.js';
-import { GIVEN, House, REPORT, SCORE } from './house.js';
+import { GIVEN, Harness, REPORT, SCORE } from './harness.js';
 
 const BACKGROUND = [
   { jurisdiction: 'County', offense: 'Theft', severity: 'LOW', date: '2020-01-01', disposition: 'DISMISSED' },
@@ -16,26 +16,26 @@ const TEXT = ` ${JSON.stringify(BUREAU).replace('712', '7.12e2').replace('{', '{
 const UNIT = { unitAddress: '1 Main Street, unit 4' };
 
 describe('the report routes of the direct API', () => {
-  let house: House;
+  let harness: Harness;
   let surfaces: ReportSurfaces;
   let owner: string;
   let sessionId: string;
 
   beforeAll(async () => {
-    house = await House.build();
-    surfaces = await openSurfaces(house);
+    harness = await Harness.build();
+    surfaces = await openSurfaces(harness);
   });
   afterAll(async () => {
     await surfaces.app.close();
-    await house.close();
+    await harness.close();
   });
   beforeEach(async () => {
     surfaces.limiter.endWindows(60);
-    house.bureau.answers = [{ kind: 'report', ...BUREAU, reply: replied(200, TEXT) }];
-    owner = await house.account();
+    harness.bureau.answers = [{ kind: 'report', ...BUREAU, reply: replied(200, TEXT) }];
+    owner = await harness.account();
     sessionId = registered();
-    house.parties.set('agent', 'a 1', owner);
-    house.parties.set('organization', 'o/1', owner);
+    harness.parties.set('agent', 'a 1', owner);
+    harness.parties.set('organization', 'o/1', owner);
   });
 
   function replied(status: number, body: string, code: number | null = null): VendorReply {
@@ -43,9 +43,9 @@ describe('the report routes of the direct API', () => {
   }
   /** The renter `r 1`, verified. */
   function registered(facts: Partial<ScreeningFacts> = {}, party: Partial<PartyFacts> = {}): string {
-    const { partyId } = house.parties.set('renter', 'r 1', owner);
-    const id = house.session(owner, { partyId, ...facts });
-    house.parties.set('renter', 'r 1', owner, { sessionIds: [id], ...party });
+    const { partyId } = harness.parties.set('renter', 'r 1', owner);
+    const id = harness.session(owner, { partyId, ...facts });
+    harness.parties.set('renter', 'r 1', owner, { sessionIds: [id], ...party });
     return id;
   }
   function send(
@@ -85,7 +85,7 @@ describe('the report routes of the direct API', () => {
     });
 
     it("200 with the service's own JSON when the bureau's text is missing", async () => {
-      house.bureau.answers = [GIVEN];
+      harness.bureau.answers = [GIVEN];
       expect(await (await get('renters/r%201/report')).json()).toEqual({
         payload: { score: SCORE, report: REPORT },
         errors: [],
@@ -109,11 +109,11 @@ describe('the report routes of the direct API', () => {
     });
 
     it('406 for an unknown format, before anything is pulled', async () => {
-      house.bureau.asked.length = 0;
+      harness.bureau.asked.length = 0;
       for (const path of ['?format=pdf', '?format=json&format=html'])
         expect(await refused(await get(`renters/r%201/report${path}`))).toEqual([406, 121, null]);
       expect(await refused(await get('renters/r%201/report', { accept: 'application/pdf' }))).toEqual([406, 121, null]);
-      expect(house.bureau.asked).toEqual([]);
+      expect(harness.bureau.asked).toEqual([]);
     });
 
     it('200 without the excluded sections in the JSON, with a page that says so, and with the rest unchanged', async () => {
@@ -151,8 +151,8 @@ describe('the report routes of the direct API', () => {
       [423, 300, null, () => registered({}, { lockedUntil: '2026-03-01T13:00:00.000Z' })],
       [401, 9010, null, () => registered({}, { authenticated: false })],
       [409, 341, null, () => registered({ environment: 'live' })],
-      [502, 131, null, () => (house.bureau.answers = [{ kind: 'unavailable' }])],
-      [504, 131, null, () => (house.bureau.answers = [{ kind: 'timed-out' }])],
+      [502, 131, null, () => (harness.bureau.answers = [{ kind: 'unavailable' }])],
+      [504, 131, null, () => (harness.bureau.answers = [{ kind: 'timed-out' }])],
     ])('%i/%i', async (status, code, field, given) => {
       given();
       expect(await refused(await get('renters/r%201/report'))).toEqual([status, code, field]);
@@ -163,11 +163,11 @@ describe('the report routes of the direct API', () => {
       expect(await expiry()).toEqual({ payload: { tokenExpiration: null }, errors: [] });
       await get('renters/r%201/report');
       const told = {
-        payload: { tokenExpiration: new Date(house.clock.time + 30 * 86_400_000).toISOString() },
+        payload: { tokenExpiration: new Date(harness.clock.time + 30 * 86_400_000).toISOString() },
         errors: [],
       };
       expect(await expiry()).toEqual(told);
-      house.clock.pass(30 * 86_400);
+      harness.clock.pass(30 * 86_400);
       expect(await refused(await get('renters/r%201/report'))).toEqual([400, 138, 'tokenExpiration']);
       expect(await expiry()).toEqual(told);
       expect(await refused(await get('renters/unknown/report-expiry'))).toEqual([404, 278, null]);
@@ -176,7 +176,7 @@ describe('the report routes of the direct API', () => {
     it('402/285 with the reason when the renter has not paid, and when the account has no credit', async () => {
       registered({ overallStatus: 'PAYMENT_PENDING' });
       const unpaid = await get('renters/r%201/report');
-      owner = await house.account(0);
+      owner = await harness.account(0);
       registered();
       const broke = await get('renters/r%201/report');
       for (const [reply, reason] of [
@@ -192,7 +192,7 @@ describe('the report routes of the direct API', () => {
 
     it("the bureau's status and number, with its reply as payload, when it refuses", async () => {
       const said = '{"error": {"code": 9132.0}}';
-      house.bureau.answers = [
+      harness.bureau.answers = [
         { kind: 'refused', reason: 'FILE_FROZEN', upstreamCode: 9132, reply: replied(422, said, 9132) },
       ];
       const reply = await get('renters/r%201/report');
@@ -201,7 +201,7 @@ describe('the report routes of the direct API', () => {
     });
 
     it('429/121 with Retry-After over the limit of one account', async () => {
-      for (let count = 0; count < house.policy.limits.readsPerMinute; count += 1)
+      for (let count = 0; count < harness.policy.limits.readsPerMinute; count += 1)
         await surfaces.limiter.take([{ key: `report-reads:${owner}:test`, limit: 60, windowSeconds: 60 }]);
       const reply = await get('renters/r%201/report');
       expect(reply.headers.get('retry-after')).toBe('60');
@@ -235,7 +235,7 @@ describe('the report routes of the direct API', () => {
           expect(await (await get(scoring)).json()).toEqual({ payload: { creditScore: null }, errors: [] });
       }
       expect(
-        (await house.ofType('ReportShared')).filter(({ data }) => (data as any).sessionId === sessionId),
+        (await harness.ofType('ReportShared')).filter(({ data }) => (data as any).sessionId === sessionId),
       ).toHaveLength(2);
     });
 
@@ -293,10 +293,10 @@ describe('the report routes of the direct API', () => {
     it('422/9016 for another party, 401/9011 when it is not authenticated, 422/9015 after 24 months', async () => {
       await send('PUT', spelled()[0]!, { body: UNIT });
       expect(await refused(await get(`${other}/${otherId}/renters/r%201/report`))).toEqual([422, 9016, null]);
-      house.clock.pass(735 * 86_400);
+      harness.clock.pass(735 * 86_400);
       expect(await refused(await get(spelled('/report')[0]!))).toEqual([422, 9015, null]);
-      if (kind === 'agents') house.parties.set('agent', 'a 1', owner, { authenticated: false });
-      else house.parties.set('organization', 'o/1', owner, { authenticated: false });
+      if (kind === 'agents') harness.parties.set('agent', 'a 1', owner, { authenticated: false });
+      else harness.parties.set('organization', 'o/1', owner, { authenticated: false });
       expect(await refused(await get(spelled('/report')[0]!))).toEqual([401, 9011, null]);
     });
 
@@ -304,10 +304,10 @@ describe('the report routes of the direct API', () => {
       registered({ overallStatus: 'PAYMENT_PENDING' });
       expect((await send('PUT', spelled()[0]!, { body: UNIT })).status).toBe(200);
       expect((await get(spelled('/report')[0]!)).status).toBe(200);
-      owner = await house.account(0);
+      owner = await harness.account(0);
       registered();
-      house.parties.set('agent', 'a 1', owner);
-      house.parties.set('organization', 'o/1', owner);
+      harness.parties.set('agent', 'a 1', owner);
+      harness.parties.set('organization', 'o/1', owner);
       const reply = await send('PUT', spelled()[0]!, { body: UNIT });
       expect([reply.status, await reply.json()]).toMatchObject([402, { payload: { reason: 'NO_CREDIT' } }]);
     });

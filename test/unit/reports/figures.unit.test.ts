@@ -8,7 +8,7 @@ import {
   worstFirst,
 } from '../../../src/modules/reports/http/platform/report-page/figures.js';
 import type { TradeLine } from '../../../src/ports/credit-bureau.js';
-import { REPORT } from './house.js';
+import { REPORT } from './harness.js';
 
 const PULLED = '2026-03-15T12:00:00.000Z';
 const LINE: TradeLine = { ...REPORT.tradeLines[0]!, paymentHistory: '' };

@@ -15,22 +15,22 @@ import { shareIdOf } from '../../../src/modules/reports/domain/share.js';
 import type { ReportVerdict } from '../../../src/ports/credit-bureau.js';
 import { type AppendOutcome, type EventStore, EventStoreUnavailable } from '../../../src/ports/event-store.js';
 import type { ScreeningFacts } from '../../../src/published/screenings.js';
-import { GIVEN, House, NOBODY, Process, REPORT, SCORE } from './house.js';
+import { GIVEN, Harness, NOBODY, Process, REPORT, SCORE } from './harness.js';
 
 const DAY = 86_400;
-let house: House;
+let harness: Harness;
 let here: Process;
 let there: Process;
 
 beforeAll(async () => {
-  house = await House.build();
+  harness = await Harness.build();
 });
-afterAll(() => house.close());
+afterAll(() => harness.close());
 beforeEach(() => {
-  here = new Process(house);
-  there = new Process(house);
-  house.bureau.asked.length = 0;
-  house.bureau.answers = [GIVEN];
+  here = new Process(harness);
+  there = new Process(harness);
+  harness.bureau.asked.length = 0;
+  harness.bureau.answers = [GIVEN];
 });
 
 const conditionOf = (promise: Promise<unknown>): Promise<string> =>
@@ -39,14 +39,14 @@ const conditionOf = (promise: Promise<unknown>): Promise<string> =>
     (error: { code?: string; message: string }) => error.code ?? error.message,
   );
 const viewsOf = async (sessionId: string) =>
-  (await house.ofType<ReportViewEvent>('ReportViewed')).filter(({ data }) => data.sessionId === sessionId);
+  (await harness.ofType<ReportViewEvent>('ReportViewed')).filter(({ data }) => data.sessionId === sessionId);
 
 describe('the first read', () => {
   it('pulls the report, keeps it encrypted, debits one credit and records the reader', async () => {
-    const accountId = await house.account(2);
-    const sessionId = house.session(accountId);
-    const opened = await here.open(sessionId, house.as(accountId));
-    const now = house.clock.now();
+    const accountId = await harness.account(2);
+    const sessionId = harness.session(accountId);
+    const opened = await here.open(sessionId, harness.as(accountId));
+    const now = harness.clock.now();
     expect(opened).toEqual({
       id: expect.stringMatching(/^[0-9a-f-]{14}7/),
       sessionId,
@@ -58,8 +58,8 @@ describe('the first read', () => {
       request: expect.any(Function),
       marked: expect.any(Function),
     });
-    expect(await house.types('report', sessionId)).toEqual(['ReportRequested', 'ReportReleased']);
-    expect(await house.credit(accountId)).toEqual({ balance: 1, reserved: 0 });
+    expect(await harness.types('report', sessionId)).toEqual(['ReportRequested', 'ReportReleased']);
+    expect(await harness.credit(accountId)).toEqual({ balance: 1, reserved: 0 });
     const [view] = await viewsOf(sessionId);
     expect(view?.data).toEqual({
       sessionId,
@@ -74,11 +74,11 @@ describe('the first read', () => {
       environment: 'test',
       actor: { kind: 'platform-token', id: 'key-1' },
     });
-    expect((await house.store.readStream(`report-${sessionId}`))[0]?.metadata.actor).toEqual({
+    expect((await harness.store.readStream(`report-${sessionId}`))[0]?.metadata.actor).toEqual({
       kind: 'platform-token',
       id: 'key-1',
     });
-    expect(JSON.stringify(await house.store.readAll(null, 100_000))).not.toContain('Ada Example');
+    expect(JSON.stringify(await harness.store.readAll(null, 100_000))).not.toContain('Ada Example');
   });
 
   it('alone pulls and bills, and later reads serve the stored report, whatever the balance', async () => {
@@ -95,53 +95,53 @@ describe('the first read', () => {
   });
 
   it('pulls once also when many read at once in different processes', async () => {
-    const accountId = await house.account(1);
-    const sessionId = house.session(accountId);
+    const accountId = await harness.account(1);
+    const sessionId = harness.session(accountId);
     let give: (verdict: ReportVerdict) => void = () => undefined;
-    house.bureau.answers = [new Promise((resolve) => (give = resolve))];
+    harness.bureau.answers = [new Promise((resolve) => (give = resolve))];
     const opened = Promise.all(
-      Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? here : there).open(sessionId, house.as(accountId))),
+      Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? here : there).open(sessionId, harness.as(accountId))),
     );
-    while (house.bureau.asked.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    while (harness.bureau.asked.length === 0) await new Promise((resolve) => setImmediate(resolve));
     give(GIVEN);
     const reports = await opened;
     expect(new Set(reports.map((one) => JSON.stringify(one))).size).toBe(1);
-    expect(house.bureau.asked).toHaveLength(1);
-    expect(await house.credit(accountId)).toEqual({ balance: 0, reserved: 0 });
+    expect(harness.bureau.asked).toHaveLength(1);
+    expect(await harness.credit(accountId)).toEqual({ balance: 0, reserved: 0 });
   });
 
   it('is refused when the credit is used up, also when many sessions want the last one at once', async () => {
-    const accountId = await house.account(1);
-    const sessions = Array.from({ length: 8 }, () => house.session(accountId));
+    const accountId = await harness.account(1);
+    const sessions = Array.from({ length: 8 }, () => harness.session(accountId));
     const outcomes = await Promise.all(
       sessions.map((sessionId, index) =>
-        conditionOf((index % 2 === 0 ? here : there).open(sessionId, house.as(accountId))),
+        conditionOf((index % 2 === 0 ? here : there).open(sessionId, harness.as(accountId))),
       ),
     );
     expect(outcomes.sort()).toEqual(['opened', ...Array.from({ length: 7 }, () => 'report.credit_exhausted')].sort());
-    expect(house.bureau.asked).toHaveLength(1);
-    expect(await house.credit(accountId)).toEqual({ balance: 0, reserved: 0 });
+    expect(harness.bureau.asked).toHaveLength(1);
+    expect(await harness.credit(accountId)).toEqual({ balance: 0, reserved: 0 });
   });
 
   it('leaves nothing in the log when credit is missing, however many times it is tried', async () => {
-    const accountId = await house.account(0);
-    const sessionId = house.session(accountId);
+    const accountId = await harness.account(0);
+    const sessionId = harness.session(accountId);
     for (const process of [here, there, here])
-      expect(await conditionOf(process.open(sessionId, house.as(accountId)))).toBe('report.credit_exhausted');
-    expect(await house.types('report', sessionId)).toEqual([]);
-    expect(house.bureau.asked).toEqual([]);
+      expect(await conditionOf(process.open(sessionId, harness.as(accountId)))).toBe('report.credit_exhausted');
+    expect(await harness.types('report', sessionId)).toEqual([]);
+    expect(harness.bureau.asked).toEqual([]);
   });
 
   it('needs no credit when the account is paid through a connected payment account', async () => {
-    const accountId = await house.account(null);
-    expect(await conditionOf(here.open(house.session(accountId), house.as(accountId)))).toBe('opened');
+    const accountId = await harness.account(null);
+    expect(await conditionOf(here.open(harness.session(accountId), harness.as(accountId)))).toBe('opened');
   });
 
   it('serves a report without a score', async () => {
-    const accountId = await house.account();
-    house.bureau.answers = [{ kind: 'report', score: null, report: REPORT }];
-    const sessionId = house.session(accountId);
-    expect(await here.open(sessionId, house.as(accountId))).toMatchObject({ score: null, report: REPORT });
+    const accountId = await harness.account();
+    harness.bureau.answers = [{ kind: 'report', score: null, report: REPORT }];
+    const sessionId = harness.session(accountId);
+    expect(await here.open(sessionId, harness.as(accountId))).toMatchObject({ score: null, report: REPORT });
     expect((await here.aggregates.load(report, sessionId)).state).toMatchObject({ status: 'RELEASED', scored: false });
   });
 });
@@ -149,25 +149,25 @@ describe('the first read', () => {
 describe('every look', () => {
   const viewers = Array.from({ length: 50 }, (_, index) => `key-${index}`);
   const by = (accountId: string, id: string) => ({
-    ...house.as(accountId),
+    ...harness.as(accountId),
     actor: { kind: 'platform-token', id } as const,
   });
-  const looksAt = (sessionId: string) => house.store.readStream(`report_looks-${sessionId}`);
+  const looksAt = (sessionId: string) => harness.store.readStream(`report_looks-${sessionId}`);
   /** A process with another `append` for the streams of looks. */
   const withAppends = (append: (...args: Parameters<EventStore['append']>) => Promise<AppendOutcome>): Process => {
-    const store = Object.create(house.store, {
+    const store = Object.create(harness.store, {
       append: {
         value: (...args: Parameters<EventStore['append']>) =>
-          args[0].startsWith('report_looks-') ? append(...args) : house.store.append(...args),
+          args[0].startsWith('report_looks-') ? append(...args) : harness.store.append(...args),
       },
     }) as EmbeddedEventStore;
-    return new Process(Object.create(house, { store: { value: store } }) as House);
+    return new Process(Object.create(harness, { store: { value: store } }) as Harness);
   };
 
   it('among many at once is recorded with its reader and request, in the one stream of the session', async () => {
-    const accountId = await house.account();
-    const sessionId = house.session(accountId);
-    await here.open(sessionId, house.as(accountId));
+    const accountId = await harness.account();
+    const sessionId = harness.session(accountId);
+    await here.open(sessionId, harness.as(accountId));
     const contexts = viewers.map((id) => by(accountId, id));
     await Promise.all(contexts.map((context, index) => (index % 2 === 0 ? here : there).open(sessionId, context)));
     const [, ...looks] = await looksAt(sessionId);
@@ -185,18 +185,18 @@ describe('every look', () => {
   });
 
   it('returns nothing when it cannot be recorded, and the next one is recorded again', async () => {
-    const accountId = await house.account();
-    const sessionId = house.session(accountId);
+    const accountId = await harness.account();
+    const sessionId = harness.session(accountId);
     let broken = true;
     const process = withAppends(async (...args) => {
       if (broken) throw new EventStoreUnavailable('The disk is full');
-      return house.store.append(...args);
+      return harness.store.append(...args);
     });
     const refused = await Promise.all(viewers.map((id) => conditionOf(process.open(sessionId, by(accountId, id)))));
     expect(new Set(refused)).toEqual(new Set(['The disk is full']));
     expect(await looksAt(sessionId)).toEqual([]);
     broken = false;
-    expect(await conditionOf(process.open(sessionId, house.as(accountId)))).toBe('opened');
+    expect(await conditionOf(process.open(sessionId, harness.as(accountId)))).toBe('opened');
     expect(await looksAt(sessionId)).toHaveLength(1);
   });
 });
@@ -211,58 +211,60 @@ describe('when the bureau gives no report', () => {
   ])(
     'with %s, the error is %s, and the bureau is asked again after ten minutes, without cost until it gives the report',
     async (reason, code) => {
-      const accountId = await house.account(1);
-      const sessionId = house.session(accountId, { paymentStatus: 'SUCCEEDED' });
+      const accountId = await harness.account(1);
+      const sessionId = harness.session(accountId, { paymentStatus: 'SUCCEEDED' });
       const refused: ReportVerdict = { kind: 'refused', reason, upstreamCode: null };
-      house.bureau.answers = [refused, refused, GIVEN];
+      harness.bureau.answers = [refused, refused, GIVEN];
       const hears = async (seconds: number, asked: number): Promise<void> => {
         for (const process of [here, there])
           for (const opening of [
-            process.open(sessionId, house.as(accountId)),
-            process.openOnServer(sessionId, house.as(accountId)),
-            process.consent(sessionId, NOBODY, house.as(accountId)),
+            process.open(sessionId, harness.as(accountId)),
+            process.openOnServer(sessionId, harness.as(accountId)),
+            process.consent(sessionId, NOBODY, harness.as(accountId)),
           ])
             await expect(opening).rejects.toMatchObject({
               code,
               detail: { reasonCode: reason, retryAfterSeconds: seconds },
             });
-        expect(house.bureau.asked).toHaveLength(asked);
-        expect(await house.credit(accountId)).toEqual({ balance: 1, reserved: 0 });
+        expect(harness.bureau.asked).toHaveLength(asked);
+        expect(await harness.credit(accountId)).toEqual({ balance: 1, reserved: 0 });
       };
       await hears(600, 1);
-      house.clock.pass(599);
+      harness.clock.pass(599);
       await hears(1, 1);
-      house.clock.pass(1);
+      harness.clock.pass(1);
       await hears(600, 2);
-      house.clock.pass(600);
-      expect(await conditionOf(there.open(sessionId, house.as(accountId)))).toBe('opened');
-      expect(new Set(house.bureau.asked).size).toBe(3);
-      expect(await house.credit(accountId)).toEqual({ balance: 0, reserved: 0 });
+      harness.clock.pass(600);
+      expect(await conditionOf(there.open(sessionId, harness.as(accountId)))).toBe('opened');
+      expect(new Set(harness.bureau.asked).size).toBe(3);
+      expect(await harness.credit(accountId)).toEqual({ balance: 0, reserved: 0 });
     },
   );
 
   it('but refuses, it is asked only once more, although three read at the moment when the interval ends', async () => {
-    const accountId = await house.account(1);
-    const sessionId = house.session(accountId);
-    house.bureau.answers = [{ kind: 'refused', reason: 'FILE_FROZEN', upstreamCode: 9132 }];
-    await conditionOf(here.open(sessionId, house.as(accountId)));
-    house.clock.pass(600);
-    await Promise.all([here, there, here].map((process) => conditionOf(process.open(sessionId, house.as(accountId)))));
-    expect(house.bureau.asked).toHaveLength(2);
+    const accountId = await harness.account(1);
+    const sessionId = harness.session(accountId);
+    harness.bureau.answers = [{ kind: 'refused', reason: 'FILE_FROZEN', upstreamCode: 9132 }];
+    await conditionOf(here.open(sessionId, harness.as(accountId)));
+    harness.clock.pass(600);
+    await Promise.all(
+      [here, there, here].map((process) => conditionOf(process.open(sessionId, harness.as(accountId)))),
+    );
+    expect(harness.bureau.asked).toHaveLength(2);
   });
 
   it('but refuses, and the interval is 0, the next read asks at once, and the error has no time', async () => {
-    const house = await House.build({ retryIntervalSeconds: 0 });
+    const harness = await Harness.build({ retryIntervalSeconds: 0 });
     try {
-      const [process, accountId] = [new Process(house), await house.account(1)];
-      const sessionId = house.session(accountId);
-      house.bureau.answers = [{ kind: 'refused', reason: 'FILE_FROZEN', upstreamCode: 9132 }, GIVEN];
-      await expect(process.open(sessionId, house.as(accountId))).rejects.toMatchObject({
+      const [process, accountId] = [new Process(harness), await harness.account(1)];
+      const sessionId = harness.session(accountId);
+      harness.bureau.answers = [{ kind: 'refused', reason: 'FILE_FROZEN', upstreamCode: 9132 }, GIVEN];
+      await expect(process.open(sessionId, harness.as(accountId))).rejects.toMatchObject({
         detail: expect.not.objectContaining({ retryAfterSeconds: expect.anything() }),
       });
-      expect(await conditionOf(process.open(sessionId, house.as(accountId)))).toBe('opened');
+      expect(await conditionOf(process.open(sessionId, harness.as(accountId)))).toBe('opened');
     } finally {
-      await house.close();
+      await harness.close();
     }
   });
 
@@ -272,15 +274,15 @@ describe('when the bureau gives no report', () => {
   ])(
     'but says %j, the error is %s, the credit is given back, and a later read tries again',
     async (verdict, condition) => {
-      const accountId = await house.account(1);
-      const sessionId = house.session(accountId);
-      house.bureau.answers = [verdict, GIVEN];
-      expect(await conditionOf(here.open(sessionId, house.as(accountId)))).toBe(condition);
-      expect(await house.credit(accountId)).toEqual({ balance: 1, reserved: 0 });
+      const accountId = await harness.account(1);
+      const sessionId = harness.session(accountId);
+      harness.bureau.answers = [verdict, GIVEN];
+      expect(await conditionOf(here.open(sessionId, harness.as(accountId)))).toBe(condition);
+      expect(await harness.credit(accountId)).toEqual({ balance: 1, reserved: 0 });
       expect(await viewsOf(sessionId)).toEqual([]);
-      expect(await conditionOf(there.open(sessionId, house.as(accountId)))).toBe('opened');
-      expect(new Set(house.bureau.asked).size).toBe(2);
-      expect(await house.credit(accountId)).toEqual({ balance: 0, reserved: 0 });
+      expect(await conditionOf(there.open(sessionId, harness.as(accountId)))).toBe('opened');
+      expect(new Set(harness.bureau.asked).size).toBe(2);
+      expect(await harness.credit(accountId)).toEqual({ balance: 0, reserved: 0 });
     },
   );
 
@@ -290,36 +292,36 @@ describe('when the bureau gives no report', () => {
   ])(
     'but says %j, the error is %s, and the pull stays open, because only a repeated attempt is not billed twice',
     async (verdict, condition, recorded) => {
-      const accountId = await house.account(1);
-      const sessionId = house.session(accountId);
-      house.bureau.answers = [verdict];
-      expect(await conditionOf(here.open(sessionId, house.as(accountId)))).toBe(condition);
-      expect(await house.types('report', sessionId)).toEqual(['ReportRequested', ...recorded]);
-      expect(await house.credit(accountId)).toEqual({ balance: 0, reserved: 1 });
+      const accountId = await harness.account(1);
+      const sessionId = harness.session(accountId);
+      harness.bureau.answers = [verdict];
+      expect(await conditionOf(here.open(sessionId, harness.as(accountId)))).toBe(condition);
+      expect(await harness.types('report', sessionId)).toEqual(['ReportRequested', ...recorded]);
+      expect(await harness.credit(accountId)).toEqual({ balance: 0, reserved: 1 });
     },
   );
 
   it('each waiting caller gets the same error', async () => {
-    const accountId = await house.account(1);
-    const sessionId = house.session(accountId);
+    const accountId = await harness.account(1);
+    const sessionId = harness.session(accountId);
     let give: (verdict: ReportVerdict) => void = () => undefined;
-    house.bureau.answers = [new Promise((resolve) => (give = resolve))];
+    harness.bureau.answers = [new Promise((resolve) => (give = resolve))];
     const outcomes = Promise.all(
-      [here, there, here, there].map((process) => conditionOf(process.open(sessionId, house.as(accountId)))),
+      [here, there, here, there].map((process) => conditionOf(process.open(sessionId, harness.as(accountId)))),
     );
-    while (house.bureau.asked.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    while (harness.bureau.asked.length === 0) await new Promise((resolve) => setImmediate(resolve));
     give({ kind: 'refused', reason: 'FILE_FROZEN', upstreamCode: 9132 });
     expect(new Set(await outcomes)).toEqual(new Set(['report.file_frozen']));
-    expect(house.bureau.asked).toHaveLength(1);
+    expect(harness.bureau.asked).toHaveLength(1);
   });
 
   it('a caller that waits for a pull without an end gets an error after the time a pull may take', async () => {
-    const accountId = await house.account(1);
-    const sessionId = house.session(accountId);
-    house.bureau.answers = [{ kind: 'timed-out' }];
-    await conditionOf(here.open(sessionId, house.as(accountId)));
-    expect(await conditionOf(there.open(sessionId, house.as(accountId)))).toBe('service.upstream_timeout');
-    expect(house.bureau.asked).toHaveLength(1);
+    const accountId = await harness.account(1);
+    const sessionId = harness.session(accountId);
+    harness.bureau.answers = [{ kind: 'timed-out' }];
+    await conditionOf(here.open(sessionId, harness.as(accountId)));
+    expect(await conditionOf(there.open(sessionId, harness.as(accountId)))).toBe('service.upstream_timeout');
+    expect(harness.bureau.asked).toHaveLength(1);
   });
 });
 
@@ -327,11 +329,11 @@ describe('a report that was not pulled and cannot be pulled', () => {
   it.each(['the bureau does not know the person', 'the session of the vendor is over'])(
     'has an error of its own, not that of expiry, when %s',
     async (why) => {
-      const accountId = await house.account(1);
-      const sessionId = house.session(accountId);
-      if (why.startsWith('the bureau')) house.screenings.unknown.add(sessionId);
-      house.bureau.answers = [{ kind: 'session-over' }];
-      await expect(here.open(sessionId, house.as(accountId))).rejects.toMatchObject({
+      const accountId = await harness.account(1);
+      const sessionId = harness.session(accountId);
+      if (why.startsWith('the bureau')) harness.screenings.unknown.add(sessionId);
+      harness.bureau.answers = [{ kind: 'session-over' }];
+      await expect(here.open(sessionId, harness.as(accountId))).rejects.toMatchObject({
         code: 'report.expired',
         detail: { reasonCode: 'REPORT_NOT_AVAILABLE' },
       });
@@ -339,10 +341,10 @@ describe('a report that was not pulled and cannot be pulled', () => {
   );
 
   it('has the error of expiry when the person was erased', async () => {
-    const accountId = await house.account(1);
-    const sessionId = house.session(accountId);
-    house.screenings.erased.add(sessionId);
-    await expect(here.open(sessionId, house.as(accountId))).rejects.toMatchObject({
+    const accountId = await harness.account(1);
+    const sessionId = harness.session(accountId);
+    harness.screenings.erased.add(sessionId);
+    await expect(here.open(sessionId, harness.as(accountId))).rejects.toMatchObject({
       code: 'report.expired',
       detail: expect.not.objectContaining({ reasonCode: expect.anything() }),
     });
@@ -353,15 +355,15 @@ describe('a person that the bureau cannot be asked about', () => {
   it.each([0, 1])(
     'with %i credits is not asked about, and the reason is recorded once with its time',
     async (credits) => {
-      const accountId = await house.account(credits);
-      const sessionId = house.session(accountId);
-      house.screenings.unknown.add(sessionId);
-      const failedAt = house.clock.now().toISOString();
+      const accountId = await harness.account(credits);
+      const sessionId = harness.session(accountId);
+      harness.screenings.unknown.add(sessionId);
+      const failedAt = harness.clock.now().toISOString();
       for (let time = 0; time < 3; time++) {
-        expect(await conditionOf(here.open(sessionId, house.as(accountId)))).toBe('report.expired');
-        house.clock.pass(700);
+        expect(await conditionOf(here.open(sessionId, harness.as(accountId)))).toBe('report.expired');
+        harness.clock.pass(700);
       }
-      const [asked, failed, ...more] = await house.store.readStream(`report-${sessionId}`);
+      const [asked, failed, ...more] = await harness.store.readStream(`report-${sessionId}`);
       expect([asked?.type, failed?.type, failed?.data, more]).toEqual([
         'ReportRequested',
         'ReportPullFailed',
@@ -369,67 +371,69 @@ describe('a person that the bureau cannot be asked about', () => {
         [],
       ]);
       await here.whenSettled.handle(failed!);
-      expect([house.bureau.asked, await house.credit(accountId)]).toEqual([[], { balance: credits, reserved: 0 }]);
+      expect([harness.bureau.asked, await harness.credit(accountId)]).toEqual([[], { balance: credits, reserved: 0 }]);
     },
   );
 
   it('is recorded once when many ask at once', async () => {
-    const accountId = await house.account();
-    const sessionId = house.session(accountId);
-    house.screenings.unknown.add(sessionId);
-    const all = [here, there, here, there].map((process) => conditionOf(process.open(sessionId, house.as(accountId))));
+    const accountId = await harness.account();
+    const sessionId = harness.session(accountId);
+    harness.screenings.unknown.add(sessionId);
+    const all = [here, there, here, there].map((process) =>
+      conditionOf(process.open(sessionId, harness.as(accountId))),
+    );
     expect(new Set(await Promise.all(all))).toEqual(new Set(['report.expired']));
-    expect(await house.types('report', sessionId)).toEqual(['ReportRequested', 'ReportPullFailed']);
+    expect(await harness.types('report', sessionId)).toEqual(['ReportRequested', 'ReportPullFailed']);
   });
 
   it('is asked about again once the reference of the person can be opened again', async () => {
-    const accountId = await house.account(1);
-    const sessionId = house.session(accountId);
-    house.screenings.unknown.add(sessionId);
-    await conditionOf(here.open(sessionId, house.as(accountId)));
-    house.screenings.unknown.delete(sessionId);
-    expect(await conditionOf(here.open(sessionId, house.as(accountId)))).toBe('opened');
-    expect(await house.credit(accountId)).toEqual({ balance: 0, reserved: 0 });
+    const accountId = await harness.account(1);
+    const sessionId = harness.session(accountId);
+    harness.screenings.unknown.add(sessionId);
+    await conditionOf(here.open(sessionId, harness.as(accountId)));
+    harness.screenings.unknown.delete(sessionId);
+    expect(await conditionOf(here.open(sessionId, harness.as(accountId)))).toBe('opened');
+    expect(await harness.credit(accountId)).toEqual({ balance: 0, reserved: 0 });
   });
 });
 
 describe('when the person was erased', () => {
   it('before the first read, nothing is pulled or reserved, and this is recorded once', async () => {
-    const accountId = await house.account(1);
-    const sessionId = house.session(accountId);
-    house.screenings.erased.add(sessionId);
+    const accountId = await harness.account(1);
+    const sessionId = harness.session(accountId);
+    harness.screenings.erased.add(sessionId);
     for (const process of [here, there])
-      expect(await conditionOf(process.open(sessionId, house.as(accountId)))).toBe('report.expired');
-    expect(await house.types('report', sessionId)).toEqual(['ReportRequested', 'ReportPullFailed']);
-    expect(house.bureau.asked).toEqual([]);
-    expect(await house.credit(accountId)).toEqual({ balance: 1, reserved: 0 });
+      expect(await conditionOf(process.open(sessionId, harness.as(accountId)))).toBe('report.expired');
+    expect(await harness.types('report', sessionId)).toEqual(['ReportRequested', 'ReportPullFailed']);
+    expect(harness.bureau.asked).toEqual([]);
+    expect(await harness.credit(accountId)).toEqual({ balance: 1, reserved: 0 });
   });
 
   it('during the pull, nothing is kept, and the credit is given back', async () => {
-    const accountId = await house.account(1);
+    const accountId = await harness.account(1);
     const subjectId = newId();
-    const sessionId = house.session(accountId, { subjectId });
-    await house.vault.erase(subjectId);
-    expect(await conditionOf(here.open(sessionId, house.as(accountId)))).toBe('report.expired');
-    expect(await house.types('report', sessionId)).toEqual(['ReportRequested', 'ReportPullFailed']);
-    expect(await house.credit(accountId)).toEqual({ balance: 1, reserved: 0 });
+    const sessionId = harness.session(accountId, { subjectId });
+    await harness.vault.erase(subjectId);
+    expect(await conditionOf(here.open(sessionId, harness.as(accountId)))).toBe('report.expired');
+    expect(await harness.types('report', sessionId)).toEqual(['ReportRequested', 'ReportPullFailed']);
+    expect(await harness.credit(accountId)).toEqual({ balance: 1, reserved: 0 });
   });
 
   it('after the pull, neither the owner nor a recipient sees the report', async () => {
-    const accountId = await house.account();
-    const recipient = await house.childOf(accountId);
+    const accountId = await harness.account();
+    const recipient = await harness.childOf(accountId);
     const subjectId = newId();
-    const sessionId = house.session(accountId, { subjectId });
-    await here.consent(sessionId, { grantId: null, recipientAccountId: recipient }, house.as(accountId));
-    await house.vault.erase(subjectId);
-    expect(await conditionOf(here.open(sessionId, house.as(accountId)))).toBe('report.expired');
-    expect(await conditionOf(here.open(sessionId, house.as(recipient)))).toBe('sharing.expired');
+    const sessionId = harness.session(accountId, { subjectId });
+    await here.consent(sessionId, { grantId: null, recipientAccountId: recipient }, harness.as(accountId));
+    await harness.vault.erase(subjectId);
+    expect(await conditionOf(here.open(sessionId, harness.as(accountId)))).toBe('report.expired');
+    expect(await conditionOf(here.open(sessionId, harness.as(recipient)))).toBe('sharing.expired');
     expect(
       await conditionOf(
         here.consent(
           sessionId,
-          { grantId: null, recipientAccountId: await house.childOf(accountId) },
-          house.as(accountId),
+          { grantId: null, recipientAccountId: await harness.childOf(accountId) },
+          harness.as(accountId),
         ),
       ),
     ).toBe('report.expired');
@@ -440,7 +444,10 @@ describe('the owner does not get the report', () => {
   const blocked = (reasonCode: string, seconds: number | null): Partial<ScreeningFacts> => ({
     status: 'BLOCKED',
     overallStatus: 'BLOCKED',
-    block: { reasonCode, until: seconds === null ? null : new Date(house.clock.time + seconds * 1_000).toISOString() },
+    block: {
+      reasonCode,
+      until: seconds === null ? null : new Date(harness.clock.time + seconds * 1_000).toISOString(),
+    },
   });
   it.each<[string, string, () => Partial<ScreeningFacts>]>([
     ['of an agent, who has no credit report', 'report.access_denied', () => ({ userType: 'AGENT' })],
@@ -466,144 +473,144 @@ describe('the owner does not get the report', () => {
       () => ({ overallStatus: 'PAYMENT_FAILED', paymentStatus: 'FAILED' }),
     ],
   ])('%s: the error is %s, and nothing is pulled', async (_, condition, facts) => {
-    const accountId = await house.account(1);
-    const sessionId = house.session(accountId, facts());
-    expect(await conditionOf(here.open(sessionId, house.as(accountId)))).toBe(condition);
-    expect(await conditionOf(here.openOnServer(sessionId, house.as(accountId)))).toBe(condition);
-    expect(house.bureau.asked).toEqual([]);
-    expect(await house.credit(accountId)).toEqual({ balance: 1, reserved: 0 });
+    const accountId = await harness.account(1);
+    const sessionId = harness.session(accountId, facts());
+    expect(await conditionOf(here.open(sessionId, harness.as(accountId)))).toBe(condition);
+    expect(await conditionOf(here.openOnServer(sessionId, harness.as(accountId)))).toBe(condition);
+    expect(harness.bureau.asked).toEqual([]);
+    expect(await harness.credit(accountId)).toEqual({ balance: 1, reserved: 0 });
   });
 
   it('for live traffic that may not reach vendors', async () => {
-    const accountId = await house.account();
-    const sessionId = house.session(accountId, { environment: 'live' });
-    expect(await conditionOf(here.open(sessionId, house.as(accountId, 'live')))).toBe('account.not_live');
+    const accountId = await harness.account();
+    const sessionId = harness.session(accountId, { environment: 'live' });
+    expect(await conditionOf(here.open(sessionId, harness.as(accountId, 'live')))).toBe('account.not_live');
   });
 
   it('of a session that does not exist, is malformed or belongs to the other environment', async () => {
-    const accountId = await house.account();
-    const sessionId = house.session(accountId);
+    const accountId = await harness.account();
+    const sessionId = harness.session(accountId);
     for (const id of [newId(), 'x', ''])
-      expect(await conditionOf(here.open(id, house.as(accountId)))).toBe('screening.not_found');
-    expect(await conditionOf(here.open(sessionId, house.as(accountId, 'live')))).toBe('screening.not_found');
+      expect(await conditionOf(here.open(id, harness.as(accountId)))).toBe('screening.not_found');
+    expect(await conditionOf(here.open(sessionId, harness.as(accountId, 'live')))).toBe('screening.not_found');
   });
 
   it('after 30 days, which are checked before the credit', async () => {
-    const accountId = await house.account(1);
-    const sessionId = house.session(accountId);
-    await here.open(sessionId, house.as(accountId));
-    house.clock.pass(30 * DAY - 1);
-    expect(await conditionOf(here.open(sessionId, house.as(accountId)))).toBe('opened');
-    house.clock.pass(1);
-    expect(await conditionOf(here.open(sessionId, house.as(accountId)))).toBe('report.expired');
-    expect(await conditionOf(here.openOnServer(sessionId, house.as(accountId)))).toBe('report.expired');
+    const accountId = await harness.account(1);
+    const sessionId = harness.session(accountId);
+    await here.open(sessionId, harness.as(accountId));
+    harness.clock.pass(30 * DAY - 1);
+    expect(await conditionOf(here.open(sessionId, harness.as(accountId)))).toBe('opened');
+    harness.clock.pass(1);
+    expect(await conditionOf(here.open(sessionId, harness.as(accountId)))).toBe('report.expired');
+    expect(await conditionOf(here.openOnServer(sessionId, harness.as(accountId)))).toBe('report.expired');
   });
 });
 
 describe('a server with a secret key', () => {
   it('reads its own sessions and those of direct children, whose account pays, and gets the same 404 for all others', async () => {
-    const parent = await house.account(0);
-    const child = await house.account(1, { parentId: parent });
-    const grandchild = await house.account(1, { parentId: child });
-    const sessionId = house.session(child);
-    expect(await here.openOnServer(sessionId, house.as(parent))).toMatchObject({ sessionId });
-    expect(await house.credit(child)).toEqual({ balance: 0, reserved: 0 });
+    const parent = await harness.account(0);
+    const child = await harness.account(1, { parentId: parent });
+    const grandchild = await harness.account(1, { parentId: child });
+    const sessionId = harness.session(child);
+    expect(await here.openOnServer(sessionId, harness.as(parent))).toMatchObject({ sessionId });
+    expect(await harness.credit(child)).toEqual({ balance: 0, reserved: 0 });
     const [view] = await viewsOf(sessionId);
     expect([view?.data.viewerAccountId, view?.metadata.accountId]).toEqual([parent, child]);
     for (const [id, reader] of [
-      [house.session(grandchild), parent],
-      [house.session(parent), child],
+      [harness.session(grandchild), parent],
+      [harness.session(parent), child],
       [newId(), parent],
       ['x', parent],
     ] as const) {
-      expect(await conditionOf(here.openOnServer(id, house.as(reader)))).toBe('screening.not_found');
+      expect(await conditionOf(here.openOnServer(id, harness.as(reader)))).toBe('screening.not_found');
     }
-    expect(await conditionOf(here.openOnServer(sessionId, house.as(parent, 'live')))).toBe('screening.not_found');
+    expect(await conditionOf(here.openOnServer(sessionId, harness.as(parent, 'live')))).toBe('screening.not_found');
   });
 
   it('sees no report through a share', async () => {
-    const owner = await house.account();
-    const recipient = await house.childOf(owner);
-    const sessionId = house.session(owner);
-    await here.consent(sessionId, { grantId: null, recipientAccountId: recipient }, house.as(owner));
-    expect(await conditionOf(here.openOnServer(sessionId, house.as(recipient)))).toBe('screening.not_found');
+    const owner = await harness.account();
+    const recipient = await harness.childOf(owner);
+    const sessionId = harness.session(owner);
+    await here.consent(sessionId, { grantId: null, recipientAccountId: recipient }, harness.as(owner));
+    expect(await conditionOf(here.openOnServer(sessionId, harness.as(recipient)))).toBe('screening.not_found');
   });
 });
 
 describe('a recipient', () => {
   it('sees the shared report for two years without billing, and each look names the share', async () => {
-    const owner = await house.account(1);
-    const recipient = await house.account(0, { parentId: owner });
-    const sessionId = house.session(owner);
-    const shared = await here.consent(sessionId, { grantId: null, recipientAccountId: recipient }, house.as(owner));
-    house.clock.pass(400 * DAY);
-    const opened = await there.open(sessionId, house.as(recipient));
+    const owner = await harness.account(1);
+    const recipient = await harness.account(0, { parentId: owner });
+    const sessionId = harness.session(owner);
+    const shared = await here.consent(sessionId, { grantId: null, recipientAccountId: recipient }, harness.as(owner));
+    harness.clock.pass(400 * DAY);
+    const opened = await there.open(sessionId, harness.as(recipient));
     expect(opened).toMatchObject({
       id: shared.reportId,
       score: SCORE,
       generatedAt: shared.sharedAt,
       expiresAt: shared.expiresAt,
     });
-    expect(house.bureau.asked).toHaveLength(1);
+    expect(harness.bureau.asked).toHaveLength(1);
     const [view] = await viewsOf(sessionId);
     expect(view?.data).toMatchObject({ viewerAccountId: recipient, shareId: shareIdOf(sessionId, recipient) });
     expect(view?.metadata.accountId).toBe(owner);
-    house.clock.time = Date.parse(shared.expiresAt);
-    expect(await conditionOf(there.open(sessionId, house.as(recipient)))).toBe('sharing.expired');
+    harness.clock.time = Date.parse(shared.expiresAt);
+    expect(await conditionOf(there.open(sessionId, harness.as(recipient)))).toBe('sharing.expired');
   });
 
   it('sees nothing without a share, before the consent, and after it is revoked', async () => {
-    const [owner, recipient, stranger] = [await house.account(), await house.account(), await house.account()];
-    const sessionId = house.session(owner, { intendedRecipientId: recipient });
-    expect(await conditionOf(here.open(sessionId, house.as(stranger)))).toBe('sharing.not_found');
-    expect(await conditionOf(here.open(sessionId, house.as(recipient)))).toBe('sharing.expired');
-    await here.consent(sessionId, NOBODY, house.as(owner));
-    expect(await conditionOf(there.open(sessionId, house.as(recipient)))).toBe('opened');
-    await here.revoke(sessionId, recipient, house.as(owner));
-    expect(await conditionOf(there.open(sessionId, house.as(recipient)))).toBe('sharing.revoked');
-    expect(await conditionOf(here.open(sessionId, house.as(owner)))).toBe('opened');
+    const [owner, recipient, stranger] = [await harness.account(), await harness.account(), await harness.account()];
+    const sessionId = harness.session(owner, { intendedRecipientId: recipient });
+    expect(await conditionOf(here.open(sessionId, harness.as(stranger)))).toBe('sharing.not_found');
+    expect(await conditionOf(here.open(sessionId, harness.as(recipient)))).toBe('sharing.expired');
+    await here.consent(sessionId, NOBODY, harness.as(owner));
+    expect(await conditionOf(there.open(sessionId, harness.as(recipient)))).toBe('opened');
+    await here.revoke(sessionId, recipient, harness.as(owner));
+    expect(await conditionOf(there.open(sessionId, harness.as(recipient)))).toBe('sharing.revoked');
+    expect(await conditionOf(here.open(sessionId, harness.as(owner)))).toBe('opened');
   });
 
   it("may be the session's own account, which then sees the report after its 30 days too", async () => {
-    const owner = await house.account();
-    const sessionId = house.session(owner);
-    const { expiresAt } = await here.consent(sessionId, NOBODY, house.as(owner));
-    house.clock.pass(60 * DAY);
-    expect(await here.open(sessionId, house.as(owner))).toMatchObject({ expiresAt });
-    await here.revoke(sessionId, owner, house.as(owner));
-    expect(await conditionOf(here.open(sessionId, house.as(owner)))).toBe('report.expired');
+    const owner = await harness.account();
+    const sessionId = harness.session(owner);
+    const { expiresAt } = await here.consent(sessionId, NOBODY, harness.as(owner));
+    harness.clock.pass(60 * DAY);
+    expect(await here.open(sessionId, harness.as(owner))).toMatchObject({ expiresAt });
+    await here.revoke(sessionId, owner, harness.as(owner));
+    expect(await conditionOf(here.open(sessionId, harness.as(owner)))).toBe('report.expired');
   });
 });
 
 describe('a pull whose process died', () => {
   /** Leaves the pull open, as if the bureau had not answered. */
   async function leftOpen(credits: number): Promise<{ readonly accountId: string; readonly sessionId: string }> {
-    const accountId = await house.account(credits);
-    const sessionId = house.session(accountId);
-    house.bureau.answers = [{ kind: 'timed-out' }];
-    await conditionOf(here.open(sessionId, house.as(accountId)));
+    const accountId = await harness.account(credits);
+    const sessionId = harness.session(accountId);
+    harness.bureau.answers = [{ kind: 'timed-out' }];
+    await conditionOf(here.open(sessionId, harness.as(accountId)));
     return { accountId, sessionId };
   }
 
   it('is finished by the recovery job, which asks again under the same attempt', async () => {
     const { accountId, sessionId } = await leftOpen(1);
-    house.bureau.answers = [GIVEN];
+    harness.bureau.answers = [GIVEN];
     expect((await there.settle(sessionId)).status).toBe('REQUESTED');
-    expect(house.bureau.asked).toHaveLength(1);
-    house.clock.pass(4);
+    expect(harness.bureau.asked).toHaveLength(1);
+    harness.clock.pass(4);
     expect((await there.settle(sessionId)).status).toBe('RELEASED');
-    expect(new Set(house.bureau.asked).size).toBe(1);
-    expect(await house.credit(accountId)).toEqual({ balance: 0, reserved: 0 });
-    expect(await here.open(sessionId, house.as(accountId))).toMatchObject({ report: REPORT });
-    const released = (await house.store.readStream(`report-${sessionId}`)).at(-1);
+    expect(new Set(harness.bureau.asked).size).toBe(1);
+    expect(await harness.credit(accountId)).toEqual({ balance: 0, reserved: 0 });
+    expect(await here.open(sessionId, harness.as(accountId))).toMatchObject({ report: REPORT });
+    const released = (await harness.store.readStream(`report-${sessionId}`)).at(-1);
     expect(released?.metadata).toMatchObject({ accountId, actor: { kind: 'system', id: 'report-sweep' } });
   });
 
   it('still gives its report to a waiting caller', async () => {
     const { accountId, sessionId } = await leftOpen(1);
-    house.bureau.answers = [GIVEN];
-    const waiting = here.open(sessionId, house.as(accountId));
-    house.clock.pass(4);
+    harness.bureau.answers = [GIVEN];
+    const waiting = here.open(sessionId, harness.as(accountId));
+    harness.clock.pass(4);
     await there.settle(sessionId);
     expect(await waiting).toMatchObject({ sessionId });
   });
@@ -612,45 +619,45 @@ describe('a pull whose process died', () => {
     'is given up after a while when the bureau says %j, and the credit is given back',
     async (verdict) => {
       const { accountId, sessionId } = await leftOpen(1);
-      house.bureau.answers = [verdict];
-      house.clock.pass(4);
+      harness.bureau.answers = [verdict];
+      harness.clock.pass(4);
       expect((await there.settle(sessionId)).status).toBe('REQUESTED');
-      house.clock.pass(3);
+      harness.clock.pass(3);
       expect(await there.settle(sessionId)).toMatchObject({ status: 'NOT_TO_BE_HAD', end: { cause: 'NO_VERDICT' } });
-      expect(await house.credit(accountId)).toEqual({ balance: 1, reserved: 0 });
+      expect(await harness.credit(accountId)).toEqual({ balance: 1, reserved: 0 });
     },
   );
 
   it('is repeated under the same key after it was given up, until the bureau answers, because a key is billed once', async () => {
     const { accountId, sessionId } = await leftOpen(1);
-    house.clock.pass(7);
+    harness.clock.pass(7);
     await there.settle(sessionId);
-    house.bureau.answers = [{ kind: 'unavailable' }];
-    expect(await conditionOf(here.open(sessionId, house.as(accountId)))).toBe('service.unavailable');
-    house.bureau.answers = [{ kind: 'timed-out' }];
-    expect(await conditionOf(here.open(sessionId, house.as(accountId)))).toBe('service.upstream_timeout');
-    house.clock.pass(7);
+    harness.bureau.answers = [{ kind: 'unavailable' }];
+    expect(await conditionOf(here.open(sessionId, harness.as(accountId)))).toBe('service.unavailable');
+    harness.bureau.answers = [{ kind: 'timed-out' }];
+    expect(await conditionOf(here.open(sessionId, harness.as(accountId)))).toBe('service.upstream_timeout');
+    harness.clock.pass(7);
     await there.settle(sessionId);
-    house.bureau.answers = [{ kind: 'refused', reason: 'FILE_FROZEN', upstreamCode: 9132 }];
-    expect(await conditionOf(here.open(sessionId, house.as(accountId)))).toBe('report.file_frozen');
-    expect([house.bureau.asked.length, new Set(house.bureau.asked).size]).toEqual([6, 1]);
-    house.clock.pass(600);
-    house.bureau.answers = [GIVEN];
-    expect(await there.open(sessionId, house.as(accountId))).toMatchObject({ report: REPORT });
-    expect(new Set(house.bureau.asked).size).toBe(2);
-    expect(await house.credit(accountId)).toEqual({ balance: 0, reserved: 0 });
+    harness.bureau.answers = [{ kind: 'refused', reason: 'FILE_FROZEN', upstreamCode: 9132 }];
+    expect(await conditionOf(here.open(sessionId, harness.as(accountId)))).toBe('report.file_frozen');
+    expect([harness.bureau.asked.length, new Set(harness.bureau.asked).size]).toEqual([6, 1]);
+    harness.clock.pass(600);
+    harness.bureau.answers = [GIVEN];
+    expect(await there.open(sessionId, harness.as(accountId))).toMatchObject({ report: REPORT });
+    expect(new Set(harness.bureau.asked).size).toBe(2);
+    expect(await harness.credit(accountId)).toEqual({ balance: 0, reserved: 0 });
   });
 
   it('ends when the bureau refuses it or does not know the person, or when the person was erased', async () => {
     const [one, other, unknown] = [await leftOpen(1), await leftOpen(1), await leftOpen(1)];
-    house.clock.pass(4);
-    house.bureau.answers = [{ kind: 'refused', reason: 'NO_RECORD', upstreamCode: null }];
+    harness.clock.pass(4);
+    harness.bureau.answers = [{ kind: 'refused', reason: 'NO_RECORD', upstreamCode: null }];
     expect(await there.settle(one.sessionId)).toMatchObject({ end: { reason: 'NO_RECORD' } });
-    house.screenings.erased.add(other.sessionId);
+    harness.screenings.erased.add(other.sessionId);
     expect(await there.settle(other.sessionId)).toMatchObject({ end: { cause: 'PERSON_ERASED' } });
-    house.screenings.unknown.add(unknown.sessionId);
+    harness.screenings.unknown.add(unknown.sessionId);
     expect(await there.settle(unknown.sessionId)).toMatchObject({ end: { cause: 'VENDOR_SESSION_OVER' } });
-    expect([await house.credit(one.accountId), await house.credit(other.accountId)]).toEqual([
+    expect([await harness.credit(one.accountId), await harness.credit(other.accountId)]).toEqual([
       { balance: 1, reserved: 0 },
       { balance: 1, reserved: 0 },
     ]);
@@ -658,10 +665,10 @@ describe('a pull whose process died', () => {
 
   /** Leaves a pull that was requested and has no other event. */
   async function requested(credits: number): Promise<{ readonly accountId: string; readonly sessionId: string }> {
-    const accountId = await house.account(credits);
-    const sessionId = house.session(accountId);
-    const { subjectId } = house.screenings.sessions.get(sessionId)!;
-    const times = house.policy.attempt(house.clock.now());
+    const accountId = await harness.account(credits);
+    const sessionId = harness.session(accountId);
+    const { subjectId } = harness.screenings.sessions.get(sessionId)!;
+    const times = harness.policy.attempt(harness.clock.now());
     const command = {
       kind: 'request',
       sessionId,
@@ -672,16 +679,16 @@ describe('a pull whose process died', () => {
       paidBy: null,
       ...times,
     } as const;
-    await here.aggregates.execute(report, sessionId, command, house.as(accountId));
+    await here.aggregates.execute(report, sessionId, command, harness.as(accountId));
     return { accountId, sessionId };
   }
 
   it('before it reserved the credit gets its reservation from the recovery job, which finishes the pull', async () => {
     const { accountId, sessionId } = await requested(1);
-    house.clock.pass(4);
+    harness.clock.pass(4);
     expect(await there.settle(sessionId)).toMatchObject({ status: 'RELEASED' });
-    expect(await house.credit(accountId)).toEqual({ balance: 0, reserved: 0 });
-    expect((await house.store.readStream(`credit-${accountId}`)).map(({ type }) => type)).toEqual([
+    expect(await harness.credit(accountId)).toEqual({ balance: 0, reserved: 0 });
+    expect((await harness.store.readStream(`credit-${accountId}`)).map(({ type }) => type)).toEqual([
       'CreditAdded',
       'CreditReserved',
       'CreditDebited',
@@ -690,23 +697,23 @@ describe('a pull whose process died', () => {
 
   it('before it reserved the last credit, which another read then took, does not ask the bureau until new credit is added', async () => {
     const { accountId, sessionId } = await requested(1);
-    await here.open(house.session(accountId), house.as(accountId));
-    house.clock.pass(4);
+    await here.open(harness.session(accountId), harness.as(accountId));
+    harness.clock.pass(4);
     expect(await there.settle(sessionId)).toMatchObject({
       status: 'NOT_TO_BE_HAD',
       end: { cause: 'CREDIT_EXHAUSTED' },
     });
-    expect(house.bureau.asked).toHaveLength(1);
-    expect(await house.credit(accountId)).toEqual({ balance: 0, reserved: 0 });
-    expect(await conditionOf(here.open(sessionId, house.as(accountId)))).toBe('report.credit_exhausted');
+    expect(harness.bureau.asked).toHaveLength(1);
+    expect(await harness.credit(accountId)).toEqual({ balance: 0, reserved: 0 });
+    expect(await conditionOf(here.open(sessionId, harness.as(accountId)))).toBe('report.credit_exhausted');
     await here.aggregates.execute(
       credit,
       accountId,
       { kind: 'add', credits: 1, reference: 'more' },
-      house.as(accountId),
+      harness.as(accountId),
     );
-    expect(await conditionOf(here.open(sessionId, house.as(accountId)))).toBe('opened');
-    expect(await house.credit(accountId)).toEqual({ balance: 0, reserved: 0 });
+    expect(await conditionOf(here.open(sessionId, harness.as(accountId)))).toBe('opened');
+    expect(await harness.credit(accountId)).toEqual({ balance: 0, reserved: 0 });
   });
 
   describe('or only paused before its reservation, until another process had ended the pull', () => {
@@ -730,49 +737,49 @@ describe('a pull whose process died', () => {
       ['ends with the same error', false, 'report.credit_exhausted', 5],
       ['returns the report that the next read pulled', true, 'opened', 4],
     ])('%s, and no credit stays reserved', async (_, readAgain, outcome, balance) => {
-      const accountId = await house.account(1);
-      const sessionId = house.session(accountId);
+      const accountId = await harness.account(1);
+      const sessionId = harness.session(accountId);
       const { asked, goOn } = standing(here);
-      const late = conditionOf(here.open(sessionId, house.as(accountId)));
+      const late = conditionOf(here.open(sessionId, harness.as(accountId)));
       await asked;
-      await there.open(house.session(accountId), house.as(accountId));
-      house.clock.pass(4);
+      await there.open(harness.session(accountId), harness.as(accountId));
+      harness.clock.pass(4);
       expect(await there.settle(sessionId)).toMatchObject({ end: { cause: 'CREDIT_EXHAUSTED' } });
       await there.aggregates.execute(
         credit,
         accountId,
         { kind: 'add', credits: 5, reference: 'more' },
-        house.as(accountId),
+        harness.as(accountId),
       );
-      if (readAgain) expect(await conditionOf(there.open(sessionId, house.as(accountId)))).toBe('opened');
+      if (readAgain) expect(await conditionOf(there.open(sessionId, harness.as(accountId)))).toBe('opened');
       goOn();
       expect(await late).toBe(outcome);
-      expect(await house.credit(accountId)).toEqual({ balance, reserved: 0 });
-      expect(house.bureau.asked).toHaveLength(readAgain ? 2 : 1);
+      expect(await harness.credit(accountId)).toEqual({ balance, reserved: 0 });
+      expect(harness.bureau.asked).toHaveLength(readAgain ? 2 : 1);
     });
 
     it('ends with the error for an erased person, and no credit stays reserved', async () => {
-      const accountId = await house.account(1);
-      const sessionId = house.session(accountId);
+      const accountId = await harness.account(1);
+      const sessionId = harness.session(accountId);
       const { asked, goOn } = standing(here);
-      house.bureau.answers = [{ kind: 'session-over' }];
-      const late = conditionOf(here.open(sessionId, house.as(accountId)));
+      harness.bureau.answers = [{ kind: 'session-over' }];
+      const late = conditionOf(here.open(sessionId, harness.as(accountId)));
       await asked;
-      house.screenings.erased.add(sessionId);
-      house.clock.pass(4);
+      harness.screenings.erased.add(sessionId);
+      harness.clock.pass(4);
       expect(await there.settle(sessionId)).toMatchObject({ end: { cause: 'PERSON_ERASED' } });
       goOn();
       expect(await late).toBe('report.expired');
-      expect(await house.credit(accountId)).toEqual({ balance: 1, reserved: 0 });
+      expect(await harness.credit(accountId)).toEqual({ balance: 1, reserved: 0 });
     });
   });
 
   it('between reservation and request, as in earlier versions, leaves a reservation that the next read uses, although it was the last', async () => {
-    const accountId = await house.account(1);
-    const sessionId = house.session(accountId);
-    await here.credit.reserve(accountId, nextAttemptId(sessionId, report.initial), house.as(accountId));
-    expect(await conditionOf(there.open(sessionId, house.as(accountId)))).toBe('opened');
-    expect(await house.credit(accountId)).toEqual({ balance: 0, reserved: 0 });
+    const accountId = await harness.account(1);
+    const sessionId = harness.session(accountId);
+    await here.credit.reserve(accountId, nextAttemptId(sessionId, report.initial), harness.as(accountId));
+    expect(await conditionOf(there.open(sessionId, harness.as(accountId)))).toBe('opened');
+    expect(await harness.credit(accountId)).toEqual({ balance: 0, reserved: 0 });
   });
 
   it.each([
@@ -787,15 +794,15 @@ describe('a pull whose process died', () => {
       const { attemptId } = state.attempt;
       const command =
         kind === 'release'
-          ? ({ kind, now: house.clock.now(), attemptId, scored: true, validitySeconds: 1 } as const)
-          : ({ kind, now: house.clock.now(), attemptId, cause: 'VENDOR_SESSION_OVER' } as const);
-      await here.aggregates.execute(report, sessionId, command, house.as(accountId));
-      expect(await house.credit(accountId)).toEqual({ balance: 0, reserved: 1 });
-      const event = (await house.store.readStream(`report-${sessionId}`)).at(-1)!;
+          ? ({ kind, now: harness.clock.now(), attemptId, scored: true, validitySeconds: 1 } as const)
+          : ({ kind, now: harness.clock.now(), attemptId, cause: 'VENDOR_SESSION_OVER' } as const);
+      await here.aggregates.execute(report, sessionId, command, harness.as(accountId));
+      expect(await harness.credit(accountId)).toEqual({ balance: 0, reserved: 1 });
+      const event = (await harness.store.readStream(`report-${sessionId}`)).at(-1)!;
       expect(here.whenSettled.types.has(event.type)).toBe(true);
       for (const _again of [1, 2]) await here.whenSettled.handle(event);
-      expect(await house.credit(accountId)).toEqual({ balance, reserved: 0 });
-      const [settled] = (await house.store.readStream(`credit-${accountId}`)).slice(-1);
+      expect(await harness.credit(accountId)).toEqual({ balance, reserved: 0 });
+      const [settled] = (await harness.store.readStream(`credit-${accountId}`)).slice(-1);
       expect(settled?.metadata).toMatchObject({
         accountId,
         environment: 'test',

@@ -30,7 +30,7 @@ import type { PartyFacts } from '../../../src/published/parties.js';
 import { Reports } from '../../../src/published/reports.js';
 import type { ScreeningFacts } from '../../../src/published/screenings.js';
 import { CountedInMemory } from '../../support/rate-limiter.js';
-import { GIVEN, House, Process, REPORT, SCORE } from './house.js';
+import { GIVEN, Harness, Process, REPORT, SCORE } from './harness.js';
 
 const AGENT: NamedParty = { kind: 'agent', id: 'agent-1' };
 const OFFICE: NamedParty = { kind: 'organization', id: 'agent-1' };
@@ -43,17 +43,17 @@ function reply(status: number, body: string, code: number | null = null): Vendor
   return { status, body, code, field: null, message: null };
 }
 
-let house: House;
+let harness: Harness;
 let there: Process;
-let parties: House['parties'];
+let parties: Harness['parties'];
 
 beforeAll(async () => {
-  house = await House.build();
-  ({ parties } = house);
-  there = new Process(house);
-  house.bureau.answers = [REPLIED];
+  harness = await Harness.build();
+  ({ parties } = harness);
+  there = new Process(harness);
+  harness.bureau.answers = [REPLIED];
 });
-afterAll(() => house.close());
+afterAll(() => harness.close());
 
 class Directory extends Reports {
   override async expiryOf(sessionId: string): Promise<string | null> {
@@ -71,11 +71,11 @@ class Integrator {
   readonly context: CallerContext;
 
   private constructor(readonly accountId: string) {
-    this.context = { ...house.as(accountId), actor: { kind: 'api-key', id: 'key-1' } };
+    this.context = { ...harness.as(accountId), actor: { kind: 'api-key', id: 'key-1' } };
   }
 
   static async withCredit(credits: number | null = null): Promise<Integrator> {
-    const integrator = new Integrator(await house.account(credits));
+    const integrator = new Integrator(await harness.account(credits));
     integrator.registered();
     parties.set('agent', AGENT.id, integrator.accountId);
     parties.set('organization', OFFICE.id, integrator.accountId);
@@ -85,7 +85,7 @@ class Integrator {
   /** Registers the renter, verified unless `facts` say otherwise. */
   registered(facts: Partial<ScreeningFacts> = {}): string {
     const { partyId, sessionIds } = parties.set('renter', 'renter-1', this.accountId);
-    const sessionId = house.session(this.accountId, { partyId, ...facts });
+    const sessionId = harness.session(this.accountId, { partyId, ...facts });
     this.renter({ sessionIds: [...sessionIds, sessionId] });
     return sessionId;
   }
@@ -124,8 +124,8 @@ class Integrator {
       this.access,
       house.vault,
       new CountedInMemory(),
-      house.policy,
-      house.clock,
+      harness.policy,
+      harness.clock,
     ).execute(new LinkReport(recipient, renterId, context));
   }
 
@@ -171,7 +171,7 @@ async function refusal(work: Promise<unknown>): Promise<{ code: string; detail: 
 const codeOf = async (work: Promise<unknown>): Promise<string> => (await refusal(work)).code;
 
 async function sharesOf({ sessionId }: Integrator, { partyId }: PartyFacts): Promise<string[]> {
-  return house.types('share', shareIdOf(sessionId, partyId));
+  return harness.types('share', shareIdOf(sessionId, partyId));
 }
 
 describe('the report of a renter', () => {
@@ -185,7 +185,7 @@ describe('the report of a renter', () => {
       json: null,
     });
     expect(await owner.open()).toMatchObject({ text: TEXT });
-    expect(await house.credit(owner.accountId)).toEqual({ balance: 0, reserved: 0 });
+    expect(await harness.credit(owner.accountId)).toEqual({ balance: 0, reserved: 0 });
   });
 
   it("has the bureau's own text only for sessions of a party", async () => {
@@ -196,7 +196,7 @@ describe('the report of a renter', () => {
 
   it('is refused for each reason in turn, in this order', async () => {
     const owner = await Integrator.withCredit(0);
-    const until = new Date(house.clock.time + 60_000).toISOString();
+    const until = new Date(harness.clock.time + 60_000).toISOString();
     const live = { environment: 'live' } as const;
     const sessionId = owner.registered({ ...live, overallStatus: 'PAYMENT_PENDING' });
     owner.renter({ authenticated: false, lockedUntil: until });
@@ -206,11 +206,11 @@ describe('the report of a renter', () => {
     expect(await codeOf(owner.open())).toBe('party.not_confirmed');
     owner.renter({ authenticated: true });
     expect(await codeOf(owner.open())).toBe('account.not_live');
-    house.session(owner.accountId, { sessionId, overallStatus: 'PAYMENT_PENDING' });
+    harness.session(owner.accountId, { sessionId, overallStatus: 'PAYMENT_PENDING' });
     expect(await codeOf(owner.open())).toBe('report.consumer_has_not_paid');
-    house.session(owner.accountId, { sessionId });
+    harness.session(owner.accountId, { sessionId });
     expect(await codeOf(owner.open())).toBe('report.credit_exhausted');
-    expect(await house.types('report', sessionId)).toEqual([]);
+    expect(await harness.types('report', sessionId)).toEqual([]);
   });
 
   it('belongs to the newest session in which the renter was verified', async () => {
@@ -234,7 +234,7 @@ describe('the report of a renter', () => {
     expect(await owner.open()).toMatchObject({ text: TEXT });
     await owner.link(AGENT);
     expect(await owner.score(AGENT)).toBe(712);
-    house.clock.pass(30 * 86_400);
+    harness.clock.pass(30 * 86_400);
     expect(await codeOf(owner.open())).toBe('party.not_confirmed');
     owner.renter({ authenticated: true });
     owner.registered();
@@ -250,7 +250,7 @@ describe('the report of a renter', () => {
     expect(await owner.expiry()).toBeNull();
     const { expiresAt } = await owner.open();
     expect(await owner.expiry()).toBe(expiresAt);
-    house.clock.pass(30 * 86_400);
+    harness.clock.pass(30 * 86_400);
     expect(await codeOf(owner.open())).toBe('report.expired');
     expect(await owner.expiry()).toBe(expiresAt);
     owner.registered();
@@ -265,19 +265,19 @@ describe('the report of a renter', () => {
     async (verdict, status) => {
       const owner = await Integrator.withCredit();
       const said = reply(status, `{"error":{"code":1e1}}`, 10);
-      house.bureau.answers = [{ ...verdict, reply: said }, REPLIED];
-      house.bureau.asked.length = 0;
+      harness.bureau.answers = [{ ...verdict, reply: said }, REPLIED];
+      harness.bureau.asked.length = 0;
       const refused = (again: object): object => ({
         code: 'vendor.refused',
         detail: { vendor: { reply: said, step: 'report' }, ...again },
       });
       expect(await refusal(owner.open())).toEqual(refused({}));
-      house.clock.pass(10);
+      harness.clock.pass(10);
       expect([await refusal(owner.open()), await refusal(owner.link(AGENT))]).toEqual(
         [1, 2].map(() => refused({ retryAfterSeconds: 590 })),
       );
-      expect(house.bureau.asked).toHaveLength(1);
-      house.clock.pass(590);
+      expect(harness.bureau.asked).toHaveLength(1);
+      harness.clock.pass(590);
       expect(await owner.open()).toMatchObject({ sessionId: expect.any(String) });
     },
   );
@@ -289,12 +289,12 @@ describe('the report of a renter', () => {
   ])("%j: the bureau's reply is the error", async (verdict, status) => {
     const owner = await Integrator.withCredit();
     const said = reply(status, `{"error":{"code":1e1}}`, 10);
-    house.bureau.answers = [{ ...verdict, reply: said }, REPLIED];
+    harness.bureau.answers = [{ ...verdict, reply: said }, REPLIED];
     expect(await refusal(owner.open())).toEqual({
       code: 'vendor.refused',
       detail: { vendor: { reply: said, step: 'report' } },
     });
-    house.bureau.answers = [REPLIED];
+    harness.bureau.answers = [REPLIED];
   });
 
   it.each<[ReportVerdict, string]>([
@@ -304,33 +304,33 @@ describe('the report of a renter', () => {
     [{ kind: 'timed-out' }, 'service.upstream_timeout'],
   ])('%j without a reply: the error is %s', async (verdict, code) => {
     const owner = await Integrator.withCredit();
-    house.bureau.answers = [verdict];
+    harness.bureau.answers = [verdict];
     expect(await codeOf(owner.open())).toBe(code);
-    house.bureau.answers = [REPLIED];
+    harness.bureau.answers = [REPLIED];
   });
 
   it("gets the bureau's reply again while its pull is open, without another request to the bureau", async () => {
     const owner = await Integrator.withCredit();
     const said = reply(418, '{}', 4_242);
-    house.bureau.answers = [{ kind: 'unintelligible', reply: said }, REPLIED];
-    house.bureau.asked.length = 0;
+    harness.bureau.answers = [{ kind: 'unintelligible', reply: said }, REPLIED];
+    harness.bureau.asked.length = 0;
     const refusals = [await refusal(owner.open()), await refusal(owner.open()), await refusal(owner.link(AGENT))];
     expect(refusals.map(({ detail }) => detail.vendor?.reply)).toEqual([said, said, said]);
-    expect(house.bureau.asked).toHaveLength(1);
-    house.bureau.answers = [REPLIED];
+    expect(harness.bureau.asked).toHaveLength(1);
+    harness.bureau.answers = [REPLIED];
   });
 
   it('does not repeat the reply of an earlier attempt', async () => {
     const owner = await Integrator.withCredit();
-    house.bureau.answers = [{ kind: 'unavailable', reply: reply(500, '{}', 9001) }, { kind: 'unavailable' }];
+    harness.bureau.answers = [{ kind: 'unavailable', reply: reply(500, '{}', 9001) }, { kind: 'unavailable' }];
     expect(await codeOf(owner.open())).toBe('vendor.refused');
     expect(await codeOf(owner.open())).toBe('vendor.unreachable');
-    house.bureau.answers = [REPLIED];
+    harness.bureau.answers = [REPLIED];
   });
 
   it('is refused when one account has read too often', async () => {
     const owner = await Integrator.withCredit();
-    for (let count = 0; count < house.policy.limits.readsPerMinute; count += 1)
+    for (let count = 0; count < harness.policy.limits.readsPerMinute; count += 1)
       await owner.limiter.take([{ key: `report-reads:${owner.accountId}:test`, limit: 60, windowSeconds: 60 }]);
     for (const reading of [owner.open(), owner.openAs(AGENT), owner.score(AGENT)])
       expect(await codeOf(reading)).toBe('request.rate_limited');
@@ -342,17 +342,19 @@ describe('a link', () => {
     const owner = await Integrator.withCredit(1);
     const sessionId = owner.registered({ overallStatus: 'PAYMENT_PENDING' });
     await owner.link(AGENT);
-    expect(await house.credit(owner.accountId)).toEqual({ balance: 0, reserved: 0 });
+    expect(await harness.credit(owner.accountId)).toEqual({ balance: 0, reserved: 0 });
     expect(await owner.openAs(AGENT)).toMatchObject({ sessionId, text: TEXT });
     expect(await owner.score(AGENT)).toBe(712);
-    const shared = (await house.ofType<ShareEvent>('ReportShared')).find((event) => event.data.sessionId === sessionId);
+    const shared = (await harness.ofType<ShareEvent>('ReportShared')).find(
+      (event) => event.data.sessionId === sessionId,
+    );
     const { partyId } = parties.set('agent', AGENT.id, owner.accountId);
     expect(shared?.data).toMatchObject({
       recipientAccountId: owner.accountId,
       recipientPartyId: partyId,
       purpose: 'TENANT_SCREENING',
     });
-    const views = (await house.ofType<ReportViewEvent>('ReportViewed')).filter(
+    const views = (await harness.ofType<ReportViewEvent>('ReportViewed')).filter(
       (event) => event.data.sessionId === sessionId,
     );
     const viewed = {
@@ -377,7 +379,7 @@ describe('a link', () => {
 
   it('is refused for each reason in turn, in this order', async () => {
     const owner = await Integrator.withCredit(0);
-    const until = new Date(house.clock.time + 60_000).toISOString();
+    const until = new Date(harness.clock.time + 60_000).toISOString();
     owner.renter({ authenticated: false, lockedUntil: until });
     parties.set('agent', AGENT.id, owner.accountId, { lockedUntil: until });
     expect(await codeOf(owner.link({ kind: 'agent', id: 'nobody' }, owner.context, 'nobody'))).toBe(
@@ -396,18 +398,18 @@ describe('a link', () => {
 
   it('is not made when the bureau refuses the report, and its reply is the error', async () => {
     const owner = await Integrator.withCredit();
-    house.bureau.answers = [
+    harness.bureau.answers = [
       { kind: 'refused', reason: 'FILE_FROZEN', upstreamCode: 9132, reply: reply(422, '{}', 9132) },
     ];
     expect(await codeOf(owner.link(AGENT))).toBe('vendor.refused');
-    house.bureau.answers = [REPLIED];
+    harness.bureau.answers = [REPLIED];
     expect(await codeOf(owner.openAs(AGENT))).toBe('party.report_not_linked');
   });
 
   it('is not made to a report that has expired', async () => {
     const owner = await Integrator.withCredit();
     await owner.open();
-    house.clock.pass(30 * 86_400);
+    harness.clock.pass(30 * 86_400);
     expect(await codeOf(owner.link(AGENT))).toBe('report.expired');
   });
 
@@ -431,7 +433,7 @@ describe('a link', () => {
   it('can be ended while both parties are locked', async () => {
     const owner = await Integrator.withCredit();
     await owner.link(AGENT);
-    const lockedUntil = new Date(house.clock.time + 60_000).toISOString();
+    const lockedUntil = new Date(harness.clock.time + 60_000).toISOString();
     const agent = parties.set('agent', AGENT.id, owner.accountId, { lockedUntil });
     owner.renter({ lockedUntil });
     await owner.unlink(AGENT);
@@ -453,10 +455,10 @@ describe('a link', () => {
   it('lasts 24 months, longer than the report, also when the renter is locked or no longer confirmed', async () => {
     const owner = await Integrator.withCredit();
     await owner.link(AGENT);
-    house.clock.pass(700 * 86_400);
-    owner.renter({ authenticated: false, lockedUntil: new Date(house.clock.time + 1_000).toISOString() });
+    harness.clock.pass(700 * 86_400);
+    owner.renter({ authenticated: false, lockedUntil: new Date(harness.clock.time + 1_000).toISOString() });
     expect(await owner.openAs(AGENT)).toMatchObject({ text: TEXT });
-    house.clock.pass(32 * 86_400);
+    harness.clock.pass(32 * 86_400);
     expect(await codeOf(owner.openAs(AGENT))).toBe('party.link_over');
     expect(await owner.score(AGENT)).toBeNull();
   });
@@ -469,7 +471,7 @@ describe('a link', () => {
     expect(await codeOf(owner.score(nobody))).toBe('party.recipient_unknown');
     expect(await codeOf(owner.openAs(AGENT, owner.context, 'nobody'))).toBe('party.renter_unknown');
     expect(await owner.score(AGENT, owner.context, 'nobody')).toBeNull();
-    const until = new Date(house.clock.time + 60_000).toISOString();
+    const until = new Date(harness.clock.time + 60_000).toISOString();
     parties.set('agent', AGENT.id, owner.accountId, { authenticated: false, lockedUntil: until });
     expect(await codeOf(owner.openAs(AGENT))).toBe('party.locked');
     expect(await codeOf(owner.score(AGENT))).toBe('party.locked');
@@ -494,7 +496,7 @@ describe('a link', () => {
   it('shows nothing of a renter who was erased', async () => {
     const owner = await Integrator.withCredit();
     await owner.link(AGENT);
-    await house.vault.erase(house.screenings.sessions.get(owner.sessionId)!.subjectId);
+    await harness.vault.erase(harness.screenings.sessions.get(owner.sessionId)!.subjectId);
     expect(await codeOf(owner.openAs(AGENT))).toBe('party.report_not_linked');
     expect(await owner.score(AGENT)).toBeNull();
     expect(await codeOf(owner.open())).toBe('report.expired');

@@ -4,7 +4,7 @@ import type { ShownReport } from '../../../src/modules/reports/application/repor
 import { html } from '../../../src/modules/reports/http/platform/report-page/html.js';
 import { reportPage } from '../../../src/modules/reports/http/platform/report-page/page.js';
 import { PAGE_LANGUAGES, WORDINGS } from '../../../src/modules/reports/http/platform/report-page/wording.js';
-import { REPORT, REQUEST, SCORE } from './house.js';
+import { REPORT, REQUEST, SCORE } from './harness.js';
 
 const OPENED: ShownReport = {
   id: '0190a6d0-0000-7000-8000-000000000700',

@@ -3,18 +3,18 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { newId } from '../../../src/kernel/ids.js';
 import { sharePublisher } from '../../../src/modules/reports/application/publish.js';
 import { share, shareIdOf } from '../../../src/modules/reports/domain/share.js';
-import { House, NOBODY, Process, GIVEN } from './house.js';
+import { Harness, NOBODY, Process, GIVEN } from './harness.js';
 
-let house: House;
+let harness: Harness;
 let here: Process;
 beforeAll(async () => {
-  house = await House.build();
+  harness = await Harness.build();
 });
-afterAll(() => house.close());
+afterAll(() => harness.close());
 beforeEach(() => {
-  here = new Process(house);
-  house.bureau.asked.length = 0;
-  house.bureau.answers = [GIVEN];
+  here = new Process(harness);
+  harness.bureau.asked.length = 0;
+  harness.bureau.answers = [GIVEN];
 });
 
 const conditionOf = (promise: Promise<unknown>): Promise<string> =>
@@ -26,146 +26,148 @@ const to = (recipientAccountId: string | null) => ({ grantId: null, recipientAcc
 
 describe('consenting to share', () => {
   it('pulls the report if it was not yet pulled, so that the recipient has a report to see', async () => {
-    const owner = await house.account(1);
-    const recipient = await house.childOf(owner);
-    const sessionId = house.session(owner);
-    const shared = await here.consent(sessionId, to(recipient), house.as(owner));
+    const owner = await harness.account(1);
+    const recipient = await harness.childOf(owner);
+    const sessionId = harness.session(owner);
+    const shared = await here.consent(sessionId, to(recipient), harness.as(owner));
     expect(shared).toMatchObject({
       status: 'SHARED',
       sessionId,
       recipientAccountId: recipient,
-      sharedAt: house.clock.now().toISOString(),
+      sharedAt: harness.clock.now().toISOString(),
     });
-    expect(house.bureau.asked).toHaveLength(1);
-    expect(await house.credit(owner)).toEqual({ balance: 0, reserved: 0 });
-    expect(await here.open(sessionId, house.as(owner))).toMatchObject({ id: shared.reportId });
+    expect(harness.bureau.asked).toHaveLength(1);
+    expect(await harness.credit(owner)).toEqual({ balance: 0, reserved: 0 });
+    expect(await here.open(sessionId, harness.as(owner))).toMatchObject({ id: shared.reportId });
   });
 
   it("again returns the same without an event, also in several processes at once and after the owner's 30 days", async () => {
-    const owner = await house.account();
-    const recipient = await house.childOf(owner);
-    const sessionId = house.session(owner);
+    const owner = await harness.account();
+    const recipient = await harness.childOf(owner);
+    const sessionId = harness.session(owner);
     const all = await Promise.all(
-      [here, new Process(house), here].map((process) => process.consent(sessionId, to(recipient), house.as(owner))),
+      [here, new Process(harness), here].map((process) => process.consent(sessionId, to(recipient), harness.as(owner))),
     );
-    house.clock.pass(86_400 * 40);
-    all.push(await here.consent(sessionId, to(recipient), house.as(owner)));
+    harness.clock.pass(86_400 * 40);
+    all.push(await here.consent(sessionId, to(recipient), harness.as(owner)));
     expect(new Set(all.map((one) => JSON.stringify(one))).size).toBe(1);
-    expect(await house.types('share', shareIdOf(sessionId, recipient))).toEqual(['ReportShared']);
+    expect(await harness.types('share', shareIdOf(sessionId, recipient))).toEqual(['ReportShared']);
   });
 
   it("runs the owner's checks, and is refused when the owner would be", async () => {
-    const owner = await house.account(0);
+    const owner = await harness.account(0);
     expect(
       await conditionOf(
         here.consent(
-          house.session(owner, { status: 'OTP_PENDING', overallStatus: 'OTP_PENDING' }),
+          harness.session(owner, { status: 'OTP_PENDING', overallStatus: 'OTP_PENDING' }),
           NOBODY,
-          house.as(owner),
+          harness.as(owner),
         ),
       ),
     ).toBe('report.not_completed');
-    expect(await conditionOf(here.consent(house.session(owner, { userType: 'PMC' }), NOBODY, house.as(owner)))).toBe(
-      'report.access_denied',
-    );
-    expect(await conditionOf(here.consent(house.session(owner), NOBODY, house.as(owner)))).toBe(
+    expect(
+      await conditionOf(here.consent(harness.session(owner, { userType: 'PMC' }), NOBODY, harness.as(owner))),
+    ).toBe('report.access_denied');
+    expect(await conditionOf(here.consent(harness.session(owner), NOBODY, harness.as(owner)))).toBe(
       'report.credit_exhausted',
     );
   });
 
   it('is refused for an expired report', async () => {
-    const owner = await house.account();
-    const recipient = await house.childOf(owner);
-    const sessionId = house.session(owner);
-    await here.open(sessionId, house.as(owner));
-    house.clock.pass(86_400 * 30);
-    expect(await conditionOf(here.consent(sessionId, to(recipient), house.as(owner)))).toBe('report.expired');
+    const owner = await harness.account();
+    const recipient = await harness.childOf(owner);
+    const sessionId = harness.session(owner);
+    await here.open(sessionId, harness.as(owner));
+    harness.clock.pass(86_400 * 30);
+    expect(await conditionOf(here.consent(sessionId, to(recipient), harness.as(owner)))).toBe('report.expired');
   });
 
   it("is allowed only to callers of the session's own account", async () => {
-    const [owner, other] = [await house.account(), await house.account()];
-    const sessionId = house.session(owner);
+    const [owner, other] = [await harness.account(), await harness.account()];
+    const sessionId = harness.session(owner);
     for (const id of [sessionId, newId(), 'x']) {
-      expect(await conditionOf(here.consent(id, NOBODY, house.as(other)))).toBe('screening.not_found');
-      expect(await conditionOf(here.revoke(id, owner, house.as(other)))).toBe('screening.not_found');
+      expect(await conditionOf(here.consent(id, NOBODY, harness.as(other)))).toBe('screening.not_found');
+      expect(await conditionOf(here.revoke(id, owner, harness.as(other)))).toBe('screening.not_found');
     }
   });
 });
 
 describe('revoking', () => {
   it('is refused without a share, happens once, and is permanent', async () => {
-    const owner = await house.account();
-    const recipient = await house.childOf(owner);
-    const sessionId = house.session(owner);
-    expect(await conditionOf(here.revoke(sessionId, recipient, house.as(owner)))).toBe('sharing.not_found');
-    const { reportId } = await here.consent(sessionId, to(recipient), house.as(owner));
-    expect((await here.revoke(sessionId, recipient, house.as(owner)))[0]).toMatchObject({
+    const owner = await harness.account();
+    const recipient = await harness.childOf(owner);
+    const sessionId = harness.session(owner);
+    expect(await conditionOf(here.revoke(sessionId, recipient, harness.as(owner)))).toBe('sharing.not_found');
+    const { reportId } = await here.consent(sessionId, to(recipient), harness.as(owner));
+    expect((await here.revoke(sessionId, recipient, harness.as(owner)))[0]).toMatchObject({
       status: 'REVOKED',
       reportId,
       sessionId,
       recipientAccountId: recipient,
-      revokedAt: house.clock.now().toISOString(),
+      revokedAt: harness.clock.now().toISOString(),
     });
-    expect(await conditionOf(here.revoke(sessionId, recipient, house.as(owner)))).toBe('sharing.already_revoked');
-    expect(await conditionOf(here.consent(sessionId, to(recipient), house.as(owner)))).toBe('sharing.already_revoked');
-    expect(await house.types('share', shareIdOf(sessionId, recipient))).toEqual(['ReportShared', 'SharingRevoked']);
+    expect(await conditionOf(here.revoke(sessionId, recipient, harness.as(owner)))).toBe('sharing.already_revoked');
+    expect(await conditionOf(here.consent(sessionId, to(recipient), harness.as(owner)))).toBe(
+      'sharing.already_revoked',
+    );
+    expect(await harness.types('share', shareIdOf(sessionId, recipient))).toEqual(['ReportShared', 'SharingRevoked']);
   });
 
   it('one share leaves the others', async () => {
-    const owner = await house.account();
-    const [one, other] = [await house.childOf(owner), await house.childOf(owner)];
-    const sessionId = house.session(owner);
-    for (const recipient of [one, other]) await here.consent(sessionId, to(recipient), house.as(owner));
-    await here.revoke(sessionId, one, house.as(owner));
-    expect(await conditionOf(here.open(sessionId, house.as(one)))).toBe('sharing.revoked');
-    expect(await conditionOf(here.open(sessionId, house.as(other)))).toBe('done');
+    const owner = await harness.account();
+    const [one, other] = [await harness.childOf(owner), await harness.childOf(owner)];
+    const sessionId = harness.session(owner);
+    for (const recipient of [one, other]) await here.consent(sessionId, to(recipient), harness.as(owner));
+    await here.revoke(sessionId, one, harness.as(owner));
+    expect(await conditionOf(here.open(sessionId, harness.as(one)))).toBe('sharing.revoked');
+    expect(await conditionOf(here.open(sessionId, harness.as(other)))).toBe('done');
   });
 
   it('all shares includes each share of the report, also when none is listed', async () => {
-    const owner = await house.account();
-    const recipients = [await house.childOf(owner), await house.childOf(owner), owner];
-    const sessionId = house.session(owner);
-    for (const recipient of recipients) await here.consent(sessionId, to(recipient), house.as(owner));
-    const revoked = await here.revokeAll(sessionId, [], house.as(owner));
+    const owner = await harness.account();
+    const recipients = [await harness.childOf(owner), await harness.childOf(owner), owner];
+    const sessionId = harness.session(owner);
+    for (const recipient of recipients) await here.consent(sessionId, to(recipient), harness.as(owner));
+    const revoked = await here.revokeAll(sessionId, [], harness.as(owner));
     expect(revoked.map(({ recipientAccountId }) => recipientAccountId).sort()).toEqual([...recipients].sort());
-    expect(await conditionOf(here.revokeAll(sessionId, [], house.as(owner)))).toBe('sharing.already_revoked');
+    expect(await conditionOf(here.revokeAll(sessionId, [], harness.as(owner)))).toBe('sharing.already_revoked');
   });
 
   it('all shares includes a listed share that is not registered, but none of another report', async () => {
-    const owner = await house.account();
-    const [recipient, other] = [await house.childOf(owner), house.session(owner)];
-    await here.consent(other, to(recipient), house.as(owner));
-    const sessionId = house.session(owner);
+    const owner = await harness.account();
+    const [recipient, other] = [await harness.childOf(owner), harness.session(owner)];
+    await here.consent(other, to(recipient), harness.as(owner));
+    const sessionId = harness.session(owner);
     const listedIds = [shareIdOf(other, recipient)];
-    expect(await conditionOf(here.revokeAll(sessionId, listedIds, house.as(owner)))).toBe('sharing.not_found');
-    expect(await house.types('share', shareIdOf(other, recipient))).toEqual(['ReportShared']);
+    expect(await conditionOf(here.revokeAll(sessionId, listedIds, harness.as(owner)))).toBe('sharing.not_found');
+    expect(await harness.types('share', shareIdOf(other, recipient))).toEqual(['ReportShared']);
     // The share as releases without a register stored it.
     const earlier = shareIdOf(sessionId, recipient);
-    const { reportId } = await here.consent(other, to(recipient), house.as(owner));
+    const { reportId } = await here.consent(other, to(recipient), harness.as(owner));
     await here.aggregates.execute(
       share,
       earlier,
       {
         kind: 'share',
-        now: house.clock.now(),
+        now: harness.clock.now(),
         reportId,
         sessionId,
         recipientAccountId: recipient,
         purpose: 'TENANT_SCREENING',
         windowSeconds: null,
       },
-      house.as(owner),
+      harness.as(owner),
     );
-    expect(await here.revokeAll(sessionId, [...listedIds, earlier], house.as(owner))).toMatchObject([{ sessionId }]);
-    expect(await house.types('share', shareIdOf(other, recipient))).toEqual(['ReportShared']);
+    expect(await here.revokeAll(sessionId, [...listedIds, earlier], harness.as(owner))).toMatchObject([{ sessionId }]);
+    expect(await harness.types('share', shareIdOf(other, recipient))).toEqual(['ReportShared']);
   });
 });
 
 describe('the recipient', () => {
   it('is the one that the grant of the token or session names, whatever the page says', async () => {
-    const [owner, granted, page] = [await house.account(), await house.account(), await house.account()];
+    const [owner, granted, page] = [await harness.account(), await harness.account(), await harness.account()];
     const grantId = newId();
-    house.grants.known.set(grantId, {
+    harness.grants.known.set(grantId, {
       grantId,
       accountId: owner,
       environment: 'test',
@@ -175,17 +177,17 @@ describe('the recipient', () => {
       applicationFeeCents: null,
     });
     expect(
-      await here.consent(house.session(owner), { grantId, recipientAccountId: page }, house.as(owner)),
+      await here.consent(harness.session(owner), { grantId, recipientAccountId: page }, harness.as(owner)),
     ).toMatchObject({ recipientAccountId: granted });
     expect(
-      await here.consent(house.session(owner, { intendedRecipientId: granted }), to(page), house.as(owner)),
+      await here.consent(harness.session(owner, { intendedRecipientId: granted }), to(page), harness.as(owner)),
     ).toMatchObject({ recipientAccountId: granted });
   });
 
   it("is the one that the page names if no grant does, and otherwise the session's own account", async () => {
-    const [owner, page] = [await house.account(), await house.account()];
+    const [owner, page] = [await harness.account(), await harness.account()];
     const grantId = newId();
-    house.grants.known.set(grantId, {
+    harness.grants.known.set(grantId, {
       grantId,
       accountId: owner,
       environment: 'test',
@@ -195,53 +197,53 @@ describe('the recipient', () => {
       applicationFeeCents: null,
     });
     expect(
-      await here.consent(house.session(owner), { grantId, recipientAccountId: page }, house.as(owner)),
+      await here.consent(harness.session(owner), { grantId, recipientAccountId: page }, harness.as(owner)),
     ).toMatchObject({ recipientAccountId: page });
     expect(
-      await here.consent(house.session(owner), { grantId, recipientAccountId: null }, house.as(owner)),
+      await here.consent(harness.session(owner), { grantId, recipientAccountId: null }, harness.as(owner)),
     ).toMatchObject({ recipientAccountId: owner });
     expect(
-      await here.consent(house.session(owner), { grantId: newId(), recipientAccountId: null }, house.as(owner)),
+      await here.consent(harness.session(owner), { grantId: newId(), recipientAccountId: null }, harness.as(owner)),
     ).toMatchObject({ recipientAccountId: owner });
   });
 
   it('without a grant is the own account, its parent or a direct child, and no other account', async () => {
-    const parent = await house.account();
-    const owner = await house.account(null, { parentId: parent });
-    const child = await house.childOf(owner);
-    const sibling = await house.childOf(parent);
-    const grandchild = await house.childOf(child);
+    const parent = await harness.account();
+    const owner = await harness.account(null, { parentId: parent });
+    const child = await harness.childOf(owner);
+    const sibling = await harness.childOf(parent);
+    const grandchild = await harness.childOf(child);
     for (const recipient of [owner, parent, child])
-      expect(await here.consent(house.session(owner), to(recipient), house.as(owner))).toMatchObject({
+      expect(await here.consent(harness.session(owner), to(recipient), harness.as(owner))).toMatchObject({
         recipientAccountId: recipient,
       });
-    for (const recipient of [sibling, grandchild, await house.account()])
-      expect(await conditionOf(here.consent(house.session(owner), to(recipient), house.as(owner)))).toBe(
+    for (const recipient of [sibling, grandchild, await harness.account()])
+      expect(await conditionOf(here.consent(harness.session(owner), to(recipient), harness.as(owner)))).toBe(
         'request.forbidden',
       );
   });
 
   it('must be an account', async () => {
-    const owner = await house.account();
+    const owner = await harness.account();
     for (const recipient of [newId(), 'x', '../../x']) {
-      await expect(here.consent(house.session(owner), to(recipient), house.as(owner))).rejects.toMatchObject({
+      await expect(here.consent(harness.session(owner), to(recipient), harness.as(owner))).rejects.toMatchObject({
         code: 'request.invalid',
         detail: { field: 'share.recipient' },
       });
     }
-    expect(house.bureau.asked).toEqual([]);
+    expect(harness.bureau.asked).toEqual([]);
   });
 });
 
 describe('the published events of a share', () => {
   it("report the share and its end to the session's account, with exactly the documented fields", async () => {
-    const owner = await house.account();
-    const recipient = await house.childOf(owner);
-    const sessionId = house.session(owner);
-    const { reportId } = await here.consent(sessionId, to(recipient), house.as(owner));
-    house.clock.pass(5);
-    const [{ revokedAt }] = await here.revoke(sessionId, recipient, house.as(owner));
-    const history = await house.store.readStream(`share-${shareIdOf(sessionId, recipient)}`);
+    const owner = await harness.account();
+    const recipient = await harness.childOf(owner);
+    const sessionId = harness.session(owner);
+    const { reportId } = await here.consent(sessionId, to(recipient), harness.as(owner));
+    harness.clock.pass(5);
+    const [{ revokedAt }] = await here.revoke(sessionId, recipient, harness.as(owner));
+    const history = await harness.store.readStream(`share-${shareIdOf(sessionId, recipient)}`);
     expect(history.every(({ type }) => sharePublisher.types.has(type))).toBe(true);
     const links = { reportUrl: null, incomeReportUrl: null };
     const [shared, revoked] = [

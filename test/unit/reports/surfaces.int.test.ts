@@ -11,13 +11,13 @@ import type { EventHandler } from '../../../src/ports/event-handler.js';
 import { Reports } from '../../../src/published/reports.js';
 import { type ScreeningFacts } from '../../../src/published/screenings.js';
 import { type ReportSurfaces, openSurfaces, PDF } from './surfaces.js';
-import { House, REPORT, SCORE } from './house.js';
+import { Harness, REPORT, SCORE } from './harness.js';
 
 const ORIGIN = 'https://app.example.test';
 const HTML_LIMIT = 2_000_000;
 
 describe('the report routes', () => {
-  let house: House;
+  let harness: Harness;
   let owner: string;
   let app: ReportSurfaces['app'];
   let base: string;
@@ -29,20 +29,20 @@ describe('the report routes', () => {
   let lists: ReportSurfaces['lists'];
 
   beforeAll(async () => {
-    house = await House.build();
-    ({ app, base, tokens, renderer, files, limiter, calls, lists } = await openSurfaces(house));
+    harness = await Harness.build();
+    ({ app, base, tokens, renderer, files, limiter, calls, lists } = await openSurfaces(harness));
   });
   afterAll(async () => {
     await app.close();
-    await house.close();
+    await harness.close();
   });
   beforeEach(async () => {
-    owner = await house.account();
+    owner = await harness.account();
     limiter.endWindows(60);
     renderer.answer = { kind: 'pdf', content: PDF };
     renderer.pages.length = 0;
     renderer.sources.length = 0;
-    house.bureau.asked.length = 0;
+    harness.bureau.asked.length = 0;
   });
 
   async function platform(accountId: string, claims: object = {}): Promise<Record<string, string>> {
@@ -86,7 +86,7 @@ describe('the report routes', () => {
 
   describe('GET /reports/{id}', () => {
     it('200 JSON with no-store', async () => {
-      const sessionId = house.session(owner);
+      const sessionId = harness.session(owner);
       const reply = await get(`/reports/${sessionId}`, await platform(owner));
       expect(reply.status).toBe(200);
       expect(Object.fromEntries(reply.headers)).toMatchObject({
@@ -101,7 +101,7 @@ describe('the report routes', () => {
     });
 
     it('200 HTML that loads and runs nothing', async () => {
-      const reply = await get(`/reports/${house.session(owner)}`, {
+      const reply = await get(`/reports/${harness.session(owner)}`, {
         ...(await platform(owner)),
         accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8',
       });
@@ -116,20 +116,20 @@ describe('the report routes', () => {
     });
 
     it('406 NOT_ACCEPTABLE before anything is pulled', async () => {
-      const reply = await get(`/reports/${house.session(owner)}`, {
+      const reply = await get(`/reports/${harness.session(owner)}`, {
         ...(await platform(owner)),
         accept: 'application/pdf',
       });
       expect(await refused(reply)).toEqual([406, 'NOT_ACCEPTABLE']);
-      expect(house.bureau.asked).toEqual([]);
+      expect(harness.bureau.asked).toEqual([]);
     });
 
     it('401 without a token, 404 SCREENING_NOT_FOUND for an unknown session, 403 REPORT_SHARING_NOT_FOUND for another account', async () => {
-      const sessionId = house.session(owner);
+      const sessionId = harness.session(owner);
       expect(await refused(await get(`/reports/${sessionId}`, { origin: ORIGIN }))).toEqual([401, 'AUTH_UNAUTHORIZED']);
       for (const id of [newId(), 'x', 'pdf', '%00'])
         expect(await refused(await get(`/reports/${id}`, await platform(owner)))).toEqual([404, 'SCREENING_NOT_FOUND']);
-      expect(await refused(await get(`/reports/${sessionId}`, await platform(await house.account())))).toEqual([
+      expect(await refused(await get(`/reports/${sessionId}`, await platform(await harness.account())))).toEqual([
         403,
         'REPORT_SHARING_NOT_FOUND',
       ]);
@@ -147,17 +147,17 @@ describe('the report routes', () => {
       [422, 'SCREENING_IDENTITY_NOT_FOUND', blocked('IDENTITY_NOT_FOUND')],
       [429, 'SCREENING_TOO_MANY_ATTEMPTS', blocked('TOO_MANY_ATTEMPTS', '2026-01-01T00:00:00.000Z')],
     ])('%i %s when the session has %j, for reading and for sharing', async (status, code, facts) => {
-      const sessionId = house.session(owner, facts);
+      const sessionId = harness.session(owner, facts);
       const headers = await platform(owner, { env: facts.environment ?? 'test' });
       expect(await refused(await get(`/reports/${sessionId}`, headers))).toEqual([status, code]);
       expect(await refused(await post(`/reports/${sessionId}/consent-to-share`, headers))).toEqual([status, code]);
-      expect(house.bureau.asked).toEqual([]);
+      expect(harness.bureau.asked).toEqual([]);
     });
 
     it('410 SCREENING_REPORT_EXPIRED after 30 days', async () => {
-      const sessionId = house.session(owner);
+      const sessionId = harness.session(owner);
       expect((await get(`/reports/${sessionId}`, await platform(owner))).status).toBe(200);
-      house.clock.pass(30 * 86_400);
+      harness.clock.pass(30 * 86_400);
       expect(await refused(await get(`/reports/${sessionId}`, await platform(owner)))).toEqual([
         410,
         'SCREENING_REPORT_EXPIRED',
@@ -165,10 +165,10 @@ describe('the report routes', () => {
     });
 
     it('402 PAYMENT_REQUIRED with two different messages', async () => {
-      const broke = await house.account(0);
+      const broke = await harness.account(0);
       const replies = await Promise.all([
-        get(`/reports/${house.session(broke)}`, await platform(broke)),
-        get(`/reports/${house.session(owner, { overallStatus: 'PAYMENT_PENDING' })}`, await platform(owner)),
+        get(`/reports/${harness.session(broke)}`, await platform(broke)),
+        get(`/reports/${harness.session(owner, { overallStatus: 'PAYMENT_PENDING' })}`, await platform(owner)),
       ]);
       const errors = await Promise.all(replies.map(async (reply) => ((await reply.json()) as any).error));
       expect(replies.map(({ status }) => status)).toEqual([402, 402]);
@@ -179,13 +179,13 @@ describe('the report routes', () => {
 
   describe('GET /v1/reports/{session_id}', () => {
     it('200 JSON and HTML for the own account, 404 NOT_FOUND for any other session, 401 without a key', async () => {
-      const sessionId = house.session(owner);
+      const sessionId = harness.session(owner);
       const key = { 'x-secret-key': `sk_test_${owner}` };
       expect(await (await get(`/v1/reports/${sessionId}`, key)).json()).toMatchObject({ sessionId, report: REPORT });
       expect((await get(`/v1/reports/${sessionId}`, { ...key, accept: 'text/html' })).headers.get('content-type')).toBe(
         'text/html; charset=utf-8',
       );
-      for (const id of [house.session(await house.account()), newId(), 'x'])
+      for (const id of [harness.session(await harness.account()), newId(), 'x'])
         expect(await refused(await get(`/v1/reports/${id}`, key))).toEqual([404, 'NOT_FOUND']);
       expect(await refused(await get(`/v1/reports/${sessionId}`, {}))).toEqual([401, 'AUTH_UNAUTHORIZED']);
     });
@@ -193,7 +193,7 @@ describe('the report routes', () => {
 
   describe('sharing', () => {
     it('200 with exactly the documented fields, with and without a body', async () => {
-      const [sessionId, recipientAccountId] = [house.session(owner), await house.childOf(owner)];
+      const [sessionId, recipientAccountId] = [harness.session(owner), await harness.childOf(owner)];
       const headers = await platform(owner);
       const shared = await post(`/reports/${sessionId}/consent-to-share`, headers, { recipientAccountId });
       expect([shared.status, await shared.json()]).toEqual([
@@ -234,8 +234,8 @@ describe('the report routes', () => {
     });
 
     it('200 when all accounts lose access while the lists are empty, 503 while the lists are behind the log', async () => {
-      const [sessionId, headers] = [house.session(owner), await platform(owner)];
-      const recipients = [owner, await house.childOf(owner)].sort();
+      const [sessionId, headers] = [harness.session(owner), await platform(owner)];
+      const recipients = [owner, await harness.childOf(owner)].sort();
       for (const recipientAccountId of recipients)
         await post(`/reports/${sessionId}/consent-to-share`, headers, { recipientAccountId });
       lists.areBehind = true;
@@ -253,8 +253,8 @@ describe('the report routes', () => {
     });
 
     it("200 with the recipient of the token's grant", async () => {
-      const [grantId, recipientAccountId] = [newId(), await house.account()];
-      house.grants.known.set(grantId, {
+      const [grantId, recipientAccountId] = [newId(), await harness.account()];
+      harness.grants.known.set(grantId, {
         grantId,
         accountId: owner,
         environment: 'test',
@@ -264,7 +264,7 @@ describe('the report routes', () => {
         applicationFeeCents: null,
       });
       const reply = await post(
-        `/reports/${house.session(owner)}/consent-to-share`,
+        `/reports/${harness.session(owner)}/consent-to-share`,
         await platform(owner, { grant: grantId }),
       );
       expect(await reply.json()).toMatchObject({ recipientAccountId });
@@ -278,7 +278,7 @@ describe('the report routes', () => {
       ['x'],
     ])('400 VALIDATION_ERROR for the body %j', async (body) => {
       expect(
-        await refused(await post(`/reports/${house.session(owner)}/consent-to-share`, await platform(owner), body)),
+        await refused(await post(`/reports/${harness.session(owner)}/consent-to-share`, await platform(owner), body)),
       ).toEqual([400, 'VALIDATION_ERROR']);
     });
   });
@@ -288,10 +288,10 @@ describe('the report routes', () => {
       post(`/reports/${sessionId}/pdf`, await platform(accountId), body);
 
     it('200 with a link that needs no token; nothing is pulled or billed', async () => {
-      const sessionId = house.session(owner);
+      const sessionId = harness.session(owner);
       const reply = await print(sessionId, { html: '<h1>Report</h1>', filename: '../Zoë "1"\r\n.pdf' });
       const { url, expiresAt } = (await reply.json()) as { url: string; expiresAt: string };
-      expect([reply.status, expiresAt]).toEqual([200, new Date(house.clock.time + 300_000).toISOString()]);
+      expect([reply.status, expiresAt]).toEqual([200, new Date(harness.clock.time + 300_000).toISOString()]);
       expect(url).toMatch(
         /^https:\/\/service\.example\.test\/reports\/pdf\/[0-9a-f-]{36}\?expires=\d+&signature=[\w-]+$/,
       );
@@ -302,7 +302,7 @@ describe('the report routes', () => {
         'content-disposition': 'attachment; filename="Zoe _1.pdf"',
         'cache-control': 'no-store',
       });
-      expect([renderer.pages, files.ttls.at(-1), house.bureau.asked]).toEqual([['<h1>Report</h1>'], 300_000, []]);
+      expect([renderer.pages, files.ttls.at(-1), harness.bureau.asked]).toEqual([['<h1>Report</h1>'], 300_000, []]);
     });
 
     describe('with and without the mark of a served page', () => {
@@ -310,7 +310,7 @@ describe('the report routes', () => {
         (await get(path, { ...headers, accept: 'text/html' })).text();
 
       it('200 for the served page in each language, and for that of the server API', async () => {
-        const sessionId = house.session(owner);
+        const sessionId = harness.session(owner);
         const pages = [
           await served(`/reports/${sessionId}`, await platform(owner)),
           await served(`/reports/${sessionId}?language=es`, await platform(owner)),
@@ -321,7 +321,7 @@ describe('the report routes', () => {
       });
 
       it('200 for any other page, which is printed as a foreign page', async () => {
-        const [sessionId, other] = [house.session(owner), house.session(owner)];
+        const [sessionId, other] = [harness.session(owner), harness.session(owner)];
         const page = await served(`/reports/${sessionId}`, await platform(owner));
         const mark = page.slice(page.lastIndexOf('<!--'));
         const foreign = [
@@ -339,9 +339,9 @@ describe('the report routes', () => {
       });
 
       it('400 VALIDATION_ERROR for any other page when only served pages may be printed, and nothing counts against the limit', async () => {
-        const restrained = jest.replaceProperty(house.policy.limits, 'servedPagesOnly', true);
+        const restrained = jest.replaceProperty(harness.policy.limits, 'servedPagesOnly', true);
         try {
-          const sessionId = house.session(owner);
+          const sessionId = harness.session(owner);
           const page = await served(`/reports/${sessionId}`, await platform(owner));
           for (let count = 0; count < 11; count++) {
             const { error } = (await (await print(sessionId, { html: `${page} ` })).json()) as any;
@@ -357,8 +357,8 @@ describe('the report routes', () => {
     });
 
     it('403 REPORT_ACCESS_DENIED for a link that is expired, forged, or of another or a deleted file', async () => {
-      const { url } = (await (await print(house.session(owner), { html: 'x' })).json()) as { url: string };
-      const { url: other } = (await (await print(house.session(owner), { html: 'y' })).json()) as { url: string };
+      const { url } = (await (await print(harness.session(owner), { html: 'x' })).json()) as { url: string };
+      const { url: other } = (await (await print(harness.session(owner), { html: 'y' })).json()) as { url: string };
       const path = url.replace('https://service.example.test', '');
       const good = new URL(path, base);
       const changed = (change: (link: URL) => void): string => {
@@ -380,8 +380,8 @@ describe('the report routes', () => {
       expect((await get(path, {})).status).toBe(200);
       files.kept.clear();
       expect(await refused(await get(path, {}))).toEqual([403, 'REPORT_ACCESS_DENIED']);
-      const { url: late } = (await (await print(house.session(owner), { html: 'x' })).json()) as { url: string };
-      house.clock.pass(300);
+      const { url: late } = (await (await print(harness.session(owner), { html: 'x' })).json()) as { url: string };
+      harness.clock.pass(300);
       expect(await refused(await get(late.replace('https://service.example.test', ''), {}))).toEqual([
         403,
         'REPORT_ACCESS_DENIED',
@@ -389,7 +389,7 @@ describe('the report routes', () => {
     });
 
     it('200 for a page up to 2 MB, however it is escaped; 413 PAYLOAD_TOO_LARGE over that', async () => {
-      const sessionId = house.session(owner);
+      const sessionId = harness.session(owner);
       expect((await print(sessionId, { html: 'x'.repeat(HTML_LIMIT) })).status).toBe(200);
       expect((await print(sessionId, { html: '"\n'.repeat(240_000) + 'x'.repeat(HTML_LIMIT - 480_000) })).status).toBe(
         200,
@@ -410,7 +410,7 @@ describe('the report routes', () => {
     });
 
     it('413 PAYLOAD_TOO_LARGE over 32 kB on any other route', async () => {
-      const reply = await post(`/reports/${house.session(owner)}/consent-to-share`, await platform(owner), {
+      const reply = await post(`/reports/${harness.session(owner)}/consent-to-share`, await platform(owner), {
         more: 'x'.repeat(32_000),
       });
       expect(await refused(reply)).toEqual([413, 'PAYLOAD_TOO_LARGE']);
@@ -419,46 +419,46 @@ describe('the report routes', () => {
     it.each([[{}], [{ html: '' }], [{ html: 7 }], [{ html: 'x', filename: 7 }], [undefined]])(
       '400 VALIDATION_ERROR for %j',
       async (body) => {
-        expect(await refused(await print(house.session(owner), body))).toEqual([400, 'VALIDATION_ERROR']);
+        expect(await refused(await print(harness.session(owner), body))).toEqual([400, 'VALIDATION_ERROR']);
       },
     );
 
     it('503 when the browser cannot print, and 504 when it takes too long', async () => {
       renderer.answer = { kind: 'unavailable' };
-      expect(await refused(await print(house.session(owner), { html: 'x' }))).toEqual([503, 'SERVICE_UNAVAILABLE']);
+      expect(await refused(await print(harness.session(owner), { html: 'x' }))).toEqual([503, 'SERVICE_UNAVAILABLE']);
       renderer.answer = { kind: 'no-browser' };
-      expect(await (await print(house.session(owner), { html: 'x' })).json()).toMatchObject({
+      expect(await (await print(harness.session(owner), { html: 'x' })).json()).toMatchObject({
         error: { code: 'SERVICE_UNAVAILABLE', message: expect.stringContaining('sandbox') },
       });
       renderer.answer = { kind: 'timed-out' };
-      expect(await refused(await print(house.session(owner), { html: 'x' }))).toEqual([504, 'UPSTREAM_TIMEOUT']);
+      expect(await refused(await print(harness.session(owner), { html: 'x' }))).toEqual([504, 'UPSTREAM_TIMEOUT']);
     });
 
     it('200 when the file is stored although the end of the call was not heard, 504 when no file is stored', async () => {
       calls.deaf = true;
-      expect((await print(house.session(owner), { html: 'x' })).status).toBe(200);
+      expect((await print(harness.session(owner), { html: 'x' })).status).toBe(200);
       renderer.answer = { kind: 'timed-out' };
-      expect(await refused(await print(house.session(owner), { html: 'x' }))).toEqual([504, 'UPSTREAM_TIMEOUT']);
+      expect(await refused(await print(harness.session(owner), { html: 'x' }))).toEqual([504, 'UPSTREAM_TIMEOUT']);
       calls.deaf = false;
     });
 
     it('429 NETWORK_RATE_LIMITED for a second page of the account while one is printed, but not for other accounts', async () => {
-      const stranger = await house.account();
+      const stranger = await harness.account();
       let printed: () => void = () => undefined;
       renderer.busy = new Promise((resolve) => (printed = resolve));
-      const first = print(house.session(owner), { html: 'heavy' });
+      const first = print(harness.session(owner), { html: 'heavy' });
       while (renderer.pages.length < 1) await new Promise(setImmediate);
-      const second = await print(house.session(owner), { html: 'x' });
+      const second = await print(harness.session(owner), { html: 'x' });
       expect([second.headers.get('retry-after'), await refused(second)]).toEqual(['1', [429, 'NETWORK_RATE_LIMITED']]);
-      const other = print(house.session(stranger), { html: 'small' }, stranger);
+      const other = print(harness.session(stranger), { html: 'small' }, stranger);
       while (renderer.pages.length < 2) await new Promise(setImmediate);
       printed();
       expect([(await first).status, (await other).status, renderer.pages]).toEqual([200, 200, ['heavy', 'small']]);
-      expect((await print(house.session(owner), { html: 'x' })).status).toBe(200);
+      expect((await print(harness.session(owner), { html: 'x' })).status).toBe(200);
     });
 
     it('429 NETWORK_RATE_LIMITED after 10 pages of the account in a minute, also after failures', async () => {
-      const sessionId = house.session(owner);
+      const sessionId = harness.session(owner);
       renderer.answer = { kind: 'timed-out' };
       for (let count = 0; count < 10; count++) expect((await print(sessionId, { html: 'x' })).status).toBe(504);
       const more = await print(sessionId, { html: 'x' });
@@ -467,11 +467,11 @@ describe('the report routes', () => {
     });
 
     it('no 429 for a session grant when callers without a grant have used up the pages of the account', async () => {
-      const [sessionId, grantId] = [house.session(owner), newId()];
+      const [sessionId, grantId] = [harness.session(owner), newId()];
       renderer.answer = { kind: 'timed-out' };
       for (let count = 0; count < 10; count++) expect((await print(sessionId, { html: 'x' })).status).toBe(504);
       expect((await print(sessionId, { html: 'x' })).status).toBe(429);
-      house.grants.known.set(grantId, {
+      harness.grants.known.set(grantId, {
         grantId,
         accountId: owner,
         environment: 'test',
@@ -479,23 +479,23 @@ describe('the report routes', () => {
         recipientAccountId: null,
       } as never);
       const granted = await platform(owner, { grant: grantId });
-      expect((await post(`/reports/${house.session(owner)}/pdf`, granted, { html: 'x' })).status).toBe(504);
+      expect((await post(`/reports/${harness.session(owner)}/pdf`, granted, { html: 'x' })).status).toBe(504);
     });
 
     it('404, 403, 400, 402 or 410 for a caller who may not see the report', async () => {
-      const stranger = await house.childOf(owner);
-      const sessionId = house.session(owner);
+      const stranger = await harness.childOf(owner);
+      const sessionId = harness.session(owner);
       expect(await refused(await print(newId(), { html: 'x' }))).toEqual([404, 'SCREENING_NOT_FOUND']);
       expect(await refused(await print(sessionId, { html: 'x' }, stranger))).toEqual([403, 'REPORT_SHARING_NOT_FOUND']);
-      expect(await refused(await print(house.session(owner, { status: 'OTP_PENDING' }), { html: 'x' }))).toEqual([
+      expect(await refused(await print(harness.session(owner, { status: 'OTP_PENDING' }), { html: 'x' }))).toEqual([
         400,
         'SCREENING_SESSION_NOT_COMPLETED',
       ]);
       expect(
-        await refused(await print(house.session(owner, { overallStatus: 'PAYMENT_PENDING' }), { html: 'x' })),
+        await refused(await print(harness.session(owner, { overallStatus: 'PAYMENT_PENDING' }), { html: 'x' })),
       ).toEqual([402, 'PAYMENT_REQUIRED']);
       await post(`/reports/${sessionId}/consent-to-share`, await platform(owner), { recipientAccountId: stranger });
-      house.clock.pass(31 * 86_400);
+      harness.clock.pass(31 * 86_400);
       expect(await refused(await print(sessionId, { html: 'x' }))).toEqual([410, 'SCREENING_REPORT_EXPIRED']);
       expect((await print(sessionId, { html: 'x' }, stranger)).status).toBe(200);
       expect(renderer.pages).toHaveLength(1);
@@ -504,15 +504,15 @@ describe('the report routes', () => {
 });
 
 describe('PDFs on a host of their own', () => {
-  let house: House;
+  let harness: Harness;
   let surfaces: ReportSurfaces;
   beforeAll(async () => {
-    house = await House.build();
-    surfaces = await openSurfaces(house, 'https://PDF.example.test.');
+    harness = await Harness.build();
+    surfaces = await openSurfaces(harness, 'https://PDF.example.test.');
   });
   afterAll(async () => {
     await surfaces.app.close();
-    await house.close();
+    await harness.close();
   });
   /** The error code of the reply, or its status. The test sets the Host header itself, which `fetch` does not allow. */
   const codeOf = async (path: string, host: string, method = 'GET'): Promise<unknown> => {

@@ -1,4 +1,4 @@
-// Serves the reports module over real HTTP: as Nest wires it, with its guards, the server beneath and the error replies. The House plays
+// Serves the reports module over real HTTP: as Nest wires it, with its guards, the server beneath and the error replies. The Harness plays
 // all other modules.
 import 'reflect-metadata';
 import { generateKeyPairSync } from 'node:crypto';
@@ -53,7 +53,7 @@ import { PartiesModule } from '../../../src/modules/parties/parties.module.js';
 import { Checkouts } from '../../../src/published/checkouts.js';
 import { PaymentsModule } from '../../../src/modules/payments/payments.module.js';
 import { Parties } from '../../../src/published/parties.js';
-import type { House } from './house.js';
+import type { Harness } from './harness.js';
 
 export const PDF = Buffer.from('%PDF-1.7 printed');
 
@@ -121,7 +121,7 @@ function holderOf(kind: 'secret' | 'api', key: string): KeyHolder | null {
 }
 
 /** Starts the server. A secret key is `sk_test_<account>`. A key of the direct API is `partner_<account>` or `first_party_<account>`. */
-export async function openSurfaces(house: House, pdfUrl: string | null = null): Promise<ReportSurfaces> {
+export async function openSurfaces(harness: Harness, pdfUrl: string | null = null): Promise<ReportSurfaces> {
   const renderer = new PlayedRenderer();
   const files = new PlayedFiles();
   const limiter = new CountedInMemory();
@@ -135,33 +135,33 @@ export async function openSurfaces(house: House, pdfUrl: string | null = null): 
   const readModels = {
     applyNow: async () => undefined,
     get: async (projection: Projection<object, unknown>, id: string) => {
-      const history = await house.store.readStream(`${projection.category}-${id}`);
+      const history = await harness.store.readStream(`${projection.category}-${id}`);
       const state = foldState(projection, history);
       return state === null ? null : { id, revision: history.length - 1, doc: projection.view(state) };
     },
     list: async () => ({ items: [], total: 0, next: null }),
   } as unknown as ReadModels;
   const lists = new PlayedLists();
-  const aggregates = new AggregateStore(house.store, readModels, house.clock, { appendConflict: () => undefined });
-  const streams = new GroupedStream(house.store, house.clock, { appendConflict: () => undefined });
+  const aggregates = new AggregateStore(harness.store, readModels, harness.clock, { appendConflict: () => undefined });
+  const streams = new GroupedStream(harness.store, harness.clock, { appendConflict: () => undefined });
   const provided = [
-    { provide: Clock, useValue: house.clock },
+    { provide: Clock, useValue: harness.clock },
     { provide: AggregateStore, useValue: aggregates },
     { provide: GroupedStream, useValue: streams },
-    { provide: Vault, useValue: house.vault },
+    { provide: Vault, useValue: harness.vault },
     { provide: ReadModels, useValue: readModels },
-    { provide: CompleteLists, useValue: lists.in(house.store) },
-    { provide: CreditBureau, useValue: house.bureau },
+    { provide: CompleteLists, useValue: lists.in(harness.store) },
+    { provide: CreditBureau, useValue: harness.bureau },
     { provide: ExternalCalls, useValue: calls },
     { provide: QueuedExternalCalls, useValue: {} },
     { provide: PdfRenderer, useValue: renderer },
     { provide: TemporaryFiles, useValue: files },
-    { provide: Screenings, useValue: house.screenings },
-    { provide: Parties, useValue: house.parties },
-    { provide: Checkouts, useValue: house.checkouts },
-    { provide: Accounts, useValue: house.accounts },
-    { provide: PrepaidCredit, useValue: new AccountCredit(streams, house.accounts) },
-    { provide: SessionGrants, useValue: house.grants },
+    { provide: Screenings, useValue: harness.screenings },
+    { provide: Parties, useValue: harness.parties },
+    { provide: Checkouts, useValue: harness.checkouts },
+    { provide: Accounts, useValue: harness.accounts },
+    { provide: PrepaidCredit, useValue: new AccountCredit(streams, harness.accounts) },
+    { provide: SessionGrants, useValue: harness.grants },
     { provide: HttpSettings, useValue: { embeddedUrl: 'https://embedded.example.test/component' } },
     { provide: PdfSettings, useValue: {} },
     { provide: RateLimiter, useValue: limiter },
@@ -205,7 +205,7 @@ export async function openSurfaces(house: House, pdfUrl: string | null = null): 
     .overrideModule(ScreeningModule)
     .useModule(Nothing)
     .overrideProvider(ReportPolicy)
-    .useValue(house.policy)
+    .useValue(harness.policy)
     .compile();
   const app = testing.createNestApplication<NestFastifyApplication>(server, {
     logger: false,

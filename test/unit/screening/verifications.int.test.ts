@@ -159,7 +159,7 @@ class Workers extends CallsAtOnce {
   override make: CallsAtOnce['make'] = (...call) => super.make(...call).catch(() => null);
 }
 
-function house(calls: ExternalCalls = new Workers(), log: EventStore = store) {
+function harness(calls: ExternalCalls = new Workers(), log: EventStore = store) {
   const clock = { now: () => now };
   const policy = new ScreeningPolicy({
     vendorTimeoutSeconds: 20,
@@ -321,7 +321,7 @@ function house(calls: ExternalCalls = new Workers(), log: EventStore = store) {
 
 /** Registers a session of the party with this verdict of the vendor. */
 async function registered(verdict: RegistrationVerdict | 'dies', applicant = RENTER) {
-  const service = house();
+  const service = harness();
   const sessionId = newId();
   vendorSays.push(verdict);
   const step = await submit(service, sessionId, applicant);
@@ -329,7 +329,7 @@ async function registered(verdict: RegistrationVerdict | 'dies', applicant = REN
 }
 
 async function submit(
-  { verifications }: Pick<ReturnType<typeof house>, 'verifications'>,
+  { verifications }: Pick<ReturnType<typeof harness>, 'verifications'>,
   sessionId: string,
   applicant = RENTER,
   partyId = PARTY,
@@ -414,7 +414,7 @@ describe('a registration', () => {
 
   // A failure of the vendor counts neither against the person, nor the address, nor the phone.
   it('that the vendor refuses unexecuted uses up no limit, also when it is repeated', async () => {
-    const service = house();
+    const service = harness();
     for (let time = 0; time < 7; time++) {
       vendorSays.push({ kind: 'unavailable' });
       await expect(service.submitsOnPage(newId())).rejects.toMatchObject({ code: 'service.unavailable' });
@@ -425,7 +425,7 @@ describe('a registration', () => {
   });
 
   it('that ends meanwhile because it never reached the vendor uses up no limit, also when it is repeated', async () => {
-    const service = house();
+    const service = harness();
     for (let time = 0; time < 7; time++) {
       const sessionId = newId();
       vendorSays.push(async () => {
@@ -439,7 +439,7 @@ describe('a registration', () => {
   });
 
   it('that ends before the vendor answers keeps nothing of the answer', async () => {
-    const service = house();
+    const service = harness();
     const sessionId = newId();
     vendorSays.push(async () => {
       now = new Date(now.getTime() + 30_000);
@@ -452,7 +452,7 @@ describe('a registration', () => {
 
   // One real use is counted first. If a use were given back twice, the limit would allow one more.
   it('that turns out late never to have reached the vendor uses up no limit, also when it is settled several times', async () => {
-    const service = house();
+    const service = harness();
     const real = async (): Promise<unknown> => {
       limits.endWindows(60);
       vendorSays.push(STEP_UP);
@@ -465,7 +465,7 @@ describe('a registration', () => {
       vendorSays.push('dies');
       expect(await service.submitsOnPage(sessionId)).toMatchObject({ session: { status: 'SUBMITTED' } });
       now = new Date(now.getTime() + 30_000);
-      await Promise.all([service.settles(sessionId), house().settles(sessionId)]);
+      await Promise.all([service.settles(sessionId), harness().settles(sessionId)]);
       await service.settles(sessionId);
     }
     expect(await real()).toMatchObject({ session: { status: 'STEP_UP_REQUIRED' } });
@@ -476,7 +476,7 @@ describe('a registration', () => {
     /** Changes the caller's next read of the log after the call. */
     function read(as: (load: () => Promise<never>, settles: () => Promise<void>) => Promise<never>) {
       const calls = new Workers();
-      const service = house(calls);
+      const service = harness(calls);
       const make = calls.make;
       calls.make = (async (call, attempt, input) => {
         await make(call, attempt, input);
@@ -573,7 +573,7 @@ describe('a registration', () => {
     /** Submits while no worker is there. A worker is back when the attempt is due. */
     async function left() {
       const calls = new Workers();
-      const service = house(calls);
+      const service = harness(calls);
       const sessionId = newId();
       calls.absent = true;
       const { end } = await submit(service, sessionId);
@@ -631,7 +631,7 @@ describe('a registration', () => {
       try {
         now = new Date();
         const calls = await processes.caller({ timeoutMs: 1_000 });
-        const { verifications, registration, settles } = house(calls);
+        const { verifications, registration, settles } = harness(calls);
         const sessionId = newId();
         expect(await submit({ verifications }, sessionId)).toMatchObject({
           end: 'timed-out',
@@ -653,7 +653,7 @@ describe('a registration', () => {
   it("that cannot be handed to a worker is EXPIRED, not a vendor's error, and its caller gets 503", async () => {
     const calls = new Workers();
     calls.make = async (call, attempt) => call.recordNotAsked(attempt);
-    const service = house(calls);
+    const service = harness(calls);
     const sessionId = newId();
     await expect(service.submitsOnPage(sessionId)).rejects.toMatchObject({
       code: 'service.unavailable',
@@ -736,13 +736,13 @@ describe('a registration', () => {
       expect(asked).toEqual([]);
       return appendTogether.call(store, appends);
     };
-    await submit(house(), newId());
+    await submit(harness(), newId());
     expect(appended[0]).toEqual(['ScreeningOpened', 'ScreeningCounted', 'ScreeningSubmitted', 'VerificationRequested']);
     expect(asked).toHaveLength(1);
   });
 
   it('stores nothing when it is admitted or withdrawn', async () => {
-    const { verifications } = house();
+    const { verifications } = harness();
     const admitted = await verifications.admit(newId(), PARTY, RENTER, SERVER);
     expect(await store.readAll(null, 10)).toEqual([]);
     await verifications.withdraw(admitted);
@@ -752,7 +752,7 @@ describe('a registration', () => {
   it('is not admitted when the limits or the person refuse it', async () => {
     await registered({ kind: 'locked', unblockAt: null });
     const head = await store.head();
-    const { verifications } = house();
+    const { verifications } = harness();
     for (let time = 0; time < 6; time++)
       await expect(verifications.admit(newId(), PARTY, RENTER, SERVER)).rejects.toBeInstanceOf(DomainError);
     expect(await store.head()).toBe(head);
@@ -762,7 +762,7 @@ describe('a registration', () => {
     let answer = (): void => undefined;
     const busy = new Promise<void>((resolve) => (answer = resolve));
     vendorSays.push(() => busy.then(() => STEP_UP));
-    const [ours, theirs] = [house(), house()];
+    const [ours, theirs] = [harness(), harness()];
     const sessionId = newId();
     const first = submit(ours, sessionId);
     await until('the vendor is asked', async () => asked.length === 1);
@@ -785,7 +785,7 @@ describe('a registration', () => {
     await registered(guarded, agent);
     expect((await registered(guarded, agent)).step.session.status).toBe('VERIFIED');
     const another = '0d1f3c2b-3a0b-8f0e-9a55-6f0c6b527a90';
-    await expect(submit(house(), newId(), agent, another)).rejects.toMatchObject({
+    await expect(submit(harness(), newId(), agent, another)).rejects.toMatchObject({
       code: 'screening.already_registered',
     });
   });
@@ -903,7 +903,7 @@ describe('an answer', () => {
     ['cannot be judged', { kind: 'unavailable' }, 1],
     ['is wrong', WRONG, 0],
   ])('that %s after the session has ended counts as a wrong one only if it is wrong', async (_what, verdict, times) => {
-    const service = house();
+    const service = harness();
     const sessionId = newId();
     vendorSays.push(STEP_UP, async () => {
       await service.aggregates.execute(screeningSession, sessionId, { kind: 'supersede' }, SERVER);
@@ -916,7 +916,7 @@ describe('an answer', () => {
   });
 
   it('with a token is recorded after the session has ended, but the token is not kept', async () => {
-    const service = house();
+    const service = harness();
     const sessionId = newId();
     const keptOf = () => [...kept.keys()].filter((key) => key.endsWith(`screening:${sessionId}`));
     vendorSays.push(STEP_UP, async () => {
@@ -999,7 +999,7 @@ describe('an answer', () => {
 
 describe('an answer', () => {
   it('that turns out late never to have reached the vendor does not count as a wrong one of its address', async () => {
-    const service = house();
+    const service = harness();
     vendorSays.push(STEP_UP);
     const { sessionId } = await service.submitsOnPage(newId());
     for (let time = 0; time < 21; time++) {
@@ -1084,7 +1084,7 @@ describe('the kept reply', () => {
   });
 
   it('does not exist for a session of the platform', async () => {
-    const { submitsOnPage } = house();
+    const { submitsOnPage } = harness();
     vendorSays.push(STEP_UP);
     await submitsOnPage(newId());
     expect([...kept.keys()].filter((entry) => entry.includes('vendor-reply'))).toEqual([]);
@@ -1110,7 +1110,7 @@ describe('the kept reply', () => {
   });
 
   it('is not listed for removal in a session of the platform', async () => {
-    const { submitsOnPage } = house();
+    const { submitsOnPage } = harness();
     const sessionId = newId();
     vendorSays.push({ kind: 'confirmed', vendorSession: 'v', ...said(200, '{}') });
     await submitsOnPage(sessionId);
@@ -1130,7 +1130,7 @@ describe('the kept reply', () => {
   });
 
   it('does not exist when the person was erased while the vendor was asked', async () => {
-    const service = house();
+    const service = harness();
     const sessionId = newId();
     vendorSays.push('dies');
     await submit(service, sessionId);
@@ -1180,7 +1180,7 @@ describe('for an operator', () => {
   });
 
   it('the timeline of a session of the platform has no party', async () => {
-    const { submitsOnPage } = house();
+    const { submitsOnPage } = harness();
     const sessionId = newId();
     vendorSays.push(STEP_UP);
     await submitsOnPage(sessionId);
@@ -1295,20 +1295,22 @@ describe('a process that dies while it registers a party', () => {
     });
   };
   const typesOf = async (): Promise<string[]> => (await store.readAll(null, 100)).map(({ type }) => type);
-  const renter = (service: ReturnType<typeof house>) => service.directory.find('renter', 'r-1', SERVER);
+  const renter = (service: ReturnType<typeof harness>) => service.directory.find('renter', 'r-1', SERVER);
 
   it.each(['PartyRegistered', 'ScreeningOpened', 'ScreeningCounted'])(
     'after %s leaves a registration that the same request continues, with one session and one vendor call',
     async (last) => {
-      await expect(house(new Workers(), dyingAfter(last)).registersParty('body')).rejects.toThrow('died');
+      await expect(harness(new Workers(), dyingAfter(last)).registersParty('body')).rejects.toThrow('died');
       expect((await typesOf()).at(-1)).toBe(last);
-      await expect(house().registersParty('another')).rejects.toMatchObject({ code: 'screening.attempt_in_progress' });
+      await expect(harness().registersParty('another')).rejects.toMatchObject({
+        code: 'screening.attempt_in_progress',
+      });
       vendorSays.push({ kind: 'confirmed', vendorSession: 'v', ...said(200, '{"score":1}') });
-      expect(await house().registersParty('body')).toMatchObject({ json: '{"score":1}', accepted: true });
+      expect(await harness().registersParty('body')).toMatchObject({ json: '{"score":1}', accepted: true });
       const types = await typesOf();
       for (const once of ['PartyRegistered', 'ScreeningOpened', 'ScreeningCounted', 'ScreeningSubmitted'])
         expect([once, types.filter((type) => type === once)]).toEqual([once, [once]]);
-      expect(await renter(house())).toMatchObject({ authenticated: true });
+      expect(await renter(harness())).toMatchObject({ authenticated: true });
       expect(asked).toHaveLength(1);
     },
   );
@@ -1317,28 +1319,28 @@ describe('a process that dies while it registers a party', () => {
     'after %s does no harm when the request is not sent again',
     async (last) => {
       vendorSays.push({ kind: 'confirmed', vendorSession: 'v', ...said(200, '{"score":1}') });
-      await house().registersParty('first');
-      const before = await renter(house());
-      await expect(house(new Workers(), dyingAfter(last)).registersParty('second')).rejects.toThrow('died');
+      await harness().registersParty('first');
+      const before = await renter(harness());
+      await expect(harness(new Workers(), dyingAfter(last)).registersParty('second')).rejects.toThrow('died');
       expect(before).toMatchObject({ authenticated: true, sessionIds: [expect.any(String)] });
-      expect(await renter(house())).toEqual(before);
+      expect(await renter(harness())).toEqual(before);
       now = new Date(now.getTime() + 20_000);
       vendorSays.push({ kind: 'confirmed', vendorSession: 'w', ...said(200, '{"score":2}') });
-      expect(await house().registersParty('third')).toMatchObject({ json: '{"score":2}' });
+      expect(await harness().registersParty('third')).toMatchObject({ json: '{"score":2}' });
       expect(asked).toHaveLength(2);
     },
   );
 
   it('after the session is opened leaves it to the recovery job, which ends it if the vendor was never asked', async () => {
-    await expect(house(new Workers(), dyingAfter('VerificationRequested')).registersParty('body')).rejects.toThrow(
+    await expect(harness(new Workers(), dyingAfter('VerificationRequested')).registersParty('body')).rejects.toThrow(
       'died',
     );
     const [{ stream } = { stream: '' }] = (await store.readAll(null, 100)).slice(-1);
     now = new Date(now.getTime() + 30_000);
-    await house().settles(stream.replace('screening-', ''));
+    await harness().settles(stream.replace('screening-', ''));
     expect((await typesOf()).at(-1)).toBe('SessionExpired');
     vendorSays.push({ kind: 'confirmed', vendorSession: 'v', ...said(200, '{"score":1}') });
-    expect(await house().registersParty('body')).toMatchObject({ json: '{"score":1}' });
+    expect(await harness().registersParty('body')).toMatchObject({ json: '{"score":1}' });
     expect(asked).toHaveLength(1);
   });
 });

@@ -74,7 +74,7 @@ import {
   WebhookSender,
 } from '../../../src/ports/webhook-sender.js';
 import { publishedAs, type PublishedEvents, type Publisher } from '../../../src/published/events.js';
-import { QUICK, Told } from '../../projections/fixtures.js';
+import { QUICK, Recorder } from '../../projections/fixtures.js';
 import { CountedInMemory } from '../../support/rate-limiter.js';
 import { readModelsIn } from '../../support/read-models.js';
 import { type RedisServer } from '../../support/redis.js';
@@ -180,11 +180,11 @@ class AllowedAddresses extends WebhookAddressRules {
   }
 }
 
-export class WebhookHouse {
+export class WebhookHarness {
   readonly receivers = new PlayedReceivers();
   readonly mailServer = new PlayedMailServer();
   readonly queue = new ListedQueue();
-  readonly told = new Told();
+  readonly told = new Recorder();
   /** The changes of endpoints that were reported to the observer. */
   readonly news: EndpointNews[] = [];
   /** The deliveries that a check found missing. */
@@ -201,7 +201,7 @@ export class WebhookHouse {
     readonly clock: SetClock,
   ) {}
 
-  static async build(redis: RedisServer): Promise<WebhookHouse> {
+  static async build(redis: RedisServer): Promise<WebhookHarness> {
     const folder = await mkdtemp(join(tmpdir(), 'webhooks-'));
     const store = EmbeddedEventStore.open({ directory: join(folder, 'events') });
     const keys = MasterKeys.parse(`k1:${Buffer.alloc(32, 7).toString('base64')}`);
@@ -213,14 +213,14 @@ export class WebhookHouse {
       store,
       new RedisProjectionStore(redis.client(), clock),
       PROJECTIONS,
-      new Told(),
+      new Recorder(),
       QUICK,
     );
     projector.start();
     const checkpoints = new RedisHandlerCheckpoints(redis.client());
-    const house = new WebhookHouse(store, vault, models, projections, projector, checkpoints, folder, clock);
-    await house.live();
-    return house;
+    const harness = new WebhookHarness(store, vault, models, projections, projector, checkpoints, folder, clock);
+    await harness.live();
+    return harness;
   }
 
   live = (): Promise<void> =>

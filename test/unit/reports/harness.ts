@@ -245,7 +245,7 @@ export class Process {
   readonly whenSettled: WhenReportSettled;
 
   constructor(
-    { store, vault, clock, bureau, screenings, accounts, grants, policy }: House,
+    { store, vault, clock, bureau, screenings, accounts, grants, policy }: Harness,
     readModels: ReadModels = UNREAD,
     calls: ExternalCalls = new CallsAtOnce(),
   ) {
@@ -307,7 +307,7 @@ const LIMITS: ReportPolicy['limits'] = {
   servedPagesOnly: false,
 };
 
-export class House {
+export class Harness {
   readonly clock = new SetClock();
   readonly bureau = new PlayedBureau();
   readonly screenings = new PlayedScreenings();
@@ -326,11 +326,11 @@ export class House {
     this.policy = new ReportPolicy({ ...LIMITS, ...limits }, 'https://service.example.test');
   }
 
-  static async build(limits: Partial<ReportPolicy['limits']> = {}): Promise<House> {
+  static async build(limits: Partial<ReportPolicy['limits']> = {}): Promise<Harness> {
     const folder = await mkdtemp(join(tmpdir(), 'reports-'));
     const keys = MasterKeys.parse(`test:${Buffer.alloc(32, 7).toString('base64')}`);
     const clock = new SetClock();
-    return new House(
+    return new Harness(
       folder,
       EmbeddedEventStore.open({ directory: join(folder, 'events'), mapSizeBytes: 64 * 2 ** 20 }),
       DiskVault.open({ directory: join(folder, 'vault'), keys, clock, mapSizeBytes: 64 * 2 ** 20 }),

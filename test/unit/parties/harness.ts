@@ -224,7 +224,7 @@ export class PlayedVerifications extends Verifications {
   }
 }
 
-export class House {
+export class Harness {
   readonly store: EmbeddedEventStore;
   readonly limiter = new CountedInMemory();
   now = new Date('2026-03-01T12:00:00.000Z');
