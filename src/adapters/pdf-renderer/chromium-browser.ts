@@ -167,7 +167,7 @@ async function watchProcess(browser: Browser): Promise<void> {
   const pid = processInfo.find(({ type }) => type === 'browser')?.id;
   if (pid === undefined) throw new Error('The browser does not report its process id.');
   if (!signalled(-pid, 0))
-    throw new Error('The started program is not the browser: a script has started the browser without `exec`.');
+    throw new Error('The started program is not the browser: a script has started it, without `exec`.');
   const watch = setInterval(() => {
     if (signalled(pid, 0)) return;
     clearInterval(watch);

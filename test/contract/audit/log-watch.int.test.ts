@@ -174,7 +174,7 @@ describe('the watch over the log', () => {
     expect(watch.complaint).toBe(
       'The log has 1 events too few for its last position; `ops audit verify` names the places.',
     );
-    await expect(watch.accept('root', 'never mind', new Date())).rejects.toThrow('bring back a backup');
+    await expect(watch.accept('root', 'never mind', new Date())).rejects.toThrow('Restore a backup');
   });
 
   it("keeps the complaint of a log's follower, also for the next start", async () => {
