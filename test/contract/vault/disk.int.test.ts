@@ -284,9 +284,7 @@ describe('vault on disk', () => {
     writeFileSync(join(directory, 'data-keys'), Buffer.alloc(SLOT_BYTES * 128));
     const again = openVault();
     await expect(again.get('p', 'a')).rejects.toThrow('missing without a record of its destruction');
-    await expect(again.put('p', 'b', Buffer.from('2'))).rejects.toThrow(
-      'missing without a record of its destruction',
-    );
+    await expect(again.put('p', 'b', Buffer.from('2'))).rejects.toThrow('missing without a record of its destruction');
   });
 
   it('refuses every call after it was closed', async () => {

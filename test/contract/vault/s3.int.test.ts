@@ -337,9 +337,7 @@ describe('vault on S3', () => {
       await vault.put('p', 'a', bytes('1'));
       await server.remove(keyAt('p'));
       await expect(vault.get('p', 'a')).rejects.toThrow('missing without a record of its destruction');
-      await expect(vault.put('p', 'b', bytes('2'))).rejects.toThrow(
-        'missing without a record of its destruction',
-      );
+      await expect(vault.put('p', 'b', bytes('2'))).rejects.toThrow('missing without a record of its destruction');
       expect(await ofSubjects()).toEqual([valueAt('p', 'a')]);
     });
   });

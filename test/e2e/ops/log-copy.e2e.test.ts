@@ -55,7 +55,9 @@ it('ops log copy moves the log, and the service goes on with it: old data is sti
   // The checkpoints of projections and event handlers belong to the other store and are not valid here.
   await until('all have caught up', async () => {
     const { text } = await service.request('GET', '/metrics');
-    const lags = [...text.matchAll(/^(?:projection|event_handler)_lag_seconds\{.*\} (.+)$/gm)].map(([, lag]) => Number(lag));
+    const lags = [...text.matchAll(/^(?:projection|event_handler)_lag_seconds\{.*\} (.+)$/gm)].map(([, lag]) =>
+      Number(lag),
+    );
     return lags.length > 0 && lags.every((lag) => lag === 0);
   });
   expect(service.program.output).not.toMatch(/subscription dropped|event handler interrupted/);
