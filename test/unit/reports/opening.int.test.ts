@@ -82,15 +82,15 @@ describe('the first read', () => {
   });
 
   it('alone pulls and bills, and later reads serve the stored report, whatever the balance', async () => {
-    const accountId = await house.account(1);
-    const sessionId = house.session(accountId);
+    const accountId = await harness.account(1);
+    const sessionId = harness.session(accountId);
     const made = { request: expect.any(Function), marked: expect.any(Function) };
-    const first = { ...(await here.open(sessionId, house.as(accountId))), ...made };
-    house.clock.pass(10 * DAY);
-    expect(await there.open(sessionId, house.as(accountId))).toEqual(first);
-    expect(await there.openOnServer(sessionId, house.as(accountId))).toEqual(first);
-    expect(house.bureau.asked).toHaveLength(1);
-    expect(await house.credit(accountId)).toEqual({ balance: 0, reserved: 0 });
+    const first = { ...(await here.open(sessionId, harness.as(accountId))), ...made };
+    harness.clock.pass(10 * DAY);
+    expect(await there.open(sessionId, harness.as(accountId))).toEqual(first);
+    expect(await there.openOnServer(sessionId, harness.as(accountId))).toEqual(first);
+    expect(harness.bureau.asked).toHaveLength(1);
+    expect(await harness.credit(accountId)).toEqual({ balance: 0, reserved: 0 });
     expect((await viewsOf(sessionId)).map(({ data }) => data.format)).toEqual(['json', 'json', 'html']);
   });
 

@@ -122,7 +122,7 @@ class Integrator {
       there.aggregates,
       this.reports,
       this.access,
-      house.vault,
+      harness.vault,
       new CountedInMemory(),
       harness.policy,
       harness.clock,
@@ -135,8 +135,8 @@ class Integrator {
       this.reports,
       this.access,
       new CountedInMemory(),
-      house.policy,
-      house.clock,
+      harness.policy,
+      harness.clock,
     ).execute(new UnlinkReport(recipient, renterId, context));
   }
 
@@ -147,15 +147,15 @@ class Integrator {
   private get access(): ReportAccess {
     return new ReportAccess(
       there.aggregates,
-      house.screenings,
-      house.accounts,
+      harness.screenings,
+      harness.accounts,
       this.limiter,
-      house.policy,
-      house.clock,
+      harness.policy,
+      harness.clock,
     );
   }
   private get reports(): PartyReports {
-    const { screenings, checkouts, vault, clock } = house;
+    const { screenings, checkouts, vault, clock } = harness;
     return new PartyReports(parties, screenings, checkouts, there.release, new Directory(), vault, clock);
   }
 }
