@@ -1,5 +1,5 @@
-// Whether everybody can use the component: what axe finds on every screen, in both languages and themes; the widths that WCAG names; and
-// the whole journey with the keyboard.
+// The accessibility of the component. The tests cover the findings of axe on every screen in both languages and themes. They also cover
+// the widths that WCAG names, and the whole journey by keyboard.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -8,7 +8,7 @@ import { Embedding, type HostPage } from '../../support/embedding.js';
 import { until } from '../../support/eventually.js';
 import { aPerson, type PlatformCaller } from '../../support/service.js';
 
-/** CSS pixels: wide; 1280 at 200 %, which halves both; and what WCAG 1.4.10 asks for. */
+/** CSS pixels: a wide window, 1280 at 200 % (which halves both sides), and the width that WCAG 1.4.10 asks for. */
 const WIDE = { width: 1_280, height: 800 };
 const ZOOMED = { width: 640, height: 400 };
 const NARROW = { width: 320, height: 640 };
@@ -24,15 +24,15 @@ beforeAll(async () => {
 });
 afterAll(() => embedding?.stop());
 
-/** What axe finds in the page and in its frames but the report's, in which no script runs. */
+/** The findings of axe in the page and its frames. The frame of the report is left out, because no script runs in it. */
 async function findings({ page }: HostPage): Promise<string[]> {
   return page.evaluate(async () => {
     const { violations, passes } = await (globalThis as any).axe.run(
       { exclude: [['#place iframe', '.report-page']] },
-      // A frame that does not answer at once is busy; by default it is left out then.
+      // A frame that does not answer at once is busy. By default axe would leave it out.
       { rules: { 'target-size': { enabled: true } }, pingWaitTime: 60_000 },
     );
-    // Targets of what is in a frame name the frame first.
+    // The target of an element in a frame begins with the frame.
     const isRead = passes.some(
       ({ id, nodes }: any) => id === 'color-contrast' && nodes.some(({ target }: any) => target.length > 1),
     );
@@ -43,7 +43,7 @@ async function findings({ page }: HostPage): Promise<string[]> {
   });
 }
 
-/** Frames whose content is wider than their room. */
+/** Frames whose content is wider than the frame. */
 async function surplus({ page }: HostPage, direction: 'ltr' | 'rtl' = 'ltr'): Promise<string[]> {
   const found = await Promise.all(
     page.frames().map((frame) =>
@@ -59,7 +59,7 @@ async function surplus({ page }: HostPage, direction: 'ltr' | 'rtl' = 'ltr'): Pr
 }
 
 describe('Every screen', () => {
-  it('has nothing that axe finds in either language and theme, and fits into 320 pixels and at 200 %', async () => {
+  it('has no findings of axe in either language and theme, and fits into 320 pixels and at 200 %', async () => {
     const found: string[] = [];
     const walked = await Promise.all((['en', 'es'] as const).map((language) => walk(language, found)));
     expect(found).toEqual([]);
@@ -70,7 +70,7 @@ describe('Every screen', () => {
     const screens: string[] = [];
     const host = await embedding.open('/', { viewport: WIDE, reducedMotion: 'reduce' });
     const { page } = host;
-    // Into every frame, past the policies of the pages; the frames answer to the page, whichever their origin.
+    // Adds axe to every frame, in spite of the pages' policies. The frames answer to the page, whatever its origin.
     await page.addInitScript({ content: `${axe}; axe.configure({ allowedOrigins: ['<unsafe_all_origins>'] })` });
     await new Walk(demo, host, language, async (screen) => {
       const note = (how: string, what: string[]): void =>
@@ -96,7 +96,7 @@ describe('The keyboard alone', () => {
   let host: HostPage;
   afterEach(() => host.close());
 
-  /** Where the focus is, across frames: how it is called, and whether it is seen. */
+  /** The focused element across all frames: its name, and whether its focus is visible. */
   async function focused(): Promise<{ readonly name: string; readonly isSeen: boolean }> {
     for (const frame of host.page.frames()) {
       const asked = frame.evaluate(() => {
@@ -107,7 +107,7 @@ describe('The keyboard alone', () => {
         const name: string = active.ariaLabel ?? active.labels?.[0]?.textContent ?? active.textContent;
         return { name, isSeen: outlineStyle !== 'none' && parseFloat(outlineWidth) >= 2 };
       });
-      // A frame may go while it is asked.
+      // A frame may disappear during the question.
       const found = await asked.catch(() => null);
       if (found) return found;
     }
@@ -117,13 +117,13 @@ describe('The keyboard alone', () => {
   const comesTo = (name: string): Promise<void> =>
     until(`the focus is at ${name}`, async () => (await focused()).name === name);
 
-  /** Presses Tab until something of that name has the focus; gives what had it on the way. Every stop is seen. */
+  /** Presses Tab until an element with that name has the focus. Returns the names on the way. The focus must be visible at every stop. */
   async function tabTo(name: string, key = 'Tab'): Promise<string[]> {
     const stops: string[] = [];
     while (stops.at(-1) !== name) {
       const before = await focused();
       await host.page.keyboard.press(key);
-      // From one frame to another it moves in its own time.
+      // The focus needs some time to move from one frame to another.
       let stop = before;
       await until('the focus has moved', async () => {
         stop = await focused();
@@ -136,7 +136,7 @@ describe('The keyboard alone', () => {
     return stops;
   }
 
-  /** What a field is described by. */
+  /** The texts that describe a field. */
   const described = (label: string): Promise<string> =>
     host.frame.getByLabel(label, { exact: true }).evaluate((input: any) =>
       (input.getAttribute('aria-describedby') ?? '')

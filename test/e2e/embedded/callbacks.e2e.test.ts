@@ -1,4 +1,5 @@
-// What the page is told, in full and in order, on the whole way of a person; and the codes and warnings that no step tests by itself.
+// The callbacks that the page receives over the whole journey of a person, complete and in order. Also the codes and warnings that the
+// suites of the steps do not cover.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Frame } from 'playwright-core';
 import { COMPONENT_ERRORS, type ComponentErrorCode } from '../../../web/contract/codes.js';
@@ -58,7 +59,10 @@ async function typeCard(): Promise<void> {
   await card.getByLabel('ZIP code').fill('78701');
 }
 
-/** This browser keeps neither cookies nor storage of the frames, which are of other sites than the page; on pages of their own it would. */
+/**
+ * This browser keeps no cookies and no storage of the frames, because their sites differ from the page's. It would keep them for pages of
+ * these sites.
+ */
 async function goesOnWithoutCookiesOfOthers(): Promise<void> {
   const keeps = (where: Frame): Promise<string[]> =>
     where.evaluate(() => {
@@ -83,14 +87,14 @@ async function goesOnWithoutCookiesOfOthers(): Promise<void> {
   }
 }
 
-/** Without the heights; of what is told at every letter, the first and the last of a step and every change of `complete`. */
+/** Leaves out the heights. Equal consecutive callbacks count once, because some come at every letter. */
 async function toldInOrder(): Promise<Told[]> {
   const told = (await host.told()).filter(([name]) => name !== 'onResize');
   return told.filter((each, at) => JSON.stringify(each) !== JSON.stringify(told[at - 1]));
 }
 
 describe('the callbacks of a journey', () => {
-  it('of a consumer come in this order, from the details to a report that is shared and taken back', async () => {
+  it('come in this order for a consumer, from the details to a report that is shared and revoked', async () => {
     await mounted({ handles: ['handlePrintRequested', 'handleDownloadRequested'] });
     await fillIn({ 'Last name': 'Otptest', 'Social Security number': '666700101' });
     await host.press(button('Continue'));
@@ -115,7 +119,7 @@ describe('the callbacks of a journey', () => {
     const { body: report } = await demo.get(`/reports/${sessionId}`);
     const { body: status } = await demo.status(sessionId);
     const told = await toldInOrder();
-    // The step of the report ends when the question can be put, whatever is pressed meanwhile.
+    // The step of the report ends when the question about sharing can be asked, whatever is pressed in the meantime.
     const pressed = told.filter(([name]) => name.startsWith('handle'));
     expect(pressed).toEqual([
       ['handlePrintRequested', { sessionId }],
@@ -149,7 +153,7 @@ describe('the callbacks of a journey', () => {
     for (const payload of heights) expect(payload).toEqual({ height: expect.any(Number) });
   });
 
-  it('of an agent end with the verification', async () => {
+  it('end with the verification for an agent', async () => {
     await mounted({ options: { userType: 'AGENT' } });
     await fillIn({ 'Last name': 'Agent' });
     await host.press(button('Continue'));
@@ -165,7 +169,7 @@ describe('the callbacks of a journey', () => {
     ]);
   });
 
-  it('of an income view end with its report', async () => {
+  it('end with the report for an income view', async () => {
     await mounted({ view: 'income' });
     await host.hears('onStepComplete');
     expect(await toldInOrder()).toEqual([
@@ -178,7 +182,7 @@ describe('the callbacks of a journey', () => {
 });
 
 describe('a code of the API', () => {
-  it('is passed on as the API says it, without what it says beside', async () => {
+  it('is passed on with only the documented fields', async () => {
     const { body } = await demo.submit({ lastName: 'Otptest' });
     await mounted({ options: { screeningId: body.id } });
     await host.hears('onReady');
@@ -213,7 +217,7 @@ describe('a code of the API', () => {
 });
 
 describe('a code of the component', () => {
-  it('AUTH_TOKEN_INVALID: the API refuses the token and its successor; nothing that was typed is lost', async () => {
+  it('AUTH_TOKEN_INVALID: the API refuses the token and the next one; the typed text is kept', async () => {
     await mounted({ options: { userType: 'AGENT' } });
     await fillIn({ 'Last name': 'Agent' });
     const damaged = (headers: Record<string, string>) => ({ ...headers, authorization: 'Bearer none.of.ours' });
@@ -229,7 +233,7 @@ describe('a code of the component', () => {
     expect(await field('City').inputValue()).toBe('Oakland');
   });
 
-  it('SCREENING_KBA_QUESTIONS_MISSING: a session has none to show; asked again, it has', async () => {
+  it('SCREENING_KBA_QUESTIONS_MISSING: a session has no questions at first, and has them when asked again', async () => {
     const { body } = await demo.submit({ lastName: 'Kbatest' });
     host = await embedding.open();
     await host.page.route('**/status', async (route) => {
@@ -244,7 +248,7 @@ describe('a code of the component', () => {
     await host.frame.getByRole('radiogroup').first().waitFor();
   });
 
-  it('SYSTEM_INTERNAL_ERROR: a step has failed unexpectedly, and the person can go on', async () => {
+  it('SYSTEM_INTERNAL_ERROR: a step fails unexpectedly, and the person can go on', async () => {
     const { body } = await demo.submit();
     host = await embedding.open();
     await host.page.route('**/payments/*/confirm', (route) =>
@@ -286,7 +290,7 @@ describe('a key', () => {
     return JSON.parse(stdout.trim().split('\n').at(-1)!);
   }
 
-  it('that the service refuses is told with the reason', async () => {
+  it('that the service refuses is reported with the reason', async () => {
     const here = ['--origins', embedding.hostOrigin];
     const [deactivated, limited, elsewhere] = [
       await issued(...here),
@@ -311,7 +315,7 @@ describe('a key', () => {
 });
 
 describe('a warning', () => {
-  /** A session grant that the integrator's server has minted. */
+  /** A session grant that the integrator's server minted. */
   async function minted(terms: object): Promise<string> {
     const { secretKey } = embedding.credentials.accounts.demo;
     const { body } = await embedding.service.request('POST', '/v1/sessions', {
@@ -321,7 +325,7 @@ describe('a warning', () => {
     return body.token;
   }
 
-  it('IGNORED_END_USER_TYPE: the grant says another one, which counts', async () => {
+  it("IGNORED_END_USER_TYPE: the grant names another type, and the grant's type counts", async () => {
     const sessionToken = await minted({ end_user_type: 'REAL_ESTATE_AGENT' });
     await mounted({ init: { sessionToken }, options: { endUserType: 'PROPERTY_MANAGEMENT' } });
     expect(await host.hears('onWarning')).toEqual({
@@ -335,7 +339,7 @@ describe('a warning', () => {
     expect(JSON.parse(sent?.body ?? '')).toMatchObject({ endUserType: 'REAL_ESTATE_AGENT' });
   });
 
-  it('INVALID_END_USER_TYPE: the grant says one that there is not', async () => {
+  it('INVALID_END_USER_TYPE: the grant names an unknown type', async () => {
     await mounted({ init: { sessionToken: await minted({ end_user_type: 'a landlord' }) } });
     expect(await host.hears('onWarning')).toEqual({
       code: 'INVALID_END_USER_TYPE',
@@ -344,7 +348,7 @@ describe('a warning', () => {
     expect(await host.hears('onReady')).toEqual({ view: 'screening' });
   });
 
-  it('DELEGATION_UNSUPPORTED: the grant on behalf of a child was used before', async () => {
+  it('DELEGATION_UNSUPPORTED: the grant on behalf of a child account was used before', async () => {
     const sessionToken = await minted({ on_behalf_of: embedding.credentials.accounts.child.accountId });
     await mounted({ init: { sessionToken } });
     await host.hears('onReady');
@@ -359,7 +363,7 @@ describe('a warning', () => {
     await host.hears('onReady');
   });
 
-  it('INVALID_PRODUCT_ID, INVALID_APPLICATION_FEE and INVALID_PREFILL_FIELDS say what is left out', async () => {
+  it('INVALID_PRODUCT_ID, INVALID_APPLICATION_FEE and INVALID_PREFILL_FIELDS name the options that are left out', async () => {
     await mounted({
       options: { productId: 424_242, applicationFee: 3_501, prefill: { currentZip: 'x', unknown: 'x' } },
     });

@@ -1,4 +1,5 @@
-// The step in which a person says who they are: what they see, and what the page is told, for what the API and the device check say.
+// The step in which a person enters their details. The tests check the screen and the callbacks for each answer of the API and the device
+// check.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Embedding, type HostPage, type MountWish } from '../../support/embedding.js';
 import { until } from '../../support/eventually.js';
@@ -23,7 +24,7 @@ const PERSON = {
   'ZIP code': '94105',
 };
 let people = 0;
-/** Nobody else's. */
+/** An SSN that no other person has. */
 const newSsn = (): string => `666${String(100_000 + ++people)}`;
 
 async function mounted(wish: MountWish = {}, before: (host: HostPage) => Promise<unknown> = async () => undefined) {
@@ -48,7 +49,7 @@ async function fillIn(person: Partial<Record<keyof typeof PERSON, string>> = {})
   await host.frame.getByRole('checkbox').check();
 }
 
-/** Answers a submission in the service's place. */
+/** Answers a submission in place of the service. */
 const refusing =
   (status: number, error: object, headers = {}) =>
   (host: HostPage) =>
@@ -61,7 +62,7 @@ const refusing =
     );
 
 describe('The details', () => {
-  it('can be filled in and sent with the keyboard alone, and lead on', async () => {
+  it('can be filled in and sent by keyboard, and lead to the next step', async () => {
     await mounted();
     const { keyboard } = host.page;
     await field('First name').focus();
@@ -90,7 +91,7 @@ describe('The details', () => {
     expect(host.console.filter((line) => line.startsWith('uncaught') || /Security Policy/.test(line))).toEqual([]);
   });
 
-  it('are hidden where they are secret, grouped as they are typed, and shown on demand', async () => {
+  it('are hidden when they are secret, grouped while typed, and shown on demand', async () => {
     await mounted();
     const ssn = field('Social Security number');
     await ssn.pressSequentially('666123456');
@@ -99,14 +100,14 @@ describe('The details', () => {
     expect(await hidden()).toBe('disc');
     const show = host.frame.getByRole('button', { name: 'Show Social Security number' });
     await show.press('Enter');
-    // Its name says what it says.
+    // Its name says what a press does.
     await host.frame.getByRole('button', { name: 'Hide Social Security number' }).getByText('Hide').waitFor();
     expect(await hidden()).toBe('none');
     await field('Date of birth').pressSequentially('4/7/1990');
     expect(await field('Date of birth').inputValue()).toBe('04/07/1990');
   });
 
-  it('show a phone number in its groups, and one of another country as it was typed', async () => {
+  it('show a phone number in groups, and a foreign number as it was typed', async () => {
     await mounted({ options: { prefill: { phoneNumber: '5125550161' } } });
     const phone = field('Mobile phone number');
     expect(await phone.inputValue()).toBe('(512) 555-0161');
@@ -121,7 +122,7 @@ describe('The details', () => {
     await problemOf('Mobile phone number').waitFor();
   });
 
-  it('that are wrong are said on leaving the field, and listed with the first one in focus on sending', async () => {
+  it('that are wrong show an error when the person leaves the field, and are listed on sending with the focus on the first', async () => {
     await mounted();
     await field('ZIP code').fill('12');
     await field('ZIP code').press('Tab');
@@ -137,7 +138,7 @@ describe('The details', () => {
     expect((await host.told()).filter(([name]) => name === 'onError')).toEqual([]);
   });
 
-  it('that are wrong where the person still is, are said at the first press', async () => {
+  it('that are wrong in the focused field show an error at the first press', async () => {
     await mounted();
     await fillIn({ 'ZIP code': '12' });
     await field('ZIP code').focus();
@@ -145,7 +146,7 @@ describe('The details', () => {
     await host.frame.getByRole('alert').getByText('Please check these fields').waitFor();
   });
 
-  it('that the page knows are filled in; of the others it hears the names', async () => {
+  it('that the page supplies are filled in, and the page learns the names of the wrong ones', async () => {
     await mounted({
       options: { prefill: { firstName: 'Ana', currentState: 'TX', currentZip: 'nowhere', email: 'no mail' } },
     });
@@ -158,7 +159,7 @@ describe('The details', () => {
     });
   });
 
-  it('are sent with the options of the page and the version of the terms, and with nothing that it said wrong', async () => {
+  it("are sent with the page's valid options and the version of the terms", async () => {
     await mounted({ options: { endUserType: 'REAL_ESTATE_AGENT', productId: 424_242 } });
     expect(await host.hears('onWarning')).toMatchObject({ code: 'INVALID_PRODUCT_ID' });
     await fillIn();
@@ -174,7 +175,7 @@ describe('The details', () => {
     expect(JSON.parse(body!)).not.toHaveProperty('productId');
   });
 
-  it('are told in Spanish to who reads Spanish', async () => {
+  it('are shown in Spanish for a Spanish locale', async () => {
     await mounted({ init: { locale: 'es-MX' } });
     await host.frame.getByRole('heading', { name: 'Sus datos' }).waitFor();
     expect(await host.frame.locator('html').getAttribute('lang')).toBe('es');
@@ -200,8 +201,8 @@ describe('A refusal of the service', () => {
     ['Ssntest', 'INVALID_SSN', 'Social Security number'],
     ['Dobtest', 'INVALID_DOB', 'Date of birth'],
     ['Missingtest', 'REPORT_MISSING_FIELD', 'Social Security number'],
-  ])('of %s (%s) lands on %s', async (lastName, code, label) => {
-    // The vendor refuses an address; what the frame checks as well comes from a service whose rules are stricter.
+  ])('of %s (%s) appears at %s', async (lastName, code, label) => {
+    // The vendor refuses an address. The frame checks the other fields too, so their refusals stand for a service with stricter rules.
     await mounted({}, lastName === 'Addresstest' ? undefined : refusing(400, { code }));
     await fillIn({ 'Last name': lastName });
     await send();
@@ -216,7 +217,7 @@ describe('A refusal of the service', () => {
     'ACCOUNT_NOT_PROVISIONED',
     'USER_BLOCKED',
     'TOO_MANY_ATTEMPTS',
-  ])('with %s ends the form, and nothing that was typed stays', async (code) => {
+  ])('with %s ends the form, and no typed text stays', async (code) => {
     await mounted({}, refusing(409, { code }));
     await fillIn();
     await send();
@@ -225,7 +226,7 @@ describe('A refusal of the service', () => {
     expect(await host.frame.locator('input').count()).toBe(0);
   });
 
-  it('that ended a session tells of the failed verification', async () => {
+  it('that ended a session reports the failed verification', async () => {
     await mounted();
     await fillIn({ 'Last name': 'Notfound' });
     await send();
@@ -235,21 +236,21 @@ describe('A refusal of the service', () => {
       reasonCode: 'IDENTITY_NOT_FOUND',
     });
     expect(await host.hears('onError')).toMatchObject({ code: 'IDENTITY_NOT_FOUND' });
-    // They may have been typed wrong.
+    // The details may have been mistyped.
     await host.press(host.frame.getByRole('button', { name: 'Start again' }));
     await fillIn();
     await send();
     expect(await host.hears('onVerificationSuccess')).toMatchObject({ status: 'VERIFIED' });
   });
 
-  it('of a person who is blocked for a time says until when', async () => {
+  it('of a person who is blocked for a time shows the end of the block', async () => {
     await mounted({}, refusing(423, { code: 'USER_BLOCKED', blockedUntil: '2036-03-05T05:06:00.000Z' }));
     await fillIn();
     await send();
     await host.frame.getByText('Tuesday, March 4 at 11:06 PM CST').waitFor();
   });
 
-  it('comes after a device check that failed, for sending tries it again', async () => {
+  it('can also come after a failed device check, because sending repeats the check', async () => {
     await mounted({}, ({ page }) => page.route('**/browser/fingerprint.js', (route) => route.abort()));
     await host.hears('onError');
     await fillIn();
@@ -261,7 +262,7 @@ describe('A refusal of the service', () => {
     await host.hears('onVerificationSuccess');
   });
 
-  it('for now says when to try again, and keeps what was typed', async () => {
+  it('that is temporary shows when to try again and keeps the typed text', async () => {
     await mounted({}, refusing(429, { code: 'NETWORK_RATE_LIMITED', recoverable: true }, { 'retry-after': '30' }));
     await fillIn();
     await send();
@@ -271,17 +272,17 @@ describe('A refusal of the service', () => {
   });
 });
 
-describe('A session that was opened', () => {
+describe('An open session', () => {
   const known = (): Promise<string | null> => host.page.evaluate(() => (globalThis as any).mounted.screeningId);
   const submissions = () => host.requests.filter(({ method, url }) => method === 'POST' && url.endsWith('/submit'));
-  /** The browser loads a frame again that is put elsewhere. */
+  /** The browser loads a frame again when it moves in the document. */
   const moveTheFrame = (): Promise<void> =>
     host.page.evaluate(() => {
       const place = (globalThis as any).document.querySelector('#place');
       place.append(place.firstElementChild);
     });
 
-  it('is gone on with when the frame loads again, and, by its id, when the page does', async () => {
+  it('continues when the frame loads again, and by its id when the page does', async () => {
     await mounted();
     await fillIn({ 'Last name': 'Otptest' });
     await send();
@@ -297,7 +298,7 @@ describe('A session that was opened', () => {
     expect(await host.hears('onStepStart')).toEqual({ step: 'otp' });
   });
 
-  it('is gone on with under its grant, also by who never heard of it and sends the details again', async () => {
+  it('continues under its grant, also when the page never learned of it and the person sends the details again', async () => {
     const { secretKey } = embedding.credentials.accounts.demo;
     const minted = await embedding.service.request('POST', '/v1/sessions', {
       headers: { 'x-secret-key': secretKey },
@@ -329,7 +330,7 @@ describe('A session that was opened', () => {
 });
 
 describe('The connection', () => {
-  it('that is away is waited for, and the submission goes on when it is back', async () => {
+  it('is lost: the component waits, and the submission goes on when it is back', async () => {
     await mounted();
     await fillIn();
     await host.page.context().setOffline(true);
@@ -352,7 +353,7 @@ describe('The device check', () => {
       'FINGERPRINT_COLLECTION_FAILED',
       'globalThis.DeviceFingerprint = { collect: () => Promise.reject(new Error("no")) }',
     ],
-  ])('that fails with %s is told, and can be tried again', async (code, script) => {
+  ])('that fails with %s is reported and can be tried again', async (code, script) => {
     await mounted({}, ({ page }) =>
       page.route('**/browser/fingerprint.js', (route) =>
         script === null ? route.abort() : route.fulfill({ contentType: 'text/javascript', body: script }),

@@ -1,5 +1,5 @@
-// What can go wrong between the frame and the API, at every step: what the person reads, how they go on, what the page is told, and
-// that nothing is done twice. The service behind is the real one; the faults are put between it and the browser.
+// Faults between the frame and the API at every step. The tests check the text for the person, the way to go on, the callbacks, and that
+// nothing happens twice. The service is the real one. The faults are put between it and the browser.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Frame, Page, Request, Route } from 'playwright-core';
 import { COMPONENT_ERRORS, type ComponentErrorCode } from '../../../web/contract/codes.js';
@@ -8,7 +8,7 @@ import { soon, until } from '../../support/eventually.js';
 import { Processor } from '../../support/processor.js';
 import { type Person, type PlatformCaller, WITH_BROWSER } from '../../support/service.js';
 
-/** `swallowed`: it has reached the service, and the reply never comes. `lost`: the connection breaks before the reply. */
+/** `swallowed`: the request reaches the service, and the reply never comes. `lost`: the connection breaks before the reply. */
 type Fault = 'expired' | 'failed' | 'unavailable' | 'busy' | 'limited' | 'garbled' | 'reset' | 'lost' | 'swallowed';
 
 let embedding: Embedding;
@@ -36,7 +36,7 @@ const component = (code: ComponentErrorCode): object => ({
 const toldOf = async (name: string): Promise<unknown[]> =>
   (await host.told()).filter(([each]: Told) => each === name).map(([, payload]) => payload);
 
-/** In the frame pauses pass in a moment, and a time limit when the test says so. */
+/** In the frame, pauses pass quickly, and a time limit passes when the test says so. */
 async function open(): Promise<void> {
   host = await embedding.open();
   await host.page.addInitScript(() => {
@@ -63,9 +63,9 @@ interface Asked {
   readonly accept?: string;
 }
 
-/** Faults for the requests of one kind, one after the other; what comes after them reaches the service. */
+/** Faults for the requests of one kind, one after another. Later requests reach the service. */
 class Faults {
-  /** Of the requests that there were since `next`. */
+  /** The idempotency keys of the requests since `next`. */
   readonly keys: (string | undefined)[] = [];
   private plan: Fault[] = [];
   swallowed = 0;
@@ -111,11 +111,11 @@ class Faults {
         },
         json: { error: { code, message: `It is ${fault}.`, recoverable } },
       });
-    // Without an origin the service would refuse it, and what is sent from here has none.
+    // The service would refuse the request without an origin, and requests from this process have none.
     const reach = () => route.fetch({ headers: { ...request.headers(), origin: embedding.service.baseUrl } });
     switch (fault) {
       case 'expired':
-        // The service itself refuses it.
+        // The service itself refuses this token.
         return route.continue({ headers: { ...request.headers(), authorization: 'Bearer none.of.ours' } });
       case 'failed':
         return reply(500, 'SYSTEM_INTERNAL_ERROR', false);
@@ -147,7 +147,7 @@ function gone(): void {}
 
 const REFUSED = {
   failed: { code: 'SYSTEM_INTERNAL_ERROR', message: 'It is failed.', recoverable: false },
-  unavailable: { code: 'SERVICE_UNAVAILABLE', message: 'It is unavailable.', recoverable: true },
+  unavailable: { code: 'SERVICE_UNAVAILABLE', message: 'The page was closed during the request.', recoverable: true },
   limited: { code: 'NETWORK_RATE_LIMITED', message: 'It is limited.', recoverable: true },
   garbled: {
     code: 'SYSTEM_INTERNAL_ERROR',
@@ -165,17 +165,17 @@ interface Press {
 }
 
 /**
- * One press of the person after the other, what happens to it, and what comes of it: one of each kind that a step can tell from the others.
- * The first token is renewed, the second not.
+ * The presses of a person in order. Each has its faults and its result, one for every kind that a step can tell apart. The first expired
+ * token is renewed, and the second is not.
  */
 const PRESSES: readonly Press[] = [
   { plan: ['expired', 'failed'], refused: 'failed' },
   { plan: ['limited'], refused: 'limited' },
   { plan: ['expired'], refused: 'noToken' },
-  // The service has done it, twice without being able to say so.
+  // The service has carried it out, but two of its answers were lost.
   { plan: ['busy', 'lost', 'swallowed'], refused: 'noReply' },
 ];
-/** These a step cannot tell from those: what is made of them is the client's, which all steps share. */
+/** A step cannot tell these faults from the others. The client that all steps share handles them. */
 const LIKE_THEM: readonly Press[] = [
   { plan: ['unavailable'], refused: 'unavailable' },
   { plan: ['garbled'], refused: 'garbled' },
@@ -204,17 +204,17 @@ const always = (text: string): Readonly<Record<Refused, string>> =>
 
 interface Step {
   readonly asked: Asked;
-  /** Until the request can be caused; null: mounting causes it. */
+  /** Steps until the request can be made. Null when mounting makes it. */
   readonly first: (() => Promise<void>) | null;
   readonly again: () => Promise<void>;
   readonly words: Readonly<Record<Refused, string>>;
-  /** What the page is told: the refusal itself, nothing, or a code of the component. */
+  /** The page receives the refusal itself, nothing, or a code of the component. */
   readonly told: 'all' | 'nothing' | ((refused: Refused) => object);
   readonly through: () => Promise<unknown>;
   readonly presses?: readonly Press[];
 }
 
-/** Every fault at one step, and in the end, after a time without a connection, it works. */
+/** Goes through every fault at one step. In the end, after a time without a connection, the step succeeds. */
 async function endure(wish: MountWish, step: Step): Promise<void> {
   await open();
   const faults = await new Faults(step.asked).stand();
@@ -255,7 +255,7 @@ async function vendorCalls(): Promise<Record<string, { executed: number; billed:
   return ((await reply.json()) as any).operations;
 }
 
-/** What a vendor executed or billed meanwhile. */
+/** The number of calls that a vendor executed or billed in the meantime. */
 async function vendorDid(what: 'executed' | 'billed', operation: string, act: () => Promise<void>): Promise<number> {
   const before = (await vendorCalls())[operation]![what];
   await act();
@@ -267,7 +267,7 @@ async function session(person: Person = {}, caller = demo): Promise<string> {
 }
 
 describe('the identity', () => {
-  it('is submitted once, whatever happens to the submission', async () => {
+  it('is submitted once, whatever fault meets the submission', async () => {
     const press = () => host.press(button('Continue'));
     const executed = await vendorDid('executed', 'registration', () =>
       endure(
@@ -301,7 +301,7 @@ describe('the identity', () => {
     expect(executed).toBe(1);
   });
 
-  it('is confirmed by a code that is judged once', async () => {
+  it('is confirmed by a code that is checked once', async () => {
     const screeningId = await session({ lastName: 'Otptest' });
     const executed = await vendorDid('executed', 'otp', () =>
       endure(
@@ -322,7 +322,7 @@ describe('the identity', () => {
     expect(executed).toBe(1);
   });
 
-  it('is confirmed by a new code, of which one is sent', async () => {
+  it('is confirmed by a new code that is sent once', async () => {
     const screeningId = await session({ lastName: 'Otptest' });
     const press = () => host.press(button('Send a new code'));
     const executed = await vendorDid('executed', 'otp-resend', () =>
@@ -341,7 +341,7 @@ describe('the identity', () => {
     expect(executed).toBe(1);
   });
 
-  it('is confirmed by answers that are judged once', async () => {
+  it('is confirmed by answers that are checked once', async () => {
     const screeningId = await session({ lastName: 'Kbatest' });
     const executed = await vendorDid('executed', 'kba', () =>
       endure(
@@ -368,7 +368,7 @@ describe('a view that opens', () => {
   const again = () => host.press(button('Try again'));
   const through = () => host.hears('onReady');
 
-  it('asks for what the account allows until it knows', async () => {
+  it("asks for the account's options until it gets them", async () => {
     await endure(
       {},
       {
@@ -383,7 +383,7 @@ describe('a view that opens', () => {
     );
   });
 
-  it('asks where the session stands until it knows', async () => {
+  it("asks for the session's status until it gets it", async () => {
     const screeningId = await session({ lastName: 'Otptest' });
     const asked = { method: 'GET', path: /\/status$/ } as const;
     await endure({ options: { screeningId } }, { asked, first: null, again, words: WORDS, told: 'all', through });
@@ -422,7 +422,7 @@ describe('the payment', () => {
     expect(intents).toHaveLength(1);
   });
 
-  it('is followed until the processor has decided, and charged once', async () => {
+  it('is followed until the processor has decided, and is charged once', async () => {
     const screeningId = await session();
     await open();
     const faults = await new Faults({ method: 'POST', path: /\/payments\/[^/]+\/confirm$/ }).stand();
@@ -444,7 +444,7 @@ describe('the payment', () => {
     const { transactionId } = await host.hears('onPaymentSuccess');
     expect(await processor.money({ transaction: transactionId })).toMatchObject({ succeeded: 1, received: 3_500 });
     expect(await toldOf('onPaymentSuccess')).toHaveLength(1);
-    // What the vendor bills for it is not counted as another session's.
+    // Waits for the bill of this report, so that the next test does not count it.
     await host.hears('onScreeningSuccess');
   });
 });
@@ -456,7 +456,7 @@ describe('the report', () => {
   it.each([
     ['its data', 'application/json'],
     ['its page', 'text/html'],
-  ])('is billed once, whatever happens to %s', async (_, accept) => {
+  ])('is billed once, whatever fault meets %s', async (_, accept) => {
     const id = await session({}, nopay);
     const asked = { method: 'GET', path: /\/reports\/[^/]+$/, accept } as const;
     const through = () => host.hears('onScreeningSuccess');
@@ -473,7 +473,7 @@ describe('the report', () => {
     expect(billed).toBe(1);
   });
 
-  it('is saved when the PDF can be made', async () => {
+  it('is saved as a PDF when the PDF can be made', async () => {
     const id = await session({}, nopay);
     const press = () => host.press(button('Download PDF'));
     await endure(wish(id), {
@@ -489,7 +489,7 @@ describe('the report', () => {
     });
   });
 
-  it('is asked about until it is known whether it is shared', async () => {
+  it('is asked about until its sharing is known', async () => {
     const id = await session({}, nopay);
     await endure(wish(id), {
       asked: { method: 'GET', path: /\/sharing$/ },
@@ -501,7 +501,7 @@ describe('the report', () => {
     });
   });
 
-  it('is shared once, and taken back once', async () => {
+  it('is shared once and revoked once', async () => {
     const id = await session({}, nopay);
     const step = {
       words: { ...always('We do not know whether that worked.'), limited: DID_NOT, noToken: DID_NOT },
@@ -542,7 +542,7 @@ describe('the income', () => {
   it.each([
     ['opening', { method: 'POST', path: /\/voie\/sessions$/ }],
     ['its status', { method: 'GET', path: /\/voie\/sessions\/[^/]+\/status$/ }],
-  ] as const)('is asked for once, whatever happens to %s', async (_, asked) => {
+  ] as const)('is requested once, whatever fault meets %s', async (_, asked) => {
     const screeningId = await session();
     const inquiries = async (): Promise<number> =>
       ((await (await fetch(`${embedding.service.sandboxUrl}/control/income/inquiries`)).json()) as any).inquiries
@@ -558,7 +558,7 @@ describe('the income', () => {
   });
 });
 
-describe('the token of a page that is open', () => {
+describe('the token of an open page', () => {
   /** A key of the demo account that the service refuses to this page. */
   async function refusedKey(origin: string, deactivated: boolean): Promise<string> {
     const { accountId } = embedding.credentials.accounts.demo;
@@ -574,7 +574,7 @@ describe('the token of a page that is open', () => {
     await host.press(button('Continue'));
   };
 
-  it('is renewed at nine tenths of its life, and the frame goes on with the new one', async () => {
+  it('is renewed after nine tenths of its life, and the frame uses the new one', async () => {
     const screeningId = await session({ lastName: 'Otptest' });
     host = await embedding.open();
     await host.page.clock.install();
@@ -598,18 +598,18 @@ describe('the token of a page that is open', () => {
   it.each<[string, ComponentErrorCode, () => Promise<string>]>([
     ['its key was deactivated', 'KEY_INACTIVE', () => refusedKey(embedding.hostOrigin, true)],
     [
-      'the page is no origin of its key any more',
+      'the page is no longer an origin of its key',
       'ORIGIN_NOT_ALLOWED',
       () => refusedKey('https://elsewhere.example.test', false),
     ],
-  ])('is not renewed when %s: the page is told %s, and the person reads what to do', async (_, code, refused) => {
+  ])('is not renewed when %s: the page gets %s, and the person reads what to do', async (_, code, refused) => {
     const screeningId = await session({ lastName: 'Otptest' });
     const key = await refused();
     await open();
     const faults = await new Faults({ method: 'POST', path: /\/otp$/ }).stand();
     await host.mount({ options: { screeningId } });
     await host.hears('onReady');
-    // The service remembers for some seconds that a key is good, so the renewal is made with one that it refuses from the first.
+    // The service remembers for some seconds that a key is good. The renewal therefore uses a key that the service has always refused.
     await host.page.route('**/auth/token/exchange', (route) =>
       route.continue({ headers: { ...route.request().headers(), 'x-publishable-key': key } }),
     );
@@ -628,7 +628,7 @@ describe('the token of a page that is open', () => {
 });
 
 describe('a slow connection', () => {
-  it('leads to the first step as well', async () => {
+  it('also leads to the first step', async () => {
     host = await embedding.open();
     const slow3G = { offline: false, latency: 400, downloadThroughput: 50_000, uploadThroughput: 50_000 };
     const slowDown = async (target: Page | Frame): Promise<void> => {
@@ -652,7 +652,7 @@ describe('a reload', () => {
     await host.hears('onReady');
   };
 
-  it('of the details keeps nothing that was typed', async () => {
+  it('at the details keeps no typed text', async () => {
     await open();
     await host.mount();
     await field('First name').fill('Ana');
@@ -661,7 +661,7 @@ describe('a reload', () => {
     for (const label of ['First name', 'Social Security number']) expect(await field(label).inputValue()).toBe('');
   });
 
-  it('while the vendor has not answered goes on waiting, and then goes on', async () => {
+  it('before the vendor has answered goes on waiting, and then continues', async () => {
     const screeningId = await session({ lastName: 'Otptest' });
     await open();
     let waits = true;
@@ -678,7 +678,7 @@ describe('a reload', () => {
     expect(await host.hears('onStepStart')).toEqual({ step: 'otp' });
   });
 
-  it('of somebody who is through shows that', async () => {
+  it('of a verified person shows the end', async () => {
     const screeningId = await session({ userType: 'AGENT' });
     await open();
     await host.mount({ options: { screeningId } });
@@ -691,7 +691,7 @@ describe('a reload', () => {
 });
 
 describe('a view that is unmounted', () => {
-  it('in the middle of a call ends it, and tells nothing more', async () => {
+  it('during a call cancels the call and calls no more callbacks', async () => {
     const screeningId = await session({ lastName: 'Otptest' });
     await open();
     for (const [path, act] of [
@@ -705,7 +705,7 @@ describe('a view that is unmounted', () => {
       await host.mount({ options: { screeningId } });
       await act();
       await until(`a call of ${path.source} is under way`, async () => pending === 1);
-      // In one turn of the page, so that nothing can be told between the two.
+      // Runs in one turn of the page, so that no callback can come in between.
       const told: Told[] = await host.page.evaluate(() => {
         const page = globalThis as any;
         page.mounted.unmount();

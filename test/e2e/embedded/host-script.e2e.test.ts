@@ -1,4 +1,4 @@
-// The host script in a real browser: what it refuses, what it tells, and what it leaves behind (docs/how-to/embed-the-component.md).
+// The host script in a real browser: its refusals, its callbacks, and its cleanup (docs/how-to/embed-the-component.md).
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page, Route } from 'playwright-core';
 import { COMPONENT_ERRORS, type ComponentErrorCode } from '../../../web/contract/codes.js';
@@ -10,7 +10,7 @@ import { freePort } from '../../support/redis.js';
 import { FrameDouble, isFramePage } from '../../support/frame-double.js';
 
 const SESSION = '0190b5a0-0000-7000-8000-000000000001';
-/** Of the frame, and of the frames in it. */
+/** The documents of the frame and of the frames in it. */
 const isDocument = (url: URL): boolean => isFramePage(url) || url.pathname.startsWith('/browser/payment-element');
 const isExchange = (url: URL): boolean => url.pathname === '/auth/token/exchange';
 const error = (code: ComponentErrorCode, recoverable?: boolean): object => ({
@@ -38,13 +38,13 @@ async function open(path = '/two'): Promise<void> {
   page = host.page;
 }
 
-/** Of the page, for those that ask how long something takes. */
+/** Stops the page's clock, for tests of time limits. */
 async function stopTheClock(): Promise<void> {
   await page.clock.install();
   await page.clock.pauseAt(Date.now() + 60_000);
 }
 
-/** A page whose frames are doubles. */
+/** Opens a page whose frames are doubles. */
 async function openWithDouble(): Promise<void> {
   await open();
   await FrameDouble.serveIn(page);
@@ -55,7 +55,7 @@ const hostScript = async (): Promise<string> =>
 
 const iframes = (): Promise<number> => page.locator('iframe').count();
 
-/** What an expression of the page rejects with: its message, and the names of whatever else the error has. */
+/** The error with which an expression of the page rejects: its message, and the names of its other fields. */
 async function rejectionOf(expression: string): Promise<unknown> {
   return page.evaluate(
     `(async () => ${expression})().then(() => null, (error) => [error.constructor.name, error.message, ...Object.keys(error)])`,
@@ -68,7 +68,7 @@ interface ExchangeReply {
   readonly body: unknown;
 }
 
-/** Replies of the token exchange, one after the other, in place of the service's; the last one stays. */
+/** Answers the token exchanges in order, in place of the service. The last reply stays. */
 async function exchangeGives(...replies: ExchangeReply[]): Promise<Record<string, string>[]> {
   const asked: Record<string, string>[] = [];
   await page.route(isExchange, async (route) => {
@@ -92,7 +92,7 @@ const token = (name: string, more: object = {}): { body: unknown } => ({
 });
 
 describe('init', () => {
-  it('rejects with a plain error, without a code', async () => {
+  it('rejects with a plain error without a code', async () => {
     await open();
     const given: [string, keyof typeof REJECTIONS][] = [
       ...[
@@ -133,7 +133,7 @@ describe('init', () => {
       ]);
   });
 
-  it('takes addresses of plain HTTP on a page of HTTPS from the own machine only', async () => {
+  it('accepts plain HTTP addresses on an HTTPS page only for the same machine', async () => {
     await open();
     await page.route('https://shop.example.test/', (route) =>
       route.fulfill({ contentType: 'text/html', body: '<!doctype html><title>Shop</title>' }),
@@ -147,7 +147,7 @@ describe('init', () => {
       expect(await init(address)).toBeNull();
   });
 
-  it('needs the address of the service where somebody else serves the script', async () => {
+  it('needs the address of the service when another host serves the script', async () => {
     await open('/');
     await page.addScriptTag({ content: await hostScript() });
     expect(await rejectionOf(`Service.init('${key}')`)).toEqual(['Error', REJECTIONS.baseUrlUnknown]);
@@ -156,7 +156,7 @@ describe('init', () => {
 });
 
 describe('mount', () => {
-  it('rejects with a plain error, and leaves nothing in the page', async () => {
+  it('rejects with a plain error and leaves nothing in the page', async () => {
     await open();
     await page.evaluate(async (key) => {
       const global = globalThis as any;
@@ -203,7 +203,7 @@ describe('mount', () => {
       expect([expression, await rejectionOf(expression)]).toEqual([expression, ['Error', REJECTIONS[reason]]]);
     expect(await iframes()).toBe(0);
     expect(host.requests.filter(({ url }) => isExchange(new URL(url)))).toEqual([]);
-    // Each of the texts has been seen here, or belongs to one of the other tests.
+    // Each text occurs here or belongs to another test.
     const seen = new Set(cases.map(([, reason]) => reason));
     expect(Object.keys(REJECTIONS).filter((reason) => !seen.has(reason as never))).toEqual([
       ...[
@@ -220,7 +220,7 @@ describe('mount', () => {
     ]);
   });
 
-  it('puts one view into an element, and one of a screening into a page', async () => {
+  it('allows one view in an element, and one view of a screening in a page', async () => {
     await openWithDouble();
     await host.mount();
     const again = (more: string, instance = 'instance'): string =>
@@ -239,7 +239,7 @@ describe('mount', () => {
     await FrameDouble.startedIn(page);
   });
 
-  it('puts a frame with a title, a height and nothing else about its looks into the page', async () => {
+  it('puts a frame with a title and a height into the page, and sets no other style', async () => {
     await openWithDouble();
     await host.mount({ init: { locale: 'es' } });
     const frame = page.locator('#place iframe');
@@ -250,10 +250,10 @@ describe('mount', () => {
   });
 });
 
-it('a frame is titled in the language that is spoken in it', async () => {
+it('a frame has its title in the language of its content', async () => {
   host = await embedding.open('/two', { locale: 'es-MX' });
   page = host.page;
-  // French is not spoken, so the browser's language counts.
+  // The component has no French, so the browser's language counts.
   await host.mount({ init: { locale: 'fr' } });
   await host.hears('onReady');
   expect(await page.locator('#place iframe').getAttribute('title')).toBe(TITLES.screening.es);
@@ -261,7 +261,7 @@ it('a frame is titled in the language that is spoken in it', async () => {
 });
 
 describe('a mounted view', () => {
-  it('is ready, with the real frame and the script for modules as well', async () => {
+  it('is ready with the real frame, also with the module script', async () => {
     const module = `<main id="place"></main><script type="module">
       import { Service } from '${embedding.service.baseUrl}/embed/v1/service.mjs';
       globalThis.told = [];
@@ -274,7 +274,7 @@ describe('a mounted view', () => {
     expect(await page.evaluate(() => 'Service' in globalThis)).toBe(false);
   });
 
-  it('is told what the page said, and nothing more', async () => {
+  it("gets the page's options and nothing more", async () => {
     await openWithDouble();
     await exchangeGives(token('first'));
     const options = {
@@ -306,7 +306,7 @@ describe('a mounted view', () => {
     });
   });
 
-  it('passes callbacks on, frozen, to the options and to all who listen, and resizes the frame', async () => {
+  it('passes frozen callbacks to the options and all listeners, and resizes the frame', async () => {
     await openWithDouble();
     await host.mount();
     const frame = await FrameDouble.startedIn(page);
@@ -327,7 +327,7 @@ describe('a mounted view', () => {
     expect(await page.evaluate(() => (globalThis as any).heard.length)).toBe(1);
   });
 
-  it('is disturbed by no listener that throws, rejects or unmounts it', async () => {
+  it('is not disturbed by a listener that throws, rejects or unmounts it', async () => {
     await openWithDouble();
     await host.mount();
     const frame = await FrameDouble.startedIn(page);
@@ -338,7 +338,7 @@ describe('a mounted view', () => {
       instance.on('onStepStart', () => mounted.unmount());
       instance.on('onStepStart', (payload: unknown) => told.push(['last', payload]));
     });
-    // A frame that is gone answers nothing: it answers first, and is unmounted then.
+    // A frame that is gone answers nothing. It therefore answers first and is unmounted then.
     await frame.frame.evaluate(() => {
       const { setTimeout, call } = globalThis as any;
       setTimeout(() => void call(['emit'], { name: 'onStepStart', payload: { step: 'otp' } }));
@@ -350,7 +350,7 @@ describe('a mounted view', () => {
     expect(host.console.filter((line) => line.includes('onStepStart threw'))).toHaveLength(2);
   });
 
-  it('is started anew when its frame loads again', async () => {
+  it('starts again when its frame loads again', async () => {
     await openWithDouble();
     await host.mount();
     const frame = await FrameDouble.startedIn(page);
@@ -363,7 +363,7 @@ describe('a mounted view', () => {
     await host.hears('onStepStart');
   });
 
-  it('knows its session, of which it tells the frame when that loads again', async () => {
+  it('knows its session, and names it to the frame when the frame loads again', async () => {
     await openWithDouble();
     await host.mount();
     const known = (): Promise<unknown> => page.evaluate(() => (globalThis as any).mounted.screeningId);
@@ -383,7 +383,7 @@ describe('a mounted view', () => {
   });
 });
 
-it('a frame that does not understand its page says so', async () => {
+it('a frame that does not understand its page reports it', async () => {
   await open('/two');
   const script = await hostScript();
   const newer = script.replace(/\bprotocol:1\b/, 'protocol:2');
@@ -398,7 +398,7 @@ it('a frame that does not understand its page says so', async () => {
   await host.frame.getByText('This is not available here.').waitFor();
 });
 
-it('a frame at an origin of its own is found by the address that init is given, and told to who gives none', async () => {
+it('a frame at its own origin is found by the address in init; without the address the page learns it', async () => {
   const port = String(await freePort());
   const embeddedUrl = `http://localhost:${port}/embedded`;
   const moved = await embedding.service.startBeside({
@@ -436,22 +436,22 @@ describe('an error of the host script', () => {
     ['no origin', refusal(400, 'MISSING_ORIGIN'), error('MISSING_ORIGIN')],
     ['a fault of the service', refusal(500, 'INTERNAL_ERROR'), error('INTERNAL_ERROR')],
     [
-      'a code that is none of the component',
+      'a code that the component does not have',
       refusal(409, 'ATTEMPT_IN_PROGRESS', { message: 'Later.', recoverable: true }),
       { code: 'ATTEMPT_IN_PROGRESS', message: 'Later.', recoverable: true },
     ],
-    ['a refusal that is no JSON', { status: 403, body: '<html>' }, error('UNKNOWN_ERROR', false)],
-    ['a fault that is no JSON', { status: 500, body: 'Fault' }, error('UNKNOWN_ERROR', true)],
+    ['a refusal that is not JSON', { status: 403, body: '<html>' }, error('UNKNOWN_ERROR', false)],
+    ['a fault that is not JSON', { status: 500, body: 'Fault' }, error('UNKNOWN_ERROR', true)],
     ['a refusal without a code', { status: 400, body: {} }, error('TOKEN_EXCHANGE_FAILED', false)],
     ['a fault without a code', { status: 500, body: { error: null } }, error('TOKEN_EXCHANGE_FAILED', true)],
-    ['a token that is none', token('a b'), error('TOKEN_EXCHANGE_FAILED', false)],
-    ['a token that has ended', token('a', { expires_in: 0 }), error('TOKEN_EXCHANGE_FAILED', false)],
+    ['a reply without a valid token', token('a b'), error('TOKEN_EXCHANGE_FAILED', false)],
+    ['an expired token', token('a', { expires_in: 0 }), error('TOKEN_EXCHANGE_FAILED', false)],
   ];
   function refusal(status: number, code: string, more: object = {}): { status: number; body: unknown } {
-    return { status, body: { error: { code, message: 'As the service says it.', ...more } } };
+    return { status, body: { error: { code, message: 'The message of the service.', ...more } } };
   }
 
-  it('is told for every reply to the token exchange, and the view has left the page by then', async () => {
+  it('is reported for every reply to the token exchange, after the view has left the page', async () => {
     await openWithDouble();
     for (const [what, reply, told] of exchanges) {
       await page.unroute(isExchange);
@@ -461,7 +461,7 @@ describe('an error of the host script', () => {
       expect([what, await host.hears('onError')]).toEqual([what, told]);
       expect(await iframes()).toBe(0);
     }
-    // The same instance may mount again, and has better luck.
+    // The same instance may mount again, and succeeds now.
     await page.unroute(isExchange);
     await page.evaluate(() =>
       (globalThis as any).instance.mount('screening', { selector: '#place', unitAddress: 'x' }),
@@ -472,14 +472,14 @@ describe('an error of the host script', () => {
   it.each<[ComponentErrorCode, string, string]>([
     ['INVALID_KEY', '', 'pk_test_0123456789abcdef'],
     ['ORIGIN_NOT_ALLOWED', 'of another origin', ''],
-  ])('%s is what the service says to a page %s', async (code, elsewhere, unknownKey) => {
+  ])("%s is the service's answer to a page %s", async (code, elsewhere, unknownKey) => {
     await open();
     if (elsewhere) await page.goto(`${embedding.hostOrigin.replace('localhost', '127.0.0.1')}/two`);
     await host.mount({ key: unknownKey || key });
     expect(await host.hears('onError')).toEqual(error(code));
   });
 
-  it('is told to every view that waits for the one exchange', async () => {
+  it('reaches every view that waits for the same exchange', async () => {
     await openWithDouble();
     const asked = await exchangeGives(refusal(403, 'KEY_INACTIVE'));
     await page.evaluate(async (key) => {
@@ -498,7 +498,7 @@ describe('an error of the host script', () => {
     expect(await iframes()).toBe(0);
   });
 
-  it('TOKEN_EXCHANGE_FAILED follows a connection that is refused again and again, and not one that is once', async () => {
+  it('TOKEN_EXCHANGE_FAILED follows repeated refused connections, and not a single one', async () => {
     await openWithDouble();
     await page.route(isExchange, (route) => route.abort(), { times: 1 });
     await host.mount();
@@ -529,7 +529,7 @@ describe('an error of the host script', () => {
     await openWithDouble();
     await stopTheClock();
     await host.mount();
-    // The token is there, so that nothing but the frame is waited for.
+    // The token is there, so that only the frame is missing.
     await FrameDouble.startedIn(page);
     await page.evaluate(() => (globalThis as any).mounted.unmount());
     const evil = `${embedding.hostOrigin}/evil`;
@@ -593,7 +593,7 @@ describe('an error of the host script', () => {
   });
 
   it.each(['AGENT', 'PMC'])(
-    'SYSTEM_CONFIGURATION_ERROR follows a report for an %s, once mount has resolved',
+    'SYSTEM_CONFIGURATION_ERROR follows a report for an %s after mount has resolved',
     async (userType) => {
       await open();
       await host.mount({ view: 'report', options: { userType, screeningId: SESSION } });
@@ -611,12 +611,12 @@ describe('a session grant', () => {
     const frame = await FrameDouble.startedIn(page);
     expect((await frame.call('token', 'first')).value).toMatchObject({ token: 'second' });
     expect(asked.map((headers) => headers['x-session-token'])).toEqual(['grant', undefined]);
-    // The second could be another account's without the first.
+    // Without the first token, the second could belong to another account.
     expect(asked[1]).toMatchObject({ authorization: 'Bearer first' });
     expect(await host.told()).toEqual([]);
   });
 
-  it('that cannot be used is a line in the console; on behalf of a child it is DELEGATION_UNSUPPORTED', async () => {
+  it('that cannot be used is a line in the console, and DELEGATION_UNSUPPORTED on behalf of a child account', async () => {
     await openWithDouble();
     const secretKey = embedding.credentials.accounts.demo.secretKey;
     const minted = await embedding.service.request('POST', '/v1/sessions', {
@@ -642,21 +642,21 @@ describe('a session grant', () => {
     });
   });
 
-  it('that was redeemed without a reply fails the view: its session would be bound to nothing', async () => {
+  it('that was redeemed without a reply fails the view, because its session would have no grant', async () => {
     await openWithDouble();
     const minted = await embedding.service.request('POST', '/v1/sessions', {
       headers: { 'x-secret-key': embedding.credentials.accounts.demo.secretKey },
       body: {},
     });
     const lost = async (route: Route): Promise<void> => {
-      // What is sent from here has no origin of its own.
+      // A request from this process has no origin of its own.
       await route.fetch({ headers: { ...route.request().headers(), origin: embedding.hostOrigin } });
       await route.abort();
     };
     await page.route(isExchange, lost, { times: 1 });
     await host.mount({ init: { sessionToken: minted.body.token } });
     expect(await host.hears('onError')).toEqual(error('TOKEN_EXCHANGE_FAILED', false));
-    // Nor does the next view of the instance.
+    // The next view of the instance fails too.
     await page.evaluate(() =>
       (globalThis as any).instance.mount('screening', {
         selector: '#place',
@@ -670,7 +670,7 @@ describe('a session grant', () => {
 });
 
 describe('the token', () => {
-  /** Two views of one instance, each with a double. */
+  /** Mounts two views of one instance, each with a double. */
   async function mountTwo(): Promise<FrameDouble[]> {
     await host.mount();
     await page.evaluate(() => {
@@ -684,7 +684,7 @@ describe('the token', () => {
     return [await FrameDouble.startedIn(page), await FrameDouble.startedIn(page, '#other')];
   }
 
-  it('is exchanged once for all views, and renewed at 90 % of its life', async () => {
+  it('is exchanged once for all views, and renewed after 90 % of its life', async () => {
     await openWithDouble();
     await stopTheClock();
     const asked = await exchangeGives(token('first'), token('second'), token('third'));
@@ -699,7 +699,7 @@ describe('the token', () => {
     await page.clock.fastForward(3_600 * 0.9 * 1_000);
     for (const frame of frames) expect(await frame.hears('renewed', 2)).toMatchObject({ token: 'third' });
     expect(asked).toHaveLength(3);
-    // Without a view nothing is renewed; the next view finds the token that there is.
+    // Without a view the token is not renewed. The next view finds the existing token.
     await page.evaluate(() => {
       const { instance, mounted } = globalThis as any;
       mounted.unmount();
@@ -709,7 +709,7 @@ describe('the token', () => {
     expect(asked).toHaveLength(3);
   });
 
-  it('rests while nothing is mounted', async () => {
+  it('is not renewed while no view is mounted', async () => {
     await openWithDouble();
     await stopTheClock();
     const asked = await exchangeGives(token('first'), token('second'));
@@ -730,7 +730,7 @@ describe('the token', () => {
     expect(await frame.hears('renewed')).toMatchObject({ token: 'second' });
   });
 
-  it('is exchanged once more when the service refuses it, for all who ask at once, and not again', async () => {
+  it('is exchanged once more when the service refuses it, for all views together, and not again', async () => {
     await openWithDouble();
     const asked = await exchangeGives(token('first'), token('second'), token('third'));
     const [frame, other] = (await mountTwo()) as [FrameDouble, FrameDouble];
@@ -744,12 +744,12 @@ describe('the token', () => {
     expect((await frame.call('token', null)).value.token).toBe('second');
     expect((await frame.call('token', 'second')).value).toBeNull();
     expect(asked).toHaveLength(2);
-    // What the service has refused proves nothing.
+    // A refused token proves nothing, so it is not sent.
     expect(asked[1]).not.toHaveProperty('authorization');
     expect(await host.told()).toEqual([]);
   });
 
-  it('whose renewal fails is renewed until it ends', async () => {
+  it('is renewed again after a failed renewal, until it ends', async () => {
     await openWithDouble();
     await stopTheClock();
     const asked = await exchangeGives(
@@ -771,7 +771,7 @@ describe('the token', () => {
     expect(asked).toHaveLength(4);
   });
 
-  it('that ended while the computer slept proves nothing: it is exchanged anew, and one of a grant is over', async () => {
+  it("that ended while the computer slept proves nothing: it is exchanged again, and a grant's token is over", async () => {
     for (const grant of [null, { consumed: true, reason: null }]) {
       await openWithDouble();
       await stopTheClock();
@@ -790,7 +790,7 @@ describe('the token', () => {
     }
   });
 
-  it('that the service takes no more although it should be good is replaced as well', async () => {
+  it('is also replaced when the service refuses it before its end', async () => {
     await openWithDouble();
     await stopTheClock();
     const refused = { status: 401, body: { error: { code: 'AUTH_UNAUTHORIZED', message: 'x' } } };
@@ -803,7 +803,7 @@ describe('the token', () => {
     expect(await host.told()).toEqual([]);
   });
 
-  it('that cannot be renewed is told to every view, and the views stay', async () => {
+  it('that cannot be renewed is reported to every view, and the views stay', async () => {
     const replies: [{ status?: number; body: unknown }, object][] = [
       [{ status: 503, body: {} }, error('TOKEN_REFRESH_FAILED', true)],
       [{ status: 200, body: {} }, error('TOKEN_REFRESH_FAILED', false)],
@@ -819,12 +819,12 @@ describe('the token', () => {
       expect(await host.hears('other', index + 1)).toEqual(told);
     }
     expect(await iframes()).toBe(2);
-    // The token is still there for whoever has not been refused.
+    // The token is still there for a view that was not refused.
     expect((await frame.call('token', null)).value.token).toBe('first');
   });
 });
 
-describe('what has the focus in the frame', () => {
+describe('the focused element in the frame', () => {
   const TALL = 1_500;
   const IN_PAGE = '<div style="height:2000px"></div><main id="place"></main><div style="height:2000px"></div>';
   const IN_BOX = `<div id="box" style="height:300px;overflow:auto">${IN_PAGE}</div>`;
@@ -839,7 +839,7 @@ describe('what has the focus in the frame', () => {
     await frame.emit('onResize', { height: TALL });
   }
 
-  /** Where the area is in the window, or in the box. */
+  /** The place of the area in the window or in the box. */
   async function shown(area: unknown): Promise<unknown> {
     await frame.call('show', area);
     return page.evaluate(() => {
@@ -855,7 +855,7 @@ describe('what has the focus in the frame', () => {
   it.each([
     ['page', IN_PAGE],
     ['box in the page', IN_BOX],
-  ])('is scrolled into view in the %s, by as little as is needed', async (_, body) => {
+  ])('is scrolled into view in the %s, as little as necessary', async (_, body) => {
     await mounted(body);
     await focus();
     const below: any = await shown({ top: 900, bottom: 950 });
@@ -865,7 +865,7 @@ describe('what has the focus in the frame', () => {
     expect(await page.locator('iframe').getAttribute('style')).not.toContain('margin');
   });
 
-  it('scrolls nothing when the page has the focus elsewhere, or the area is none', async () => {
+  it('causes no scrolling when the page has the focus elsewhere, or when there is not a valid area', async () => {
     await mounted(IN_PAGE);
     const before = await shown({ top: 900, bottom: 950 });
     await focus();
@@ -875,7 +875,7 @@ describe('what has the focus in the frame', () => {
       expect(await shown(junk)).toEqual(before);
   });
 
-  it('is told by the real frame, and while something is pressed not before that is over', async () => {
+  it('is reported by the real frame, and during a press only after its end', async () => {
     await open();
     await page.evaluate(() => {
       const { Element } = globalThis as any;
@@ -901,7 +901,7 @@ describe('what has the focus in the frame', () => {
   });
 });
 
-describe('a page that isolates itself', () => {
+describe('a page with cross-origin isolation', () => {
   const OPENER = { 'cross-origin-opener-policy': 'same-origin' };
   const EMBEDDER = { 'cross-origin-embedder-policy': 'require-corp' };
 
@@ -917,17 +917,17 @@ describe('a page that isolates itself', () => {
   }
 
   it.each([
-    ['and is isolated', { ...OPENER, ...EMBEDDER }, true],
+    ['that is isolated', { ...OPENER, ...EMBEDDER }, true],
     ['without an effect', EMBEDDER, false],
-  ])('%s embeds the component, with the frames of the sandbox in it', async (_, headers, isolated) => {
+  ])('%s embeds the component with the frames of the sandbox in it', async (_, headers, isolated) => {
     await opened(headers);
     expect(await page.evaluate(() => (globalThis as any).crossOriginIsolated)).toBe(isolated);
     await atPayment();
   });
 
-  it('embeds frames without the policy too, such as those of Stripe, where the browser has frames without credentials', async () => {
+  it("embeds frames without the policy too, such as Stripe's, when the browser has credentialless frames", async () => {
     await opened({ ...OPENER, ...EMBEDDER });
-    // A reply that a test makes has no address, so that the browser would ask before it loads anything from this machine.
+    // A reply from a test has no address. The browser would therefore ask before it loads from this machine.
     await page.context().grantPermissions(['local-network-access']);
     await page.route(isDocument, async (route) => {
       const response = await route.fetch();
@@ -946,8 +946,8 @@ describe('a page that isolates itself', () => {
   });
 });
 
-describe('what others say', () => {
-  it('through the port changes nothing when it is no callback', async () => {
+describe('a message of another sender', () => {
+  it('changes nothing when it comes through the port and is not a callback', async () => {
     await openWithDouble();
     await host.mount();
     const frame = await FrameDouble.startedIn(page);
@@ -970,7 +970,7 @@ describe('what others say', () => {
         port.postMessage(message);
       for (let i = 0; i < 5_000; i += 1)
         port.postMessage({ namespace: 'penpal', type: 'CALL', id: 'f', methodPath: ['emit'], args: [cycle] });
-      // The handshake once more.
+      // Repeats the handshake.
       for (const type of ['SYN', 'ACK1', 'ACK2'])
         port.postMessage({ namespace: 'penpal', type, participantId: '~~', methodPaths: [['start']] });
     });
@@ -985,7 +985,7 @@ describe('what others say', () => {
     expect(host.console.filter((line) => line.startsWith('uncaught'))).toEqual([]);
   });
 
-  it('to the window of the page changes nothing', async () => {
+  it('changes nothing when it comes to the window of the page', async () => {
     await openWithDouble();
     await host.mount();
     const frame = await FrameDouble.startedIn(page);
@@ -1009,9 +1009,9 @@ describe('what others say', () => {
     expect((await host.told()).map(([name]) => name)).toEqual(['onStepStart']);
   });
 
-  it('to the real frame is heard from the page only: no port from another frame is taken', async () => {
+  it('reaches the real frame only from the page: the frame takes no port from another frame', async () => {
     await open();
-    // A neighbour that knows the message sends ports to every frame, as fast as it can.
+    // A neighbour that knows the message sends ports to every frame as fast as it can.
     await page.evaluate(() => {
       const { document } = globalThis as any;
       const neighbour = document.createElement('iframe');
@@ -1037,8 +1037,8 @@ describe('what others say', () => {
   });
 });
 
-describe('afterwards', () => {
-  /** From now on the page knows the timers that run and the ports that are open. */
+describe('after the end', () => {
+  /** Records the running timers and the open ports of the page from now on. */
   async function watch(): Promise<void> {
     await page.addInitScript(() => {
       const global = globalThis as any;
@@ -1054,7 +1054,7 @@ describe('afterwards', () => {
       global.MessageChannel = class extends MessageChannel {
         constructor() {
           super();
-          // By a number: what is watched must not be kept by that.
+          // Recorded by number, because a reference would keep the port.
           (this as any).port1.number = ports.size + Math.random();
           ports.add((this as any).port1.number);
         }
@@ -1095,7 +1095,7 @@ describe('afterwards', () => {
     }
   });
 
-  it('an instance that is destroyed ends what is under way', async () => {
+  it('a destroyed instance cancels its open requests', async () => {
     await openWithDouble();
     await page.route(isExchange, () => undefined);
     const failed = page.waitForEvent('requestfailed', (request) => isExchange(new URL(request.url())));
@@ -1108,7 +1108,7 @@ describe('afterwards', () => {
     expect(await host.told()).toEqual([]);
   });
 
-  it('nothing is left of twenty views: no frame, listener, timer, port or memory', async () => {
+  it('twenty views leave no frame, listener, timer, port or memory', async () => {
     await open();
     await watch();
     const before = await page.evaluate(() => Object.getOwnPropertyNames(globalThis).length);
@@ -1156,7 +1156,7 @@ describe('afterwards', () => {
     const first = { counts: await measure(), heap: await heap() };
     await cycles(20);
     const last = { counts: await measure(), heap: await heap() };
-    // The browser's own count is off by one now and then; what every view left would be twenty.
+    // The browser's own count sometimes differs by one. A leak of every view would be twenty.
     for (const [what, count] of Object.entries(last.counts)) {
       const more = count - (first.counts[what] ?? 0);
       expect([what, more, more < 10]).toEqual([what, more, true]);
@@ -1168,7 +1168,7 @@ describe('afterwards', () => {
     expect(await page.evaluate(() => Object.getOwnPropertyNames(globalThis).length)).toBe(before + 2);
   });
 
-  it('the page has one global more, and nothing stored', async () => {
+  it('the page has one more global and no stored data', async () => {
     await open();
     embedding.serving('/bare', { html: '<!doctype html><title>Bare</title><main id="place"></main>' });
     await page.goto(`${embedding.hostOrigin}/bare`);

@@ -1,4 +1,4 @@
-// Pages and frames that lie: what a page can do to the frame, a frame to the page, and a report to both.
+// Hostile pages and frames: the harm that a page could do to the frame, a frame to the page, and a report to both.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { Embedding, type HostPage } from '../../support/embedding.js';
@@ -6,7 +6,7 @@ import { soon, until } from '../../support/eventually.js';
 import { FrameDouble } from '../../support/frame-double.js';
 import type { PlatformCaller } from '../../support/service.js';
 
-/** Of the functions that run in the browser. */
+/** For the functions that run in the browser. */
 declare const document: any;
 
 let embedding: Embedding;
@@ -27,7 +27,7 @@ const frameUrl = (): string =>
 
 const uncaught = (): string[] => host.console.filter((line) => line.startsWith('uncaught'));
 
-/** A page that speaks to the real frame by itself: penpal by hand, so that it can say what the host script never does. */
+/** A page that speaks to the real frame itself. It speaks penpal by hand and can say things that the host script never says. */
 async function lyingPage(): Promise<void> {
   host = await embedding.open('/empty');
   page = host.page;
@@ -88,12 +88,12 @@ const aStart = (token: string, more: object = {}): Record<string, unknown> => ({
   ...more,
 });
 
-describe('a page that lies to the frame', () => {
+describe('a hostile page', () => {
   const inFrame = () => page.frameLocator('#frame');
   const say = (method: unknown, ...args: unknown[]): Promise<void> =>
     page.evaluate(([method, args]) => (globalThis as any).say(method, ...args), [method, args] as const);
 
-  it('starts nothing with junk, the first right start counts, and no second one', async () => {
+  it('starts nothing with junk; only the first valid start counts', async () => {
     await lyingPage();
     const token = await bearer();
     const right = aStart(token);
@@ -108,7 +108,7 @@ describe('a page that lies to the frame', () => {
     expect(uncaught()).toEqual([]);
   });
 
-  it('pollutes no prototype, and reaches no method but the two', async () => {
+  it('pollutes no prototype, and reaches only the two methods', async () => {
     await lyingPage();
     await page.evaluate(
       (start) => {
@@ -139,7 +139,7 @@ describe('a page that lies to the frame', () => {
     expect(uncaught()).toEqual([]);
   });
 
-  it('does not keep the frame from being used, with ten thousand messages and the longest of strings', async () => {
+  it('cannot make the frame unusable with ten thousand messages and very long strings', async () => {
     await lyingPage();
     const token = await bearer();
     await say(['start'], aStart(token));
@@ -163,7 +163,7 @@ describe('a page that lies to the frame', () => {
     expect(uncaught()).toEqual([]);
   });
 
-  it('shows markup in what it fills in as text, and gets its own address for nothing', async () => {
+  it('sees its markup shown as text, and its addresses not called', async () => {
     await lyingPage();
     const markup = '<img src=x onerror="globalThis.ran=1">';
     const elsewhere = embedding.hostOrigin;
@@ -194,7 +194,7 @@ describe('a page that lies to the frame', () => {
   it('opens no port from a window that is not the parent, before or after the real one', async () => {
     host = await embedding.open('/empty');
     page = host.page;
-    // A popup of the page, which has the frame's window in its hands.
+    // A popup of the page that holds the frame's window.
     await page.evaluate((src) => {
       const global = globalThis as any;
       global.answers = 0;
@@ -217,7 +217,7 @@ describe('a page that lies to the frame', () => {
         const { port1, port2 } = new global.MessageChannel();
         port1.onmessage = () => (global.greeted = true);
         port1.postMessage({ namespace: 'penpal', type: 'SYN', participantId: '~' });
-        // What is no port message, and one without a port, use nothing up.
+        // Other messages, and a message without a port, do not use up the one port.
         for (const data of [null, 'service:port2', { toString: 'service:port' }, ['service:port'], 'service:port'])
           frame.contentWindow.postMessage(data, '*');
         frame.contentWindow.postMessage('service:port', new URL(src).origin, [port2]);
@@ -239,7 +239,7 @@ describe('a page that lies to the frame', () => {
   });
 });
 
-describe('a frame that lies to the page', () => {
+describe('a hostile frame', () => {
   async function lyingFrame(): Promise<FrameDouble> {
     host = await embedding.open();
     page = host.page;
@@ -248,7 +248,7 @@ describe('a frame that lies to the page', () => {
     return FrameDouble.startedIn(page);
   }
 
-  it('tells known fields only, of the right types', async () => {
+  it('reports only known fields of the right types', async () => {
     const double = await lyingFrame();
     const session = '0190b5a0-0000-7000-8000-000000000001';
     const personal = { ssn: '123456789', name: 'Ana', toString: 'x', nested: { ssn: '123456789' } };
@@ -275,7 +275,7 @@ describe('a frame that lies to the page', () => {
     expect(uncaught()).toEqual([]);
   });
 
-  it('neither grows without end nor keeps the page from answering', async () => {
+  it('cannot grow without end, and cannot stop the page from answering', async () => {
     const double = await lyingFrame();
     for (const height of [Infinity, 1e9, -1, NaN, '300', null, { valueOf: 300 }])
       await double.emit('onResize', { height });
@@ -296,7 +296,7 @@ describe('a frame that lies to the page', () => {
     expect(await page.locator('#place iframe').evaluate((frame: any) => frame.style.height)).toBe('512px');
   });
 
-  it('gets the token that it has been given, and no exchange for the asking', async () => {
+  it('gets the token that it had, and no exchange on request', async () => {
     const double = await lyingFrame();
     for (const junk of [undefined, null, 7, {}, 'x'.repeat(1_000_000), '__proto__'])
       expect((await double.call('token', junk)).value).toMatchObject({ token: expect.any(String) });
@@ -314,7 +314,7 @@ describe('a frame that lies to the page', () => {
   });
 });
 
-describe('a report that lies', () => {
+describe('a hostile report', () => {
   it('runs nothing, sends nothing and leads nowhere', async () => {
     const { body } = await nopay.submit();
     host = await embedding.open();
@@ -340,7 +340,7 @@ describe('a report that lies', () => {
           })
         : route.continue(),
     );
-    // The integrator's server answers there, so that whatever is let through has a reply.
+    // The integrator's server answers at this address, so that a request that gets through has a reply.
     const reached: string[] = [];
     page.on('response', (response) => response.url().startsWith(elsewhere) && reached.push(response.url()));
     await host.mount({ account: 'nopay', options: { screeningId: body.id } });
@@ -351,7 +351,7 @@ describe('a report that lies', () => {
     page.on('popup', (popup) => popups.push(popup.url()));
     for (const id of ['script', 'top', 'blank', 'parent', 'send', 'self'])
       await report.locator(`#${id}`).dispatchEvent('click');
-    // The journey is still there and can be gone on with.
+    // The journey is still there and can go on.
     await host.press(host.frame.getByRole('button', { name: 'Not now' }));
     expect(await host.hears('onReportShareDeclined')).toEqual({ sessionId: body.id });
     for (const frame of page.frames())

@@ -1,4 +1,4 @@
-// Proof of income in the frame: what is shown on the way, what the page is told, and what is found again.
+// Proof of income in the frame: the screens on the way, the callbacks, and the return to a session.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { FrameLocator } from 'playwright-core';
 import { Embedding, type HostPage } from '../../support/embedding.js';
@@ -56,7 +56,7 @@ async function decide(ending: string): Promise<void> {
 }
 
 describe('the income of a person', () => {
-  it('is confirmed by payroll, and told with the session', async () => {
+  it('is confirmed by payroll, and reported with the session', async () => {
     await open(await screened('Example'));
     expect(await host.hears('onReady')).toEqual({ view: 'income' });
     const { incomeSessionId } = await host.hears('onIncomeReportComplete');
@@ -72,7 +72,7 @@ describe('the income of a person', () => {
     expect((await demo.get(`/voie/sessions/${incomeSessionId}/report`)).status).toBe(200);
   });
 
-  it('is asked of banks when payroll has no match, and the person sees which is asked', async () => {
+  it('is requested from banks when payroll has no match, and the person sees the current source', async () => {
     await open(await screened('Slowincometest'));
     await frame.getByText('Asking payroll providers').first().waitFor();
     await decide('NO_MATCH');
@@ -81,7 +81,7 @@ describe('the income of a person', () => {
     expect(await host.hears('onIncomeReportComplete')).toMatchObject({ route: 'BANKING' });
   });
 
-  it('that nobody knows is a failure, and may be asked for again', async () => {
+  it('that no source knows is a failure, and may be requested again', async () => {
     await open(await screened('Noincometest'));
     const first = await host.hears('onIncomeReportFailure');
     expect(first).toEqual({
@@ -97,14 +97,14 @@ describe('the income of a person', () => {
     expect(await toldOf('onError')).toEqual([]);
   });
 
-  it('is asked for without a screening as well', async () => {
+  it('can be requested without a screening', async () => {
     await open(null);
     expect(await host.hears('onIncomeReportComplete')).toMatchObject({ route: 'PAYROLL' });
   });
 });
 
 describe('an income session', () => {
-  it('is found again by the screening, whatever became of it', async () => {
+  it('is found again by the screening, whatever its state', async () => {
     const screeningId = await screened('Slowincometest');
     await open(screeningId);
     await frame.getByText('Asking payroll providers').first().waitFor();
@@ -120,13 +120,13 @@ describe('an income session', () => {
     expect(await host.hears('onIncomeReportComplete')).toEqual(told);
   });
 
-  it('of an unknown screening is refused, in words and to the page', async () => {
+  it('with an unknown screening is refused, on the screen and to the page', async () => {
     await open('01890000-0000-7000-8000-000000000000');
     await heading('We cannot continue right now').waitFor();
     expect(await host.hears('onError')).toEqual({ code: 'NOT_FOUND', message: expect.any(String), recoverable: false });
   });
 
-  it('goes on when the connection is back', async () => {
+  it('continues when the connection is back', async () => {
     await open(await screened('Slowincometest'));
     await frame.getByText('Asking payroll providers').first().waitFor();
     await host.page.context().setOffline(true);

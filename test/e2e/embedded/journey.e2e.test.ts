@@ -1,5 +1,5 @@
-// One person's way through the embedded component: details, a code, the report, sharing it, and the PDF. Every other screen is in the suites
-// beside this one, which need a browser all along.
+// One person's way through the embedded component: details, a code, the report, sharing it, and the PDF. The other suites of this folder
+// cover every other screen and always need a browser.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Embedding, type HostPage } from '../../support/embedding.js';
 import { aPerson, type PlatformCaller } from '../../support/service.js';
@@ -19,7 +19,7 @@ const button = (name: string) => host.frame.getByRole('button', { name, exact: t
 const heading = (name: string) => host.frame.getByRole('heading', { name, exact: true });
 
 describe('a person in the embedded component', () => {
-  it('types the details and the code, and is told to be verified', async () => {
+  it('types the details and the code, and is verified', async () => {
     host = await embedding.open();
     await host.mount({ account: 'nopay' });
     const person = aPerson({ lastName: 'Otptest' });
@@ -58,14 +58,14 @@ describe('a person in the embedded component', () => {
 });
 
 describe('POST /reports/{id}/pdf', () => {
-  it('200 with a link to a PDF that needs no token, or 503 where no browser starts in its sandbox', async () => {
+  it('200 with a link to a PDF that needs no token, or 503 when no browser starts in its sandbox', async () => {
     const { service } = embedding;
     const { id } = (await nopay.submit()).body;
     const reply = await nopay.post(`/reports/${id}/pdf`, {
       html: '<h1>Report</h1><script>document.body.innerHTML = ""</script>',
       filename: 'Ada.pdf',
     });
-    // As root, or in a container, a browser has no sandbox of its own.
+    // As root or in a container, a browser cannot use its own sandbox.
     if (reply.status === 503) {
       expect(reply.body.error.message).toContain('no browser starts in its sandbox');
       return;

@@ -1,6 +1,6 @@
-// Guarantee: nothing personal crosses from the frame to the page that embeds it, and nothing personal is left behind: not in messages,
-// callbacks, addresses, storage, consoles, the service's log, its files or Redis. Canaries are typed into every field, what the vendors
-// make up on the way are canaries too, and everything that a browser writes or sends is searched for them.
+// Guarantee: no personal data crosses from the frame to the page that embeds it, and none is left behind. This covers messages, callbacks,
+// addresses, storage, consoles, the service's log, its files and Redis. Canaries are typed into every field, and values that the vendors
+// make up are canaries too. Everything that a browser writes or sends is searched for them.
 import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Frame, Page, Request } from 'playwright-core';
@@ -8,7 +8,7 @@ import { filesBelow, findingsOf, RedisCapture } from '../../support/canaries.js'
 import { Embedding, type HostPage, type MountWish } from '../../support/embedding.js';
 import { PlatformCaller, WITH_BROWSER } from '../../support/service.js';
 
-/** Of the functions that run in the browser. */
+/** For the functions that run in the browser. */
 declare const document: any;
 declare const navigator: any;
 
@@ -26,7 +26,7 @@ const TYPED = {
 const WRONG_CODE = '98765432';
 const UNIT = '4712 Canary Perch Road';
 const CARDS = { good: '4242424242424242', declined: '4000000000000002' } as const;
-/** Too short to be looked for among so many digits: they are looked for as values of their own. */
+/** These values are too short for a search among many digits. They are searched for as separate values. */
 const SHORT = ['"739"', '"12 / 39"', '"12/39"', '"1239"', '"54321"'];
 
 const PERSON: Readonly<Record<string, string>> = {
@@ -43,25 +43,25 @@ const CARD: Readonly<Record<string, string>> = Object.fromEntries(
     [`${name} card, grouped`, number.replaceAll(/(\d{4})(?=\d)/g, '$1 ')],
   ]),
 );
-/** What nobody knows beforehand: the questions, and the report. */
+/** Canaries that are known only during the run: the questions and the report. */
 const learned = new Map<string, string>();
 const all = (): [string, string][] => [...Object.entries({ ...PERSON, ...CARD, 'wrong code': WRONG_CODE }), ...learned];
 
-/** Everything of a body that says something about a person, and is not said of everybody. */
+/** Adds all parts of a body that describe a person and are not the same for everyone. */
 function learn(what: string, body: unknown): void {
   if (typeof body === 'string') {
     if (body.length >= 8 && !/^[A-Z0-9_]+$|^\d{4}-\d\d-\d\d/.test(body)) learned.set(`${what} ${learned.size}`, body);
   } else if (typeof body === 'object' && body !== null) for (const value of Object.values(body)) learn(what, value);
 }
 
-/** What was seen: where, and the text. */
+/** A text and the place where it was seen. */
 type Seen = readonly [where: string, text: string];
 
 let embedding: Embedding;
 let capture: RedisCapture;
 let host: HostPage;
 let page: Page;
-/** What was sent from, and what arrived at, windows and ports of an origin. */
+/** Messages that were sent from windows and ports of an origin, or arrived there. */
 let messages: { readonly kind: string; readonly at: string; readonly text: string }[];
 let sent: Request[];
 let seen: Seen[];
@@ -76,7 +76,7 @@ beforeAll(async () => {
 afterAll(() => embedding?.stop());
 afterEach(() => host?.close());
 
-/** A page of which everything that leaves a window is written down. */
+/** Opens a page that records everything that leaves a window. */
 async function open(wish: MountWish): Promise<void> {
   [messages, sent, seen] = [[], [], []];
   host = await embedding.open();
@@ -107,7 +107,7 @@ async function open(wish: MountWish): Promise<void> {
         return original.call(this, data, ...rest);
       };
     }
-    // The window of another origin is no object of this one: what it is sent is seen where it arrives.
+    // Code here cannot change the window of another origin. A message to it is recorded on arrival.
     global.addEventListener('message', (event: any) => write('arrived', event.data));
   });
   page.context().on('request', (request) => sent.push(request));
@@ -116,7 +116,7 @@ async function open(wish: MountWish): Promise<void> {
   await host.hears('onReady');
 }
 
-/** What the browser keeps and shows outside of the frame's document, of every window there is. */
+/** Records the data that the browser keeps and shows outside the frame's document, for every window. */
 async function look(stage: string): Promise<void> {
   for (const frame of page.frames()) {
     const where = `${stage}: ${new URL(frame.url().startsWith('http') ? frame.url() : 'http://inner').origin}`;
@@ -130,7 +130,7 @@ async function look(stage: string): Promise<void> {
 /** Runs in the browser. */
 async function keptBy(): Promise<unknown> {
   const { indexedDB, history, location, name, performance } = globalThis as any;
-  // A browser that keeps nothing for a document of others refuses these.
+  // A browser that keeps no third-party data throws here.
   const attempt = async (read: () => unknown): Promise<unknown> => {
     try {
       return await read();
@@ -150,7 +150,7 @@ async function keptBy(): Promise<unknown> {
   };
 }
 
-/** What of all that holds a canary. What the page itself sends is its own. */
+/** The places that hold a canary. Values that the page itself sends do not count. */
 async function findings(): Promise<string[]> {
   const { service, hostOrigin } = embedding;
   const told = JSON.stringify(await host.told());
@@ -175,7 +175,7 @@ async function findings(): Promise<string[]> {
       ...(isApi && pathname === '/screening/submit' ? Object.keys(PERSON) : []),
       ...(isApi && pathname.endsWith('/otp') ? ['wrong code'] : []),
       ...(origin === service.sandboxUrl ? Object.keys(CARD) : []),
-      // The page that is printed comes back as it was given.
+      // The page to print is sent back as it was received.
       ...(isApi && pathname.endsWith('/pdf') ? [...learned.keys(), ...Object.keys(PERSON)] : []),
     ];
     const forbidden = all().filter(([name]) => !mayHold.includes(name));
@@ -187,7 +187,7 @@ async function findings(): Promise<string[]> {
 const field = (label: string) => host.frame.getByRole('textbox', { name: label, exact: label === 'Code' });
 const button = (name: string | RegExp) => host.frame.getByRole('button', { name, exact: typeof name === 'string' });
 
-/** As a person does: what is filled in at once would stay in the driver's own memory. */
+/** Types like a person. Text that is filled in at once would stay in the driver's own memory. */
 async function type(label: string, text: string): Promise<void> {
   await field(label).click();
   await page.keyboard.press('ControlOrMeta+a');
@@ -241,7 +241,7 @@ async function byCodeAndCard(): Promise<void> {
   expect(await host.hears('onError')).toMatchObject({ code: 'INVALID_ADDRESS' });
   await look('a refusal');
   await type('Last name', 'Otptest');
-  // What the search is to find is there so far.
+  // The search must find something: at this point the memory still holds the data.
   expect(findingsOf(Object.entries(PERSON), 'memory', Buffer.from(await memoryOfTheFrame()))).toContain(
     'SSN, grouped in memory',
   );
@@ -323,7 +323,7 @@ async function byQuestionsWithPrefill(): Promise<void> {
   await look('the end');
 }
 
-describe('nothing personal', () => {
+describe('no personal data', () => {
   it('reaches the page, an address, storage or the console from a person with a code and a card', async () => {
     await capture.during(byCodeAndCard);
     expect(messages.length).toBeGreaterThan(20);
@@ -334,7 +334,7 @@ describe('nothing personal', () => {
     expect(await findings()).toEqual([]);
   });
 
-  it('reaches them from a person with questions, of whom the page knows something', async () => {
+  it('reaches them from a person with questions whose details the page partly knows', async () => {
     await capture.during(byQuestionsWithPrefill);
     expect([...learned.keys()]).toContainEqual(expect.stringMatching(/^question/));
     expect(await findings()).toEqual([]);
@@ -345,7 +345,7 @@ describe('nothing personal', () => {
     const canaries = [...all(), ['unit address', UNIT] as [string, string]];
     const found = capture.findings(canaries);
     for (const file of filesBelow(service.dataDir))
-      // The sandbox is the outside world.
+      // The sandbox is outside the service.
       if (!file.includes('/sandbox/'))
         found.push(...findingsOf(canaries, file.slice(service.dataDir.length), readFileSync(file)));
     found.push(...findingsOf(canaries, 'the log', Buffer.from(service.program.output)));

@@ -1,5 +1,5 @@
-// Paying in the embedded component, with the sandbox's browser library of the processor: its card fields, declines and the
-// authentication step (docs/sandbox.md#the-payment-processor).
+// Paying in the embedded component, with the sandbox's browser library of the processor: its card fields, declines and the authentication
+// step (docs/sandbox.md#the-payment-processor).
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { FrameLocator, Locator } from 'playwright-core';
 import { FRAME } from '../../../web/frame/texts.js';
@@ -36,7 +36,7 @@ async function verified(): Promise<string> {
   return body.id;
 }
 
-/** A verified person before the payment. */
+/** Opens the payment of a verified person. */
 async function atPayment(options: Record<string, unknown> = {}, init: Record<string, unknown> = {}): Promise<string> {
   const screeningId = await verified();
   host = await embedding.open();
@@ -44,7 +44,7 @@ async function atPayment(options: Record<string, unknown> = {}, init: Record<str
   return screeningId;
 }
 
-/** The card fields, which are in a frame of the processor's. */
+/** The card fields, which are in a frame of the processor. */
 const fields = (): FrameLocator => host.frame.frameLocator('iframe[src*="payment-element"]');
 const payButton = (name = 'Pay $35.00'): Locator => host.frame.getByRole('button', { name });
 
@@ -65,7 +65,7 @@ async function transactionOf(screeningId: string): Promise<string> {
   return (await demo.status(screeningId)).body.transactionId;
 }
 
-/** What was told beside the heights. */
+/** The callbacks about steps and the payment. */
 async function toldSteps(): Promise<[string, unknown][]> {
   return (await host.told()).filter(([name]) => name.startsWith('onStep') || name === 'onPaymentSuccess') as [
     string,
@@ -74,7 +74,7 @@ async function toldSteps(): Promise<[string, unknown][]> {
 }
 
 describe('a consumer who pays in the component', () => {
-  it('is told the price, pays by card, and goes on to the report; nobody but the processor gets the card', async () => {
+  it('sees the price, pays by card and goes on to the report; only the processor gets the card', async () => {
     const sessionId = await atPayment();
     expect(await host.hears('onStepStart')).toEqual({ step: 'payment' });
     await pay(CARDS.good);
@@ -107,7 +107,7 @@ describe('a consumer who pays in the component', () => {
     await host.hears('onPaymentSuccess');
   });
 
-  it('reads why the card was declined, and pays with another one, once', async () => {
+  it('reads why the card was declined, and pays once with another card', async () => {
     const sessionId = await atPayment();
     await pay(CARDS.poor);
     const alert = host.frame.getByRole('alert');
@@ -122,7 +122,7 @@ describe('a consumer who pays in the component', () => {
     expect((await host.told()).filter(([name]) => name === 'onError')).toEqual([]);
   });
 
-  it('authenticates at the bank: fails, and then passes', async () => {
+  it('fails the authentication at the bank, and passes it then', async () => {
     await atPayment();
     const bank = host.frame.frameLocator('iframe[src*="authentication"]');
     await pay(CARDS.authenticated);
@@ -140,7 +140,7 @@ describe('a consumer who pays in the component', () => {
     expect(await host.hears('onPaymentSuccess')).toMatchObject({ amount: FEE });
   });
 
-  it('goes on with the same payment after a reload, also one that waits for the bank', async () => {
+  it('continues the same payment after a reload, also when it waits for the bank', async () => {
     const screeningId = await atPayment();
     await pay(CARDS.authenticated);
     await host.frame.frameLocator('iframe[src*="authentication"]').getByRole('button', { name: 'Fail' }).waitFor();
@@ -151,7 +151,7 @@ describe('a consumer who pays in the component', () => {
     expect(await host.hears('onPaymentSuccess')).toMatchObject({ sessionId: screeningId, transactionId: before });
   });
 
-  it('reads that an earlier payment was given back, and pays again', async () => {
+  it('reads that an earlier payment was refunded, and pays again', async () => {
     const screeningId = await verified();
     const { body: first } = await demo.post('/payments/create-intent', { amount: FEE, screeningId });
     await processor.confirm(first.client_secret, 'pm_card_visa');
@@ -174,7 +174,7 @@ describe('a consumer who pays in the component', () => {
     });
   });
 
-  it('is not asked to pay again for what was paid in another tab, of which nobody has told the service', async () => {
+  it('does not pay again for a payment from another tab that the service has not heard of', async () => {
     const screeningId = await verified();
     const { body } = await demo.post('/payments/create-intent', { amount: FEE, screeningId });
     await processor.control('delivery', { drop: 10 });
@@ -186,14 +186,14 @@ describe('a consumer who pays in the component', () => {
     await processor.control('delivery', { drop: 0 });
   });
 
-  it('warns of an application fee that is more than the price, and leaves it out', async () => {
+  it('gets a warning of an application fee above the price, and the fee is left out', async () => {
     await atPayment({ applicationFee: FEE + 1 });
     expect(await host.hears('onWarning')).toEqual({ code: 'INVALID_APPLICATION_FEE', message: expect.any(String) });
     await pay(CARDS.good);
     await host.hears('onPaymentSuccess');
   });
 
-  it('tries again when the library of the processor cannot be loaded', async () => {
+  it("tries again when the processor's library cannot be loaded", async () => {
     const screeningId = await verified();
     host = await embedding.open();
     await host.page.route('**/browser/processor.js', (route) => route.abort());
@@ -209,7 +209,7 @@ describe('a consumer who pays in the component', () => {
     await host.hears('onPaymentSuccess');
   });
 
-  it('is through when the card was charged, although the library of the processor never says so', async () => {
+  it("goes on when the card was charged, although the processor's library never reports it", async () => {
     const screeningId = await verified();
     host = await embedding.open();
     await host.page.addInitScript(() => {
@@ -238,13 +238,13 @@ describe('a consumer who pays in the component', () => {
     expect(await host.hears('onPaymentSuccess')).toMatchObject({ sessionId: screeningId, amount: FEE });
   });
 
-  it('is shown the step again when it could not be rendered', async () => {
+  it('sees the step again after a rendering error', async () => {
     const screeningId = await verified();
     host = await embedding.open();
     await host.page.addInitScript(() => {
       const { Intl } = globalThis as any;
       const { NumberFormat } = Intl;
-      // The price cannot be written, once.
+      // Formatting the price fails once.
       Intl.NumberFormat = function (...options: unknown[]) {
         Intl.NumberFormat = NumberFormat;
         if (options.length > 0) throw new RangeError('no such currency');

@@ -1,4 +1,4 @@
-// What the frame's page lets happen in it and around it, tried in a real browser (docs/contract/platform.md#embedded-component).
+// The limits of the frame's page and of the page around it, tried in a real browser (docs/contract/platform.md#embedded-component).
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
@@ -7,13 +7,13 @@ import { REPORT_STYLE } from '../../../src/surfaces/platform/report-style.js';
 import { Embedding, type HostPage } from '../../support/embedding.js';
 import { until } from '../../support/eventually.js';
 
-/** Of the functions that run in the browser. */
+/** For the functions that run in the browser. */
 declare const document: any;
 declare const navigator: any;
 declare const getComputedStyle: any;
 
 let embedding: Embedding;
-/** An origin that has nothing to do with the key, and what was asked there beside its pages. */
+/** An origin that the key does not allow, and the requests there except those for its pages. */
 let foreign: Server;
 let foreignOrigin: string;
 const foreignPages = new Map<string, string>();
@@ -53,11 +53,11 @@ async function openBare(): Promise<Frame> {
   return frameIn(host.page);
 }
 
-/** A page of the integrator whose frame was served with this in it, and, for comparison, without its policy. */
+/** Opens a page of the integrator whose frame holds this markup. For comparison, the frame can come without its policy. */
 async function openWith(markup: string, { policy = true } = {}): Promise<{ frame: Frame }> {
   host = await embedding.open('/empty');
   const { page } = host;
-  // A page that the test answers for may ask this machine for nothing of another origin.
+  // A page whose content comes from the test may not request other origins on this machine. The test answers this request too.
   await page.route(`${foreignOrigin}/x.js`, (route) =>
     route.fulfill({ contentType: 'text/javascript', body: 'globalThis.ran = "foreign script"' }),
   );
@@ -80,7 +80,7 @@ function frameIn(page: Page): Frame {
   return frame;
 }
 
-/** The directive that refuses what is done in the frame. */
+/** The directive that refuses an action in the frame. */
 function refusal(frame: Frame, name: string): Promise<string> {
   return frame.evaluate(
     ([name, foreign]) =>
@@ -115,12 +115,12 @@ function refusal(frame: Frame, name: string): Promise<string> {
   );
 }
 
-describe('in the frame', () => {
+describe('the page in the frame', () => {
   const INJECTED = `<script>globalThis.ran = 'inline script'</script>
 <img src="data:," onerror="globalThis.ran = 'event handler'">
 <iframe srcdoc="&lt;script&gt;parent.ran = 'script of a document within'&lt;/script&gt;"></iframe>`;
 
-  it('runs no script that somebody has written into the page', async () => {
+  it('runs no script that was injected into it', async () => {
     for (const markup of [INJECTED, `<script src="${foreignOrigin}/x.js"></script>`]) {
       const open = await openWith(markup, { policy: false });
       await open.frame.waitForFunction(() => 'ran' in globalThis);
@@ -135,7 +135,7 @@ describe('in the frame', () => {
     host = await embedding.open('/bare');
   });
 
-  it('loads nothing from elsewhere, sends nothing there and styles nothing by itself', async () => {
+  it('loads nothing from elsewhere, sends nothing there and sets no styles of its own', async () => {
     const frame = await openBare();
     askedThere.length = 0;
     for (const [deed, directive] of [
@@ -155,11 +155,11 @@ describe('in the frame', () => {
     expect(frame.url()).toBe(frameUrl);
   });
 
-  it('makes markup and scripts of text in no way, and code of text neither', async () => {
+  it('makes no markup, scripts or code from text', async () => {
     const frame = await openBare();
     const thrown = await frame.evaluate(
       (foreign) =>
-        // In a task of the page: what a debugger calls directly is let through.
+        // Runs in a task of the page, because a direct call of the debugger would be allowed.
         new Promise<Record<string, string>>((resolve) =>
           setTimeout(() => {
             const attempt = (deed: () => unknown): string => {
@@ -206,13 +206,13 @@ describe('in the frame', () => {
     });
   });
 
-  it('uses no camera, microphone or location, whatever the page around it grants, and may pay', async () => {
+  it('uses no camera, microphone or location, whatever the outer page grants, and may pay', async () => {
     const frame = await openBare();
     const allowed = await frame.evaluate(() => document.featurePolicy.allowedFeatures() as string[]);
     expect(allowed.filter((feature) => [...FEATURES, 'payment'].includes(feature))).toEqual(['payment']);
   });
 
-  it('shows the report page with its style, and no other', async () => {
+  it('shows the report page with its style, and no other style', async () => {
     const report = (style: string): string =>
       `<iframe sandbox="allow-same-origin" srcdoc="<style>${style.replaceAll('"', '&quot;')}</style><p>x</p>"></iframe>`;
     const { frame } = await openWith(report(REPORT_STYLE) + report(`${REPORT_STYLE}p { color: red }`));
@@ -226,22 +226,22 @@ describe('in the frame', () => {
   });
 });
 
-describe('around the frame', () => {
-  it('is an allowed page, and no other one', async () => {
+describe('the page around the frame', () => {
+  it('must be an allowed page', async () => {
     expect(await (await openBare()).title()).not.toBe('');
 
     foreignPages.set('/', around(frameUrl));
     await refusedByAncestors(`${foreignOrigin}/`);
   });
 
-  it('is an allowed page on every level', async () => {
+  it('must be an allowed page on every level', async () => {
     host = await embedding.open('/empty');
     foreignPages.set('/', around(`${embedding.hostOrigin}/bare`));
     await refusedByAncestors(`${foreignOrigin}/`);
     expect(host.page.frames().map((frame) => frame.url())).toContain(`${embedding.hostOrigin}/bare`);
   });
 
-  it('is nobody for a key that does not exist', async () => {
+  it('is refused when the key does not exist', async () => {
     embedding.serving('/unknown', { html: around(`${embedding.credentials.embeddedUrl}/?key=pk_test_unknown`) });
     host = await embedding.open('/empty');
     await refusedByAncestors(`${embedding.hostOrigin}/unknown`);
@@ -255,7 +255,7 @@ describe('around the frame', () => {
     expect(host.page.frame({ url: frameUrl })).toBeNull();
   }
 
-  it('may have a policy as strict as is documented, and no cookies of others', async () => {
+  it('may have a policy as strict as the documented one, and gets no third-party cookies', async () => {
     const { service, credentials } = embedding;
     embedding.serving('/strict', {
       headers: {
@@ -272,7 +272,7 @@ describe('around the frame', () => {
     await host.mount();
     await host.hears('onReady');
     expect(host.console.filter((line) => line.includes('Content Security Policy'))).toEqual([]);
-    // So that browsers that keep no cookies of others make no difference.
+    // Browsers that keep no third-party cookies therefore behave the same.
     expect([cookies, await host.page.context().cookies()]).toEqual([[], []]);
   });
 });

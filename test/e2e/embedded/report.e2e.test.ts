@@ -1,4 +1,4 @@
-// The report in the embedded component: shown, printed, downloaded, shared and taken back; and what is said when there is none.
+// The report in the embedded component: shown, printed, downloaded, shared and revoked. Other tests show the screens without a report.
 import { rm } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Locator } from 'playwright-core';
@@ -58,7 +58,7 @@ async function atReport(screeningId: string, wish: MountWish = {}): Promise<void
 const button = (name: string): Locator => host.frame.getByRole('button', { name, exact: true });
 const heading = (name: string): Locator => host.frame.getByRole('heading', { name, exact: true });
 const page = (): Locator => host.frame.locator('iframe.report-page');
-/** The print dialog of the frame, which no test can see. */
+/** Replaces the print dialog of the frame, which no test can see. */
 const printsIntoAttribute = (): Promise<void> =>
   page().evaluate((frame: any) => {
     frame.contentWindow.print = () => frame.setAttribute('data-printed', 'yes');
@@ -69,7 +69,7 @@ const names = async (): Promise<string[]> =>
   (await host.told()).map(([name]) => name).filter((name) => !['onResize', 'onChange'].includes(name));
 
 describe('a consumer whose account pays', () => {
-  it('sees the report without paying, as high as it is, with its score told once', async () => {
+  it('sees the report in full height without paying, and the score is reported once', async () => {
     const id = await verified();
     await atReport(id);
     await host.frame
@@ -95,18 +95,18 @@ describe('a consumer whose account pays', () => {
     );
     await until('the frame of the report fits', () =>
       page().evaluate(
-        // Neither a bar to scroll it, which browsers without windows do not show, nor room below it.
+        // There must be no scroll bar (browsers without windows show none) and no empty room below.
         ({ contentDocument, clientHeight }: any) => contentDocument?.documentElement.scrollHeight === clientHeight,
       ),
     );
-    // Nothing in it runs.
+    // No script runs in it.
     expect(await page().getAttribute('sandbox')).toBe('allow-same-origin allow-modals');
     const calls: any = await (await fetch(`${embedding.service.sandboxUrl}/control/calls`)).json();
     expect(calls.operations.report.billed).toBe(1);
     expect(host.console.filter((line) => /Content Security Policy|TrustedHTML/.test(line))).toEqual([]);
   });
 
-  it('fits into 320 pixels, the report too', async () => {
+  it('fits into 320 pixels together with the report', async () => {
     host = await embedding.open('/', { viewport: { width: 320, height: 700 } });
     await host.mount({ account: 'nopay', options: { screeningId: await verified() }, init: { locale: 'es' } });
     await heading('¿Quiere compartir su informe?').waitFor();
@@ -137,7 +137,7 @@ describe('a consumer whose account pays', () => {
     ]);
   });
 
-  it('downloads the PDF from a host of its own, where only pages are printed that the service served', async () => {
+  it('downloads the PDF from a separate host, where only pages are printed that the service served', async () => {
     const port = String(await freePort());
     const moved = await embedding.service.startBeside({
       ROLE: 'api',
@@ -161,7 +161,7 @@ describe('a consumer whose account pays', () => {
     }
   });
 
-  it('sees, prints and downloads it in Spanish in a Spanish journey', async () => {
+  it('sees, prints and downloads the report in Spanish in a Spanish journey', async () => {
     await atReport(await verified(), { init: { locale: 'es-MX' } });
     const report = host.frame.frameLocator('iframe.report-page');
     await report.getByRole('heading', { name: 'Informe de evaluación de inquilino', exact: true }).waitFor();
@@ -174,7 +174,7 @@ describe('a consumer whose account pays', () => {
     expect(JSON.parse(printed?.body ?? '').html).toMatch(/^<!doctype html>\s*<html lang="es">/);
   });
 
-  it('leaves printing and downloading to a page that wants to', async () => {
+  it('leaves printing and downloading to a page with handlers', async () => {
     const id = await verified();
     await atReport(id, { handles: ['handlePrintRequested', 'handleDownloadRequested'] });
     await host.press(button('Print'));
@@ -184,7 +184,7 @@ describe('a consumer whose account pays', () => {
     expect(host.requests.filter(({ url }) => url.endsWith('/pdf'))).toEqual([]);
   });
 
-  it('leaves printing to a page that listens at the press, however late it began and however early it ended', async () => {
+  it('leaves printing to a page only while the page listens, at the moment of the press', async () => {
     const id = await verified();
     await atReport(id);
     await heading('Share your report?').waitFor();
@@ -202,7 +202,7 @@ describe('a consumer whose account pays', () => {
     await printed().waitFor();
   });
 
-  it('shares the report, sees so after a reload, takes it back for good, and sees that too', async () => {
+  it('shares the report, sees it after a reload, revokes it for good, and sees that too', async () => {
     const id = await verified();
     await atReport(id);
     await host.press(button('Share my report'));
@@ -227,7 +227,7 @@ describe('a consumer whose account pays', () => {
     expect(await button('Share my report').count()).toBe(0);
   });
 
-  it('does not share it now, and may change their mind', async () => {
+  it('declines to share, and may change their mind', async () => {
     const id = await verified();
     await atReport(id);
     await host.press(button('Not now'));
@@ -239,7 +239,7 @@ describe('a consumer whose account pays', () => {
     await soon(async () => expect((await names()).filter((name) => name === 'onStepComplete')).toHaveLength(2));
   });
 
-  it('sees that it was taken back elsewhere meanwhile', async () => {
+  it('sees that the sharing was revoked elsewhere in the meantime', async () => {
     const id = await verified();
     await atReport(id);
     await host.press(button('Share my report'));
@@ -252,7 +252,7 @@ describe('a consumer whose account pays', () => {
 });
 
 describe('a report that cannot be shown', () => {
-  it('is told as PAYMENT_REQUIRED where the account has no credit; the screening is completed all the same', async () => {
+  it('is reported as PAYMENT_REQUIRED when the account has no credit, although the screening is completed', async () => {
     const broke = await embedding.service.signIn('broke');
     const id = await verified({}, broke);
     await atReport(id, { account: 'broke' });
@@ -267,18 +267,21 @@ describe('a report that cannot be shown', () => {
     [{ lastName: 'Nohittest' }, 'NO_RECORD', 'has no file of yours', 'no file that matches your details'],
     [{ middleName: 'Upstream9110' }, 'MINOR', 'has you as a minor', 'If you are 18 or older'],
     [{ middleName: 'Upstream9018' }, 'FILE_CONDITION', 'gives no report', 'Ask the credit bureau why'],
-  ])('of %j: says why, what to do and when to ask again, and tells the page', async (person, reasonCode, ...texts) => {
-    const id = await verified(person);
-    await atReport(id);
-    for (const text of texts) await host.frame.getByRole('alert').getByText(text).waitFor();
-    await host.frame.getByText('You can try again in 10 minutes').waitFor();
-    expect(await button('Try again').isDisabled()).toBe(true);
-    const support = host.frame.getByRole('link', { name: 'support@example.test' });
-    expect(await support.getAttribute('href')).toBe('mailto:support@example.test');
-    await host.hears('onScreeningSuccess');
-    expect(await host.hears('onReportUnavailable')).toEqual({ sessionId: id, reasonCode });
-    expect(await names()).not.toContain('onError');
-  });
+  ])(
+    'that fails with %j gives the reason, the remedy and the time to ask again, and informs the page',
+    async (person, reasonCode, ...texts) => {
+      const id = await verified(person);
+      await atReport(id);
+      for (const text of texts) await host.frame.getByRole('alert').getByText(text).waitFor();
+      await host.frame.getByText('You can try again in 10 minutes').waitFor();
+      expect(await button('Try again').isDisabled()).toBe(true);
+      const support = host.frame.getByRole('link', { name: 'support@example.test' });
+      expect(await support.getAttribute('href')).toBe('mailto:support@example.test');
+      await host.hears('onScreeningSuccess');
+      expect(await host.hears('onReportUnavailable')).toEqual({ sessionId: id, reasonCode });
+      expect(await names()).not.toContain('onError');
+    },
+  );
 
   it.each([
     ['+1 (202) 555-0143', 'tel:+12025550143'],
@@ -300,7 +303,7 @@ describe('a report that cannot be shown', () => {
     else expect(await links.getAttribute('href')).toBe(href);
   });
 
-  it('is shown to the person who has paid, lifts the freeze and asks again, without another payment', async () => {
+  it('appears after the person has paid, lifts the freeze and asks again, without another payment', async () => {
     const short = await Embedding.start({ ...WITH_BROWSER, REPORT_RETRY_INTERVAL: '2' });
     try {
       const caller = await short.service.signIn('demo');
@@ -345,7 +348,7 @@ describe('a report that cannot be shown', () => {
     }
   });
 
-  it('is refused until the payment is given back: the person reads so, pays again and sees the report', async () => {
+  it('is refused until the payment is refunded: the person reads it, pays again and sees the report', async () => {
     const authority = new CertificateAuthority();
     const [receiver, trust] = await Promise.all([HttpsReceiver.start({ authority }), trustFile(authority)]);
     const returning = await Embedding.start({
@@ -391,7 +394,7 @@ describe('a report that cannot be shown', () => {
         [[expect.any(String), { step: 'payment' }]],
         expect.not.arrayContaining(['onError']),
       ]);
-      // The second payment is begun by now.
+      // The second payment has begun by now.
       await host.page.reload();
       await host.mount({ options: { screeningId } });
       await reads();
@@ -426,7 +429,7 @@ describe('a report that cannot be shown', () => {
     ['screening', 'en', 'Verify again', 'You will not be charged again.', 'Please verify your identity again'],
     ['report', 'es', 'Verificar de nuevo', 'No se le cobrará de nuevo.', 'Verifique su identidad de nuevo'],
   ])(
-    'cannot be made with this verification (view %s, %s): who has paid verifies again by keyboard and is not charged again',
+    'that cannot come (view %s, %s): a person who has paid verifies again by keyboard and is not charged again',
     async (view, locale, again, ...texts) => {
       const details = DETAILS[locale as 'en' | 'es'];
       const {
@@ -460,7 +463,7 @@ describe('a report that cannot be shown', () => {
     },
   );
 
-  it('cannot be made with this verification: who has not paid is asked for no money and verifies again', async () => {
+  it('that cannot come: a person who has not paid is not asked to pay, and verifies again', async () => {
     const id = await verified({}, await embedding.service.signIn('demo'));
     host = await embedding.open();
     const error = { code: 'REPORT_NOT_AVAILABLE', message: 'As the service says it.', recoverable: true };
@@ -476,7 +479,7 @@ describe('a report that cannot be shown', () => {
     await heading('Your details').waitFor();
   });
 
-  it('has no score where the file is too thin, and says so', async () => {
+  it('has no score when the file is too thin, and says so', async () => {
     const id = await verified({ lastName: 'Thinfiletest' });
     await atReport(id);
     await host.frame.getByText('holds too little to compute a score').waitFor();
@@ -485,7 +488,7 @@ describe('a report that cannot be shown', () => {
 });
 
 describe('the view of a report', () => {
-  it('shows it to the account it was shared with, without the question; says so when it was not, and when it was taken back', async () => {
+  it('shows it to the recipient of a share without the question, and says when it was not shared or was revoked', async () => {
     const granted = { recipient_account_id: accountOf('demo') };
     const caller = await embedding.service.signInUnderGrant('nopay', granted);
     const id = await verified({}, caller);
@@ -507,7 +510,7 @@ describe('the view of a report', () => {
   });
 });
 
-describe('a report whose time is over', () => {
+describe('an expired report', () => {
   it('says that it has expired, and that a new screening makes a new one', async () => {
     const short = await Embedding.start({ REPORT_VALIDITY: '1' });
     try {

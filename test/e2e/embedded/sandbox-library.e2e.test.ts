@@ -1,4 +1,4 @@
-// What the sandbox serves to browsers, on a page of another origin whose policy is as strict as that of the component's frame: the
+// The sandbox's scripts for browsers, on a page of another origin with a policy as strict as that of the component's frame. They are the
 // payment processor's library with its card fields and its authentication step, and the collector of device fingerprints.
 import { readdir, readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
@@ -21,7 +21,7 @@ let browser: Browser;
 let host: Server;
 let hostOrigin: string;
 let page: Page;
-/** What the browser's console said, and every request of the page and its frames. */
+/** The messages of the browser console, and every request of the page and its frames. */
 let said: string[];
 let requests: { readonly url: string; readonly body: string | null }[];
 
@@ -72,7 +72,7 @@ interface Mounted {
   readonly options?: object;
 }
 
-/** As an integrator of the processor does it; resolves when the element is ready, with the error when it cannot be. */
+/** Mounts the element as an integrator of the processor does. Resolves when the element is ready, or with the error. */
 function mount({ key = KEY, clientSecret, options = {} }: Mounted): Promise<any> {
   return page.evaluate(
     async ({ key, clientSecret, options }) => {
@@ -109,14 +109,14 @@ async function type(number: string, language: 'en' | 'es' = 'en'): Promise<void>
       .fill(value);
 }
 
-/** What confirmPayment resolves with. */
+/** The result of `confirmPayment`. */
 const pay = (): Promise<any> =>
   page.evaluate(() => {
     const { stripe, elements } = globalThis as any;
     return stripe.confirmPayment({ elements, redirect: 'if_required' });
   });
 
-/** Keys go to the step from then on. It takes the focus at once, but the browser tells the card's frame in its own time. */
+/** Waits until keys go to the step. It takes the focus at once, but the card's frame learns it a little later. */
 async function stepHasFocus(): Promise<void> {
   await step().locator('button:focus').waitFor();
   const cardFrame = page.frames().find((each) => each.url().includes('payment-element'));
@@ -126,7 +126,7 @@ async function stepHasFocus(): Promise<void> {
   );
 }
 
-/** Of a card whose payment waits for the authentication step. */
+/** For a card whose payment waits for the authentication step. */
 async function payAfter(act: () => Promise<void>): Promise<any> {
   const paid = pay();
   await stepHasFocus();
@@ -137,7 +137,7 @@ async function payAfter(act: () => Promise<void>): Promise<any> {
 const intent = (id: string): Promise<any> => sandbox.get(`/v1/payment_intents/${id}`).then(({ body }) => body);
 
 describe('the library', () => {
-  it('sets one global, needs nothing that a strict policy forbids, and pays', async () => {
+  it('sets one global, works under a strict policy, and pays', async () => {
     await open('/');
     const before = await page.evaluate(() => Object.keys(globalThis));
     await open();
@@ -151,7 +151,7 @@ describe('the library', () => {
     expect(said).toEqual([]);
   });
 
-  it('tells of a decline as a result, and the next card pays', async () => {
+  it('reports a decline as a result, and the next card pays', async () => {
     await open();
     const { id, clientSecret } = await sandbox.newIntent({ 'metadata[secret]': 'of the merchant' });
     await mount({ clientSecret });
@@ -181,7 +181,7 @@ describe('the library', () => {
     expect(sandbox.receiver.types(id).filter((each) => each === 'payment_intent.payment_failed')).toHaveLength(5);
   });
 
-  it('lets a payment be processed that takes a while', async () => {
+  it('lets a slow payment be processed', async () => {
     await open();
     const { id, clientSecret } = await sandbox.newIntent();
     await mount({ clientSecret });
@@ -196,7 +196,7 @@ describe('the library', () => {
     expect(await page.locator('iframe').count()).toBe(1);
   });
 
-  it('sends the card from its own frame once, and nobody keeps its number', async () => {
+  it('sends the card from its own frame once, and the sandbox does not store its number', async () => {
     await open();
     const { id, clientSecret } = await sandbox.newIntent();
     await mount({ clientSecret });
@@ -213,9 +213,9 @@ describe('the library', () => {
 describe('the element', () => {
   it.each([
     ["a key that is not the sandbox's", 'pk_test_other', (secret: string) => secret, 'Invalid API Key provided.'],
-    ['the client secret of no intent', KEY, () => 'pi_0_secret_0', 'No such payment_intent'],
+    ['the client secret of an unknown intent', KEY, () => 'pi_0_secret_0', 'No such payment_intent'],
     ['a wrong client secret', KEY, (secret: string) => `${secret}0`, expect.stringContaining('does not match')],
-  ])('tells of %s when it loads and when it should pay', async (_what, key, secretOf, message) => {
+  ])('reports %s when it loads and when it should pay', async (_what, key, secretOf, message) => {
     await open();
     const { id, clientSecret } = await sandbox.newIntent();
     const error = { type: 'invalid_request_error', message };
@@ -230,7 +230,7 @@ describe('the element', () => {
     ['a secret key', `Stripe('sk_test_1')`],
     ['no client secret', `Stripe('${KEY}').elements()`],
     ['another kind of element', `Stripe('${KEY}').elements({ clientSecret: 'pi_1_secret_1' }).create('iban')`],
-    ['a place that is not there', `mounted('#nowhere')`],
+    ['a place that does not exist', `mounted('#nowhere')`],
     [
       'an element that is not mounted',
       `Stripe('${KEY}').confirmPayment({ elements: created(), redirect: 'if_required' })`,
@@ -253,7 +253,7 @@ describe('the element', () => {
     expect(name).toBe('IntegrationError');
   });
 
-  it('says what is missing beside each field and to the page, and charges nothing', async () => {
+  it('names the missing input beside each field and to the page, and charges nothing', async () => {
     await open();
     const { id, clientSecret } = await sandbox.newIntent();
     await mount({ clientSecret });
@@ -270,10 +270,10 @@ describe('the element', () => {
     expect(await intent(id)).toMatchObject({ status: 'requires_payment_method', last_payment_error: null });
   });
 
-  it('tells when the card is complete, and writes it as it stands on the card', async () => {
+  it('reports when the card is complete, and formats the input as on the card', async () => {
     await open();
     await mount({ clientSecret: (await sandbox.newIntent()).clientSecret });
-    /** The last change that the page was told of, once it is of such a card: the card's frame tells it in its own time. */
+    /** The latest change that the page received, once it is of this kind. The card's frame reports with a delay. */
     const changeTo = async (wanted: { readonly complete: boolean; readonly empty: boolean }): Promise<any> => {
       const change = await page.waitForFunction((wanted) => {
         const last = (globalThis as any).events.findLast(([name]: any) => name === 'change')?.[1];
@@ -308,7 +308,7 @@ describe('the element', () => {
     await changeTo({ complete: false, empty: true });
   });
 
-  it('is gone when it is unmounted, and may be mounted again; destroyed, it may not', async () => {
+  it('disappears when unmounted and may be mounted again, but not after it was destroyed', async () => {
     await open();
     const { clientSecret } = await sandbox.newIntent();
     await mount({ clientSecret });
@@ -333,7 +333,7 @@ describe('the element', () => {
     expect(await page.locator('iframe').count()).toBe(0);
   });
 
-  it('is filled in, paid and authenticated by keyboard alone', async () => {
+  it('is filled in, paid and authenticated by keyboard', async () => {
     await open();
     await mount({ clientSecret: (await sandbox.newIntent()).clientSecret });
     await page.evaluate(() => {
@@ -348,13 +348,14 @@ describe('the element', () => {
     const values = [AUTHENTICATION, '1234', '123', '78701'];
     for (const [index, label] of LABELS.en.entries()) {
       await page.keyboard.press('Tab');
-      // The focus goes to the frame of another origin in its own time, and keys typed before would be the page's.
+      // The focus reaches a frame of another origin with a delay. Keys that are typed earlier would go to the page.
       await card().getByLabel(label).and(card().locator(':focus')).waitFor();
       await page.keyboard.type(values[index] as string);
     }
     await page.keyboard.press('Enter');
     await stepHasFocus();
-    // Once round, nothing behind the dialog is reached. The page learns where the focus is after the frame that has it.
+    // The focus goes round once and never reaches the page behind the dialog. The page learns of the focus later than the frame that has
+    // it.
     for (let press = 0; press < 4; press += 1) {
       await page.keyboard.press('Tab');
       await page.waitForFunction(() => (globalThis as any).document.activeElement.closest('main') === null);
@@ -375,10 +376,10 @@ describe('the element', () => {
     ['es', 'stripe', 'dark'],
     ['en', 'night', 'dark'],
   ] as const)(
-    'has nothing that axe finds, in %s with theme %s where people prefer %s, 320 px wide',
+    'has no findings of axe, in %s with theme %s under the preference %s, 320 px wide',
     async (locale, theme, colorScheme) => {
       await open('/with-script', { colorScheme, viewport: { width: 320, height: 640 } });
-      // Into every frame, past the policies of the pages; the frames answer to the page, whichever its origin.
+      // Adds axe to every frame, in spite of the pages' policies. The frames answer to the page, whatever its origin.
       const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
       await page.addInitScript({ content: `${axe}; axe.configure({ allowedOrigins: ['<unsafe_all_origins>'] })` });
       await page.reload();
@@ -401,7 +402,7 @@ describe('the element', () => {
       const { violations, passes } = await (globalThis as any).axe.run();
       return {
         violations: violations.map(({ id, nodes }: any) => `${id}: ${nodes[0].html}`),
-        // Targets of what is in a frame name the frame first.
+        // The target of an element in a frame begins with the frame.
         readable: passes.some(
           ({ id, nodes }: any) => id === 'color-contrast' && nodes.some(({ target }: any) => target.length > 1),
         ),
@@ -451,7 +452,7 @@ describe('the authentication step', () => {
     expect((await pay()).paymentIntent.status).toBe('succeeded');
   });
 
-  it('does not help a card that is declined all the same', async () => {
+  it('does not help a card that is declined anyway', async () => {
     await open();
     const { id, clientSecret } = await sandbox.newIntent();
     await mount({ clientSecret });
@@ -463,7 +464,7 @@ describe('the authentication step', () => {
 });
 
 describe('the collector of device fingerprints', () => {
-  it('gives values that the service takes, the same ones every time, and stores nothing', async () => {
+  it('returns valid values, the same every time, and stores nothing', async () => {
     await open();
     const collect = (): Promise<any> => page.evaluate(() => (globalThis as any).DeviceFingerprint.collect());
     const first = await collect();

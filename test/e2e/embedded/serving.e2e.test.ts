@@ -1,4 +1,4 @@
-// How the browser code is served: addresses, headers, caches (docs/contract/platform.md#embedded-component).
+// The delivery of the browser code: addresses, headers, caches (docs/contract/platform.md#embedded-component).
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -25,7 +25,7 @@ describe('the embedded component', () => {
   const framePage = (key: string): Promise<Reply> => get(`/embedded/?key=${encodeURIComponent(key)}`);
 
   describe('the page of the frame', () => {
-    it('says what the browser must know, and nothing else', () => {
+    it('holds only the settings that the browser needs', () => {
       expect(page.status).toBe(200);
       expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
       expect(settingsIn(page)).toEqual({
@@ -40,7 +40,7 @@ describe('the embedded component', () => {
       });
     });
 
-    it('may be embedded by the origins of its key only, and loads and calls what it is made of only', () => {
+    it('may be embedded only by the origins of its key, and loads and calls only its own parts', () => {
       expect(directives(page)).toEqual({
         'default-src': ["'none'"],
         'script-src': [
@@ -72,13 +72,13 @@ describe('the embedded component', () => {
       });
     });
 
-    it.each(['', '?key=', '?key=pk_test_unknown', '?key=a&key=b'])('is nothing at /embedded/%s', async (query) => {
+    it.each(['', '?key=', '?key=pk_test_unknown', '?key=a&key=b'])('answers 404 at /embedded/%s', async (query) => {
       const reply = await get(`/embedded/${query}`);
       expect([reply.status, reply.text]).toEqual([404, '<!doctype html>\n']);
       expect(directives(reply)).toMatchObject({ 'default-src': ["'none'"], 'frame-ancestors': ["'none'"] });
     });
 
-    it('is found without its last slash, with the query', async () => {
+    it('redirects from the address without the last slash, and keeps the query', async () => {
       const reply = await get(`/embedded?key=${demo.publishableKey}`);
       const location = new URL(reply.headers.get('location')!, `${service.baseUrl}/embedded`);
       expect([reply.status, location.href]).toEqual([308, `${service.baseUrl}/embedded/?key=${demo.publishableKey}`]);
@@ -88,7 +88,7 @@ describe('the embedded component', () => {
   describe('the assets of the frame', () => {
     const files = readdirSync('dist-web/frame/assets');
 
-    it('are those that the page names, compressed as the browser takes them, and cached for good', async () => {
+    it('have the names in the page, are compressed as the browser accepts, and are cached for a year', async () => {
       const named = [...page.text.matchAll(/(?:src|href)="\.\/(assets\/[^"]+)"/g)].map(([, path]) => path!);
       expect(named.map((path) => path.replace(/^.*\./, '')).sort()).toEqual(['css', 'js']);
       for (const path of named) {
@@ -128,8 +128,8 @@ describe('the embedded component', () => {
       '/embed/v1/../.build-stamp',
       '/embed/v1/%2e%2e/.build-stamp',
       '/embed/',
-    ])('are nothing else: %s', async (path) => {
-      // As it is written: fetch would resolve the dots.
+    ])('have no other addresses: %s', async (path) => {
+      // Sent unchanged, because `fetch` would resolve the dots.
       const reply = await raw(service.baseUrl, path);
       expect(reply).toMatch(/^HTTP\/1\.1 404 /);
       expect(reply).toContain('"code":"NOT_FOUND"');
@@ -137,7 +137,7 @@ describe('the embedded component', () => {
   });
 
   describe('the host script', () => {
-    it('is cached for five minutes under its plain name, with its types and its manifest', async () => {
+    it('is cached for five minutes under its plain name, together with its types and its manifest', async () => {
       for (const [name, type] of [
         ['service.js', 'text/javascript; charset=utf-8'],
         ['service.mjs', 'text/javascript; charset=utf-8'],
@@ -155,7 +155,7 @@ describe('the embedded component', () => {
       }
     });
 
-    it('never changes under the name of its content, and is what the manifest says of it', async () => {
+    it('never changes under the name with its version, and matches the manifest', async () => {
       const { version, files } = (await get('/embed/v1/manifest.json')).body;
       expect(Object.keys(files)).toEqual(expect.arrayContaining(['service.js', 'service.mjs']));
       for (const { path, integrity } of Object.values<{ path: string; integrity: string }>(files)) {
@@ -169,7 +169,7 @@ describe('the embedded component', () => {
 });
 
 describe('the frame at another path', () => {
-  it('is there as well, with its assets, for a proxy that has it at an origin of its own', async () => {
+  it('is served there too with its assets, for a proxy that gives it its own origin', async () => {
     const url = 'http://service.example';
     const service = await Service.start({ PUBLIC_URL: url, EMBEDDED_URL: `${url}/verify/frame/` });
     try {
@@ -183,7 +183,7 @@ describe('the frame at another path', () => {
         expect(new URL(redirect.headers.get('location')!, url + path).pathname).toBe(`${path}/`);
       }
 
-      // A process that serves probes only, and one that takes requests over TLS only.
+      // One process serves only probes, and the other accepts requests only over TLS.
       const worker = await service.startBeside({ ROLE: 'worker' });
       const strict = await service.startBeside({ ROLE: 'api', REQUIRE_TLS: 'true' });
       for (const path of [`/embedded/?key=${publishableKey}`, '/embed/v1/service.js', '/embed/v1/manifest.json']) {
@@ -206,7 +206,7 @@ describe('in production', () => {
   });
   afterAll(() => service.stop());
 
-  it('there is no frame until its scripts are named, which the start says once; the host script is there', async () => {
+  it('the frame is not served until its scripts are configured, which the start logs once; the host script is served', async () => {
     expect((await service.request('GET', '/embed/v1/service.js')).status).toBe(200);
     expect((await service.request('GET', '/embedded/?key=x')).body.error.code).toBe('NOT_FOUND');
     const lines = service.program.output.split('\n').filter((line) => line.includes('the embedded component'));
@@ -219,7 +219,7 @@ describe('in production', () => {
     ]);
   });
 
-  it('live keys get the scripts that are named, test keys no frame without a sandbox', async () => {
+  it('live keys get the configured scripts, and test keys get no frame without a sandbox', async () => {
     const before = service.program.output.length;
     const scripts = {
       PROCESSOR_JS_URL: 'https://js.stripe.com/v3/',
@@ -248,7 +248,7 @@ describe('in production', () => {
       });
       expect((await named.request('GET', `/embedded/?key=${test.key}`)).status).toBe(404);
 
-      // A key that is deactivated has no frame, in a process that has not just seen it good.
+      // A deactivated key has no frame. A process that has just accepted the key would still remember it.
       await ops(service, 'keys', 'deactivate', live.keyId, ...consent);
       const fresh = await service.startBeside(scripts);
       expect((await fresh.request('GET', `/embedded/?key=${live.key}`)).status).toBe(404);
@@ -284,7 +284,7 @@ function directives({ headers }: Reply): Record<string, string[]> {
   );
 }
 
-/** The whole answer to a path that is sent as it is written. */
+/** The whole answer to a path that is sent unchanged. */
 function raw(baseUrl: string, path: string): Promise<string> {
   const { hostname, port } = new URL(baseUrl);
   return new Promise((resolve, reject) => {

@@ -1,18 +1,18 @@
-// Codes, questions and sessions that have ended, as a person meets them in the frame; the persona decides what the vendor asks for.
+// Codes, questions and ended sessions as a person meets them in the frame. The persona decides which of them the vendor asks for.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { BrowserContextOptions, FrameLocator } from 'playwright-core';
 import { Embedding, type HostPage, type Told } from '../../support/embedding.js';
 import { soon, until } from '../../support/eventually.js';
 import { aPerson, type Person, type PlatformCaller } from '../../support/service.js';
 
-/** So long that a slow machine too asks for a code before it is over. */
+/** Long enough that even a slow machine asks for a code within it. */
 const RESEND_INTERVAL_SECONDS = 4;
 
 let embedding: Embedding;
 let demo: PlatformCaller;
 let host: HostPage;
 let frame: FrameLocator;
-/** A session that has used up its codes when the tests are at that. */
+/** A session whose codes are used up when a test needs it. */
 let usedUp: Promise<string>;
 
 beforeAll(async () => {
@@ -47,7 +47,7 @@ async function withoutCodes(): Promise<string> {
   return id;
 }
 
-/** Opens the page on a session that there is. */
+/** Opens the page on an existing session. */
 async function resume(
   screeningId: string,
   { context = {}, init = {} }: { context?: BrowserContextOptions; init?: Record<string, unknown> } = {},
@@ -67,7 +67,7 @@ async function resumeOf(lastName: string): Promise<string> {
 const heading = (name: string) => frame.getByRole('heading', { name });
 const button = (name: string) => frame.getByRole('button', { name });
 const code = () => frame.getByLabel('Code');
-/** Without those of the layout. */
+/** Without the callbacks about the layout. */
 const told = async (): Promise<Told[]> => (await host.told()).filter(([name]) => name !== 'onResize');
 const toldOf = async (name: string): Promise<unknown[]> =>
   (await host.told()).filter(([each]) => each === name).map(([, payload]) => payload);
@@ -88,7 +88,7 @@ async function answer(...positions: number[]): Promise<void> {
   await host.press(button('Continue'));
 }
 
-/** What the vendor does to the next call. */
+/** Sets the vendor's behaviour for the next call. */
 async function control(path: string, body: object): Promise<void> {
   const reply = await fetch(`${embedding.service.sandboxUrl}/control/${path}`, {
     method: 'POST',
@@ -99,7 +99,7 @@ async function control(path: string, body: object): Promise<void> {
 }
 
 describe('a code', () => {
-  it('is entered as it was pasted, confirms the person, and is told step by step', async () => {
+  it('is accepted as pasted, confirms the person, and each step has a callback', async () => {
     const sessionId = await resumeOf('Otptest');
     await code().fill('123 456');
     expect(await code().getAttribute('autocomplete')).toBe('one-time-code');
@@ -119,7 +119,7 @@ describe('a code', () => {
     expect(JSON.stringify(await host.told())).not.toContain('123456');
   });
 
-  it('that is wrong leaves fewer attempts, an empty field with the focus, and in the end a block that ends', async () => {
+  it('that is wrong leaves fewer attempts and an empty focused field, and finally a temporary block', async () => {
     const sessionId = await resumeOf('Otptest');
     await enter('111111');
     await frame.getByText('That code is not right. You have 2 attempts left.').first().waitFor();
@@ -141,7 +141,7 @@ describe('a code', () => {
     expect(await toldOf('onStepComplete')).toEqual([]);
   });
 
-  it('that is none is not sent', async () => {
+  it('with other characters or a wrong length is not sent', async () => {
     await resumeOf('Otptest');
     await host.press(button('Continue'));
     await frame.getByText('Enter the code from the text message.').first().waitFor();
@@ -150,14 +150,14 @@ describe('a code', () => {
     expect(host.requests.filter(({ url }) => url.endsWith('/otp'))).toEqual([]);
   });
 
-  it('that the vendor locks for says until when', async () => {
+  it('for which the vendor locks the person shows the end of the lock', async () => {
     await resumeOf('Lockedtest');
     await enter('111111');
     await heading('Too many wrong answers').waitFor();
     await frame.getByText(/You can start again after/).waitFor();
   });
 
-  it('in a session that is over is refused, and the person may start again', async () => {
+  it('in an expired session is refused, and the person may start again', async () => {
     const sessionId = await resumeOf('Expiredtest');
     await enter('123456');
     await heading('The time for this verification is over').waitFor();
@@ -170,7 +170,7 @@ describe('a code', () => {
     expect(await button('Start again').count()).toBe(1);
   });
 
-  it('that finds a person refused ends without saying for what', async () => {
+  it('that leads to a refusal of the person ends without the reason', async () => {
     const sessionId = await submitted({ lastName: 'Otptest', middleName: 'Upstream2503AtAnswers' });
     await resume(sessionId);
     await enter('123456');
@@ -180,7 +180,7 @@ describe('a code', () => {
     expect(await frame.getByText(/sanction/i).count()).toBe(0);
   });
 
-  it('that does not arrive is sent again under its key, by itself and then by the person', async () => {
+  it('that does not arrive is sent again under its key, automatically and then by the person', async () => {
     const sessionId = await resumeOf('Otptest');
     const keys: (string | undefined)[] = [];
     await host.page.route('**/otp', (route) => {
@@ -201,7 +201,7 @@ describe('a code', () => {
     expect([keys.length, new Set(keys).size]).toEqual([4, 1]);
   });
 
-  it('whose reply got lost is judged once', async () => {
+  it('whose reply was lost is checked once', async () => {
     const sessionId = await resumeOf('Otptest');
     await control('lost-answers', { calls: 1 });
     await enter('111111');
@@ -213,8 +213,8 @@ describe('a code', () => {
   });
 });
 
-describe('a vendor that takes its time', () => {
-  it('is waited for, and the person goes on where it has come to', async () => {
+describe('a slow vendor', () => {
+  it('is waited for, and the person continues at the right step', async () => {
     const { ssn, ...person } = aPerson({ lastName: 'Slowtest' });
     host = await embedding.open();
     frame = host.frame;
@@ -238,9 +238,9 @@ describe('a vendor that takes its time', () => {
 });
 
 describe('a new code', () => {
-  it('is sent after the interval; a request that is too early says how long to wait', async () => {
+  it('is sent after the interval, and an earlier request shows how long to wait', async () => {
     const id = await resumeOf('Otptest');
-    // As if the button had been pressed in another window.
+    // As if the person had pressed the button in another window.
     await until('a code is sent', async () => (await demo.post(`/screening/${id}/otp/resend`)).status === 200);
     await host.press(button('Send a new code'));
     await frame.getByText(/You can ask for a new code in \d seconds?\./).waitFor();
@@ -257,7 +257,7 @@ describe('a new code', () => {
     expect(await frame.locator('[aria-live], [role=status]').getByText('You can ask').count()).toBe(0);
   });
 
-  it('is not sent when there were too many, and the last one still counts', async () => {
+  it('is not sent after too many, and the last one still counts', async () => {
     const sessionId = await usedUp;
     await resume(sessionId);
     await host.press(button('Send a new code'));
@@ -272,7 +272,7 @@ describe('a new code', () => {
 });
 
 describe('questions', () => {
-  it('are answered on one page, with the keyboard alone', async () => {
+  it('are answered on one page, by keyboard', async () => {
     const sessionId = await resumeOf('Kbatest');
     await heading('Answer a few questions').waitFor();
     const { keyboard } = host.page;
@@ -291,7 +291,7 @@ describe('questions', () => {
     );
   });
 
-  it('without an answer are named, and nothing is sent', async () => {
+  it('without an answer are marked, and nothing is sent', async () => {
     await resumeOf('Kbatest');
     await answer(1, 2);
     await frame.getByText('Choose an answer.').first().waitFor();
@@ -300,7 +300,7 @@ describe('questions', () => {
     expect(host.requests.filter(({ url }) => url.endsWith('/kba'))).toEqual([]);
   });
 
-  it('answered wrong are asked again, with the attempts that are left', async () => {
+  it('with wrong answers are asked again, with the remaining attempts', async () => {
     await resumeOf('Kbatest');
     await answer(1, 1, 1, 1);
     await frame.getByRole('alert').and(frame.locator(':focus')).waitFor();
@@ -340,7 +340,7 @@ describe('a choice', () => {
     await soon(async () => expect(await toldOf('onVerificationSuccess')).toEqual([{ sessionId, status: 'VERIFIED' }]));
   });
 
-  it('stands where it stood, in another window', async () => {
+  it('has the same state in another window', async () => {
     const id = await resumeOf('Choicetest');
     await heading('Confirm that it is you').waitFor();
     await host.close();
@@ -358,7 +358,7 @@ describe('a session that has ended', () => {
   it.each([
     ['Fraudtest', 'We cannot continue with this verification'],
     ['Deceasedtest', 'We cannot continue with this verification'],
-  ])('of %s says so, and that it does not end by itself', async (lastName, title) => {
+  ])('of %s says that it has ended and that the block does not end by itself', async (lastName, title) => {
     const sessionId = await submitted({ lastName });
     await resume(sessionId);
     await heading(title).waitFor();
@@ -367,7 +367,7 @@ describe('a session that has ended', () => {
     await soon(async () => expect(await toldOf('onVerificationFailure')).toEqual([{ sessionId, status: 'BLOCKED' }]));
   });
 
-  it('of details that match nobody is started again', async () => {
+  it('with details that match no person can be started again', async () => {
     const sessionId = await submitted({ lastName: 'Notfound' });
     await resume(sessionId);
     await heading('We could not confirm your identity').waitFor();
@@ -380,7 +380,7 @@ describe('a session that has ended', () => {
     expect(await host.hears('onStepStart')).toEqual({ step: 'details' });
   });
 
-  it('by a fault of the vendor is started again', async () => {
+  it("because of a vendor's fault can be started again", async () => {
     const sessionId = await submitted({ lastName: 'Garbledtest' });
     await resume(sessionId);
     await heading('Something went wrong on our side').waitFor();
@@ -389,7 +389,7 @@ describe('a session that has ended', () => {
     expect(await host.hears('onStepStart')).toEqual({ step: 'details' });
   });
 
-  it('says until when in the reader’s own zone and language', async () => {
+  it('shows the end of the block in the reader’s own time zone and language', async () => {
     const id = await submitted({ lastName: 'Lockedtest' });
     const { body } = await demo.post(`/screening/${id}/otp`, { code: '111111' });
     await resume(id, { context: { timezoneId: 'Europe/Madrid', locale: 'es-ES' } });
