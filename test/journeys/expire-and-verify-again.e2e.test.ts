@@ -88,7 +88,7 @@ describe('a person whose report has expired', () => {
     expect(refused(await expired(nopay, first))).toEqual([410, 'SCREENING_REPORT_EXPIRED']);
   });
 
-  it('pays again when consumers pay, because the payment belonged to the session of the expired report', async () => {
+  it('pays again if consumers pay, because the earlier payment belonged to the session of the expired report', async () => {
     const person = aPerson({ lastName: 'Alreadytest' });
     const read = async (): Promise<{ id: string; transactionId: string }> => {
       const { body } = await demo.submit(person);

@@ -336,7 +336,7 @@ describe('audit verify', () => {
     expect(unnoticed).toEqual([]);
   });
 
-  it('names the position of an event that is not JSON any more, and verifies the following events', async () => {
+  it('names the position of an event that is no longer JSON, and verifies the following events', async () => {
     await tamper(({ events }) => rewrite(events, THIRD + 1, (text) => text.slice(0, -1)));
     const { report, faults } = await verify();
     expect([report.events, told(faults)]).toEqual([7 * PEOPLE - 1, [[THIRD + 1, 'screening', 1, 'unreadable']]]);
@@ -462,7 +462,7 @@ describe('audit verify', () => {
       expect(await fault()).toEqual([]);
     });
 
-    it('finds a person that the log calls erased and that is still there, as after a restore', async () => {
+    it('finds a person that is erased in the log and still in the vault, as after a restore', async () => {
       const { personId, subjectId } = third();
       await append(store, `person-${personId}`, ['SubjectKeyDestroyed', { subjectId }]);
       expect(await fault()).toEqual([

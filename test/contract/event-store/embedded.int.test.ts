@@ -178,7 +178,7 @@ describe('embedded event store', () => {
       const iteration = store.subscribe({ after: null, signal: stop.signal })[Symbol.asyncIterator]();
       expect((await iteration.next()).value).toEqual({ events: [], through: null, caughtUp: true });
       const next = iteration.next();
-      // The subscription is waiting by the next turn but one.
+      // Two turns later, the subscription is waiting.
       setImmediate(() => setImmediate(() => (how === 'abort' ? stop.abort() : void store.close())));
       if (how === 'abort') expect(await next).toEqual({ done: true, value: undefined });
       else await expect(next).rejects.toBeInstanceOf(EventStoreUnavailable);

@@ -380,7 +380,7 @@ describe('idempotency records in Redis', () => {
     expect(['replay', 'execute']).toContain((await again.begin({ ...request, key: randomUUID() })).kind);
   });
 
-  it('keeps a reply as soon as Redis is back when it could not at once, even if Redis has forgotten the execution', async () => {
+  it('keeps a reply later, as soon as Redis is back, even if Redis has forgotten the execution', async () => {
     // Records of other executions may come back as well.
     const before = server.client();
     const others = new Set(await before.keys('idempotency:*'));

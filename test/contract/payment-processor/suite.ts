@@ -564,7 +564,7 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
         expect((await harness.calls(call.attemptId)).executed).toBe(1);
       });
 
-      it('times out within its limit when the processor is too slow, which nevertheless executes the call', async () => {
+      it('times out within its limit when the processor is too slow; the processor still executes the call', async () => {
         const [call, names] = [newCall(), newNames()];
         const impatient = await harness.open({ timeoutMs: 200 });
         await harness.slow(500);

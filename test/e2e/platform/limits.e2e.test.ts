@@ -239,7 +239,7 @@ describe('by environment and account', () => {
   });
   afterAll(() => at.program.end('SIGTERM'));
 
-  it('429 beyond other numbers of submissions; 0 sets no limit', async () => {
+  it('429 beyond the configured numbers of submissions; 0 sets no limit', async () => {
     const person = aPerson({ phoneNumber: aPhone() });
     const first = await submit(caller, '203.0.113.90', person);
     expect(first.status).toBe(200);
@@ -256,7 +256,7 @@ describe('by environment and account', () => {
     expect((await service.ops('accounts', 'set', accountId, '--submits-per-minute', 'none')).exitCode).toBe(0);
   });
 
-  it('429 beyond other numbers of codes, reads and shares', async () => {
+  it('429 beyond the configured numbers of codes, reads and shares', async () => {
     const phoneNumber = aPhone();
     let tries = 0;
     // Two requests of one page, because the first alone may have begun a window.
@@ -278,7 +278,7 @@ describe('by environment and account', () => {
     limited(await caller.post(`/reports/${id}/consent-to-share`), 60);
   });
 
-  it('429 beyond other numbers of income sessions', async () => {
+  it('429 beyond the configured numbers of income sessions', async () => {
     const { id } = (await submit(caller, '203.0.113.98')).body;
     const open = (from: string, body: object) => caller.post('/voie/sessions', body, { 'x-forwarded-for': from });
     expect((await open('203.0.113.98', { screening_session_id: id })).status).toBe(200);
@@ -291,7 +291,7 @@ describe('by environment and account', () => {
     expect((await newcomer.post('/voie/sessions', {}, { 'x-forwarded-for': '203.0.113.96' })).status).toBe(200);
   });
 
-  it('200 with Idempotency-Kept: false beyond other numbers of kept replies', async () => {
+  it('200 with Idempotency-Kept: false beyond the configured numbers of kept replies', async () => {
     const keyed = (key: string) => submit(caller, '203.0.113.89', {}, { 'idempotency-key': key });
     const replies = [await keyed('one'), await keyed('two')];
     expect(replies.map(({ status, headers }) => [status, headers.get('idempotency-kept')])).toEqual([
