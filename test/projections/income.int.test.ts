@@ -13,7 +13,7 @@ import type { ActionContext } from '../../src/kernel/context.js';
 import { derivedId, newId } from '../../src/kernel/ids.js';
 import { FIRST_CHOICE, type VendorChoice } from '../../src/kernel/vendor-choice.js';
 import { DomainError } from '../../src/kernel/domain-error.js';
-import { foldState } from '../../src/kernel/projection.js';
+import { foldState, openCallsIn } from '../../src/kernel/projection.js';
 import { AccountGrants } from '../../src/modules/accounts/application/account-grants.js';
 import { GrantDetails } from '../../src/modules/accounts/application/grant-details.js';
 import { IssueGrant, IssueGrantHandler } from '../../src/modules/accounts/application/issue-grant.js';
@@ -348,7 +348,8 @@ describe('income sessions', () => {
     (await statuses.findOwn(id, { accountId: DEMO, environment: 'test' }))!;
   const followed = async (id: string): Promise<Followed> =>
     foldState(incomeStatus, await store.readStream(`income-${id}`))!;
-  const dueAt = (doc: Followed): string | null => incomeStatus.entries?.(doc)[0]?.sort ?? null;
+  const dueAt = (doc: Followed): string | null =>
+    incomeStatus.entries?.(doc).find(({ list }) => list === openCallsIn('test'))?.sort ?? null;
   const viewOf = async (id: string): Promise<object> =>
     incomeStatusResult(id, await statusOf(id), { reportUrl: (session) => `https://api.example.test/${session}` });
   const refused = async (act: Promise<unknown>): Promise<ErrorCode> => {
