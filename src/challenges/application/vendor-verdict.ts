@@ -1,5 +1,11 @@
 import type { Replied } from '../../kernel/vendor-reply.js';
-import type { AnswerVerdict, ReauthenticationVerdict, ResendVerdict } from '../../ports/identity-vendor.js';
+import type {
+  AnswerVerdict,
+  KbaQuestion,
+  ReauthenticationVerdict,
+  ResendVerdict,
+} from '../../ports/identity-vendor.js';
+import type { QuestionShape } from '../domain/challenge.js';
 import type { Verdict } from '../domain/verdict.js';
 
 /** A verdict of the identity vendor within a challenge. */
@@ -8,10 +14,8 @@ export type VendorVerdict = Replied & (ReauthenticationVerdict | AnswerVerdict |
 /** The parts of the verdict that the domain needs. */
 export function withoutSecrets(verdict: VendorVerdict): Verdict {
   switch (verdict.kind) {
-    case 'step-up': {
-      const questions = (verdict.kba ?? []).map(({ id, answers }) => ({ questionId: id, answerCount: answers.length }));
-      return { kind: 'step-up', otp: verdict.otp, questions };
-    }
+    case 'step-up':
+      return { kind: 'step-up', otp: verdict.otp, questions: shapesOf(verdict.kba) };
     case 'wrong':
       return { kind: 'wrong', attemptsRemaining: verdict.attemptsRemaining };
     case 'locked':
@@ -21,4 +25,8 @@ export function withoutSecrets(verdict: VendorVerdict): Verdict {
     default:
       return { kind: verdict.kind };
   }
+}
+
+export function shapesOf(questions: readonly KbaQuestion[] | null): readonly QuestionShape[] {
+  return (questions ?? []).map(({ id, answers }) => ({ questionId: id, answerCount: answers.length }));
 }

@@ -1,5 +1,6 @@
 // Turns the vendor's verdict on a registration into events of the session. The call itself and the recovery job use it.
 import { Injectable } from '@nestjs/common';
+import { shapesOf } from '../../../challenges/application/vendor-verdict.js';
 import { lockBy } from '../../../challenges/domain/verdict.js';
 import { Clock } from '../../../kernel/clock.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
@@ -59,16 +60,10 @@ function withoutSecrets(verdict: RegistrationVerdict): RecordRegistration['verdi
   switch (verdict.kind) {
     case 'confirmed':
       return { kind: 'confirmed', duplicateGuard: verdict.duplicateGuard === true };
-    case 'step-up':
-      return {
-        kind: 'step-up',
-        otp: verdict.otp,
-        questions: (verdict.kba ?? []).map((question) => ({
-          questionId: question.id,
-          answerCount: question.answers.length,
-        })),
-        duplicateGuard: verdict.duplicateGuard === true,
-      };
+    case 'step-up': {
+      const { otp, kba, duplicateGuard = false } = verdict;
+      return { kind: 'step-up', otp, questions: shapesOf(kba), duplicateGuard };
+    }
     default:
       return verdict;
   }

@@ -1,6 +1,5 @@
 // Turns a vendor's verdict into events of a session. Pure. Only the session's decider calls it.
 import { after, type AnswerLimit } from '../../../challenges/domain/answer-limit.js';
-import type { QuestionShape } from '../../../challenges/domain/challenge.js';
 import {
   factsOf,
   type Count,
@@ -14,13 +13,7 @@ import { operationOf, type Attempt, type SessionEvent, type StepUp } from './ses
 
 /** The parts of a vendor's verdict that the domain needs. They hold no token and no texts. */
 export type RegistrationVerdict =
-  | { readonly kind: 'confirmed'; readonly duplicateGuard: boolean }
-  | {
-      readonly kind: 'step-up';
-      readonly otp: boolean;
-      readonly questions: readonly QuestionShape[];
-      readonly duplicateGuard: boolean;
-    }
+  | (Extract<Verdict, { readonly kind: 'confirmed' | 'step-up' }> & { readonly duplicateGuard: boolean })
   | { readonly kind: 'input-refused'; readonly input: RefusedInput }
   | { readonly kind: 'report-expired' | 'product-not-enabled' }
   | Exclude<Verdict, { readonly kind: 'confirmed' | 'step-up' | 'sent' | 'wrong' }>;
@@ -41,35 +34,6 @@ export function recordRegistration(recording: RecordRegistration, attempt: Attem
   const { now, verdict, policy } = recording;
   const { attemptId } = attempt;
   switch (verdict.kind) {
-    case 'confirmed':
-      return [
-        {
-          type: 'IdentityVerified',
-          data: { attemptId, verifiedAt: now.toISOString(), duplicateGuard: verdict.duplicateGuard },
-        },
-      ];
-    case 'step-up': {
-      const methods = [
-        ...(verdict.otp ? ['OTP' as const] : []),
-        ...(verdict.questions.length > 0 ? ['KBA' as const] : []),
-      ];
-      if (methods.length === 0)
-        return [{ type: 'SessionErrored', data: { attemptId, cause: 'VENDOR_UNINTELLIGIBLE' } }];
-      return [
-        {
-          type: 'StepUpRequired',
-          data: {
-            attemptId,
-            methods,
-            questions: verdict.questions,
-            attemptsAllowed: policy.attemptsAllowed,
-            expiresAt: after(now, policy.stepUpTtlSeconds),
-            smsSentAt: verdict.otp ? now.toISOString() : null,
-            duplicateGuard: verdict.duplicateGuard,
-          },
-        },
-      ];
-    }
     case 'input-refused':
       return [{ type: 'SessionErrored', data: { attemptId, cause: 'INPUT_REFUSED', refusedInput: verdict.input } }];
     case 'report-expired':
@@ -80,12 +44,10 @@ export function recordRegistration(recording: RecordRegistration, attempt: Attem
       // The attempt was made again with an input from Redis, so the vendor may have executed it before. The recovery job asks the vendor.
       if (now >= new Date(attempt.settleAfter)) return [];
       return [{ type: 'SessionErrored', data: { attemptId, cause: 'VENDOR_UNAVAILABLE' } }];
-    case 'timed-out':
-      // The vendor may still answer. The session stays SUBMITTED until the recovery job asks (docs/contract/platform.md#waiting-for-the-vendor).
-      return [];
     default:
+      // A call that timed out has no fact. The session stays SUBMITTED until the recovery job asks (docs/contract/platform.md#waiting-for-the-vendor).
       return factsOf({ now, verdict, policy, standing: null }, null, { attemptsLeft: 0, vendorMayAdd: true }).map(
-        (fact) => eventOf(fact, recording, attempt),
+        (fact) => eventOf(fact, recording, attempt, 'duplicateGuard' in verdict && verdict.duplicateGuard),
       );
   }
 }
@@ -108,10 +70,22 @@ function eventOf(
   fact: Fact,
   { now, policy }: Pick<RecordRegistration, 'now' | 'policy'>,
   { attemptId, operation }: Attempt,
+  duplicateGuard = false,
 ): SessionEvent {
   switch (fact.kind) {
     case 'confirmed':
-      return { type: 'IdentityVerified', data: { attemptId, verifiedAt: now.toISOString(), duplicateGuard: false } };
+      return { type: 'IdentityVerified', data: { attemptId, verifiedAt: now.toISOString(), duplicateGuard } };
+    case 'opened': {
+      const { otp, questions } = fact;
+      const methods = [...(otp ? ['OTP' as const] : []), ...(questions.length > 0 ? ['KBA' as const] : [])];
+      if (methods.length === 0) return endOf({ kind: 'unintelligible' }, attemptId);
+      const { attemptsAllowed, stepUpTtlSeconds } = policy;
+      const [expiresAt, smsSentAt] = [after(now, stepUpTtlSeconds), otp ? now.toISOString() : null];
+      return {
+        type: 'StepUpRequired',
+        data: { attemptId, methods, questions, attemptsAllowed, expiresAt, smsSentAt, duplicateGuard },
+      };
+    }
     case 'code-sent':
       return { type: 'OtpResent', data: { attemptId, smsSentAt: now.toISOString() } };
     case 'rejected': {
@@ -127,8 +101,6 @@ function eventOf(
       return { type: 'AttemptAbandoned', data: { attemptId, cause: 'VENDOR_UNAVAILABLE' } };
     case 'over':
       return endOf(fact.ending, attemptId);
-    case 'opened':
-      throw new Error('Only a registration opens a step-up');
     default:
       return fact satisfies never;
   }
