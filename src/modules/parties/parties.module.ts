@@ -9,7 +9,6 @@ import { recoveryJob } from '../../platform/subscriptions/recovery-job.js';
 import { Parties } from '../../published/parties.js';
 import { AccountsModule } from '../accounts/accounts.module.js';
 import { ScreeningModule } from '../screening/screening.module.js';
-import { AnswerReauthenticationHandler } from './application/answer-reauthentication.js';
 import { AnswerRegistrationHandler } from './application/answer-registration.js';
 import { AskForStanding, EndAuthentication } from './application/authentication-calls.js';
 import { DiscardPartyReplies, DiscardPartyRepliesHandler, keptSince } from './application/discard-party-replies.js';
@@ -22,24 +21,34 @@ import { PartyIds } from './application/party-ids.js';
 import { PartyPolicy } from './application/party-policy.js';
 import { PartyReferences } from './application/party-references.js';
 import { PartySecrets } from './application/party-secrets.js';
-import { ReauthenticationService } from './application/reauthentication-service.js';
+import { ReauthenticateHandler } from './application/reauthenticate.js';
 import { RegisterPartyHandler } from './application/register-party.js';
 import { SettleReauthentication, SettleReauthenticationHandler } from './application/settle-reauthentication.js';
-import { StartReauthenticationHandler } from './application/start-reauthentication.js';
 import { StoreVendorTokenHandler } from './application/store-vendor-token.js';
 import { UnblockPartyHandler } from './application/unblock-party.js';
 import { party } from './domain/party-decider.js';
-import { AgentsController } from './http/direct/agents.controller.js';
-import { OrganizationsController } from './http/direct/organizations.controller.js';
-import { RentersController } from './http/direct/renters.controller.js';
+import {
+  AgentAuthenticationController,
+  OrganizationAuthenticationController,
+} from './http/direct/authentication.controllers.js';
+import {
+  AgentsController,
+  OrganizationsController,
+  RentersController,
+} from './http/direct/registration.controllers.js';
 import { partyCalls, PartyCallsReader } from './read/party-calls.js';
 
 @Projections([partyCalls])
 @Module({
   imports: [AccountsModule, ScreeningModule],
-  controllers: [RentersController, AgentsController, OrganizationsController],
+  controllers: [
+    RentersController,
+    AgentsController,
+    AgentAuthenticationController,
+    OrganizationsController,
+    OrganizationAuthenticationController,
+  ],
   providers: [
-    AnswerReauthenticationHandler,
     AnswerRegistrationHandler,
     AskForStanding,
     EndAuthentication,
@@ -56,10 +65,9 @@ import { partyCalls, PartyCallsReader } from './read/party-calls.js';
     PartyReferences,
     PartySecrets,
     ReauthenticationCall,
-    ReauthenticationService,
+    ReauthenticateHandler,
     RegisterPartyHandler,
     SettleReauthenticationHandler,
-    StartReauthenticationHandler,
     StoreVendorTokenHandler,
     UnblockPartyHandler,
     { provide: Parties, useExisting: PartyDirectory },

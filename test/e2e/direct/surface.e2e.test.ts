@@ -124,6 +124,16 @@ describe('the description of the direct API', () => {
     expect(taking.map(([name]) => name)).toEqual(changing.map(([name]) => name));
   });
 
+  it('describes the parameters of each path', () => {
+    for (const [name, { parameters = [] }] of operations) {
+      const described = parameters.flatMap((one) => (one.in === 'path' ? [one.name] : []));
+      expect([name, described.sort()]).toEqual([
+        name,
+        [...name.matchAll(/\{(\w+)\}/g)].map(([, named]) => named).sort(),
+      ]);
+    }
+  });
+
   it('is listed on the page', async () => {
     const { text } = await service.request('GET', '/docs/swagger-ui-init.js');
     expect(text).toContain('/openapi/direct.json');

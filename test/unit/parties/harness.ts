@@ -10,10 +10,6 @@ import { derivedId, newId } from '../../../src/kernel/ids.js';
 import { FIRST_CHOICE } from '../../../src/kernel/vendor-choice.js';
 import type { VendorReply } from '../../../src/kernel/vendor-reply.js';
 import {
-  AnswerReauthentication,
-  AnswerReauthenticationHandler,
-} from '../../../src/modules/parties/application/answer-reauthentication.js';
-import {
   AnswerRegistration,
   AnswerRegistrationHandler,
 } from '../../../src/modules/parties/application/answer-registration.js';
@@ -34,16 +30,12 @@ import { PartyPolicy } from '../../../src/modules/parties/application/party-poli
 import { PartyReferences } from '../../../src/modules/parties/application/party-references.js';
 import { PartySecrets } from '../../../src/modules/parties/application/party-secrets.js';
 import { PartyChallenges, ReauthenticationCall } from '../../../src/modules/parties/application/party-challenges.js';
-import { ReauthenticationService } from '../../../src/modules/parties/application/reauthentication-service.js';
+import { Reauthenticate, ReauthenticateHandler } from '../../../src/modules/parties/application/reauthenticate.js';
 import { RegisterParty, RegisterPartyHandler } from '../../../src/modules/parties/application/register-party.js';
 import {
   SettleReauthentication,
   SettleReauthenticationHandler,
 } from '../../../src/modules/parties/application/settle-reauthentication.js';
-import {
-  StartReauthentication,
-  StartReauthenticationHandler,
-} from '../../../src/modules/parties/application/start-reauthentication.js';
 import {
   StoreVendorToken,
   StoreVendorTokenHandler,
@@ -312,23 +304,29 @@ export class Harness {
     const persons = this.persons(aggregates);
     const references = new PartyReferences(screenings, accounts, persons, secrets);
     const directory = new PartyDirectory(ids, aggregates, screenings, references, policy, clock);
-    const access = new PartyAccess(ids, aggregates, directory, clock);
+    const access = new PartyAccess(ids, aggregates, directory, accounts, clock);
     const recorder = new ChallengeRecorder(aggregates, counts, this.limiter, clock);
     const calls = new CallsAtOnce();
     const vendor = this.vendor();
     const parties = new PartyChallenges(references, secrets, persons, policy);
     const challenges = new ChallengeService(aggregates, calls, vendor, counts, recorder, this.limiter, clock);
-    const service = new ReauthenticationService(
+    const reauthentication = new ReauthenticateHandler(
+      access,
+      references,
       aggregates,
       challenges,
       parties,
       new ReauthenticationCall(parties, aggregates, vendor, recorder),
-      accounts,
       secrets,
       counts,
       persons,
+      policy,
       clock,
     );
+    const reauthenticate = (
+      step: Reauthenticate['request']['step'],
+      { named = AGENT, attemptId = newId(), context = TEST } = {},
+    ): Promise<PartyAnswer> => reauthentication.execute(new Reauthenticate({ named, attemptId, step }, context));
     const register = new RegisterPartyHandler(
       access,
       ids,
@@ -341,12 +339,9 @@ export class Harness {
       clock,
     );
     const answerRegistration = new AnswerRegistrationHandler(access, verifications, clock);
-    const start = new StartReauthenticationHandler(access, references, service, policy, clock);
-    const answer = new AnswerReauthenticationHandler(access, references, service, policy, clock);
     const look = new LookAfterAuthenticationHandler(
       access,
       references,
-      service,
       calls,
       new AskForStanding(vendor, references, secrets),
       new EndAuthentication(vendor, references, secrets),
@@ -366,15 +361,11 @@ export class Harness {
       answerRegistration: (given: GivenToParty = { method: 'otp', code: RIGHT }): Promise<PartyAnswer> =>
         answerRegistration.execute(new AnswerRegistration({ named: AGENT, attemptId: newId(), given }, TEST)),
       authenticate: (named = AGENT, context = TEST): Promise<PartyAnswer> =>
-        start.execute(new StartReauthentication({ named, attemptId: newId(), device: { jscPayload: 'fp' } }, context)),
+        reauthenticate({ method: 'start', device: { jscPayload: 'fp' } }, { named, context }),
       answer: (code: unknown, { attemptId = newId(), named = AGENT } = {}): Promise<PartyAnswer> =>
-        answer.execute(new AnswerReauthentication({ named, attemptId, given: { method: 'otp', code } }, TEST)),
-      answerKba: (positions: readonly unknown[]): Promise<PartyAnswer> =>
-        answer.execute(
-          new AnswerReauthentication({ named: AGENT, attemptId: newId(), given: { method: 'kba', positions } }, TEST),
-        ),
-      resend: (named = AGENT): Promise<PartyAnswer> =>
-        answer.execute(new AnswerReauthentication({ named, attemptId: newId(), given: { method: 'resend' } }, TEST)),
+        reauthenticate({ method: 'otp', code }, { named, attemptId }),
+      answerKba: (positions: readonly unknown[]): Promise<PartyAnswer> => reauthenticate({ method: 'kba', positions }),
+      resend: (named = AGENT): Promise<PartyAnswer> => reauthenticate({ method: 'resend' }, { named }),
       look: (asked: 'status' | 'expiry', named = AGENT): Promise<PartyAnswer> =>
         look.execute(new LookAfterAuthentication({ named, asked, attemptId: newId() }, TEST)),
       storeToken: (named: NamedParty, token: string) => storing.execute(new StoreVendorToken(named, token, TEST)),

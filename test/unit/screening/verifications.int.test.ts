@@ -274,7 +274,7 @@ function harness(calls: ExternalCalls = new Workers(), log: EventStore = store) 
   const references = new PartyReferences(screenings, accounts, persons, partySecrets);
   const directory = new PartyDirectory(ids, aggregates, screenings, references, partyPolicy, clock);
   const registering = new RegisterPartyHandler(
-    new PartyAccess(ids, aggregates, directory, clock),
+    new PartyAccess(ids, aggregates, directory, accounts, clock),
     ids,
     aggregates,
     verifications,

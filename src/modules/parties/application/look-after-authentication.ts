@@ -12,7 +12,6 @@ import { PartyAccess, type NamedParty } from './party-access.js';
 import { accepted, failureBy, type PartyAnswer } from './party-answer.js';
 import { PartyReferences } from './party-references.js';
 import { PartySecrets } from './party-secrets.js';
-import { ReauthenticationService } from './reauthentication-service.js';
 
 /** Asks the vendor whether the authentication of the party holds, or ends it. It ends here at once, even when the vendor's call fails. */
 @UseCase()
@@ -34,7 +33,6 @@ export class LookAfterAuthenticationHandler implements ICommandHandler<LookAfter
   constructor(
     private readonly access: PartyAccess,
     private readonly references: PartyReferences,
-    private readonly reauthentication: ReauthenticationService,
     private readonly calls: ExternalCalls,
     private readonly askForStanding: AskForStanding,
     private readonly endAuthentication: EndAuthentication,
@@ -47,7 +45,7 @@ export class LookAfterAuthenticationHandler implements ICommandHandler<LookAfter
     const { partyId, loaded } = await this.access.find(named, context);
     const reference = await this.references.find(partyId, loaded.state, context);
     if (reference === null) throw new DomainError('party.token_missing');
-    await this.reauthentication.admitAccount(context);
+    await this.access.admitAccount(context);
     const { subjectId, vendor } = reference;
     const attempt = { id: partyId, attemptId, subject: subjectId, context, vendor };
     const call = asked === 'status' ? this.askForStanding : this.endAuthentication;

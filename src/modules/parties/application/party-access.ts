@@ -3,6 +3,7 @@ import { Clock } from '../../../kernel/clock.js';
 import type { CallerContext } from '../../../kernel/context.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { AggregateStore, type LoadedAggregate } from '../../../platform/aggregates/aggregate-store.js';
+import { Accounts } from '../../../published/accounts.js';
 import type { ScreeningFacts } from '../../../published/screenings.js';
 import type { PartyKind, PartyState } from '../domain/party.js';
 import { party } from '../domain/party-decider.js';
@@ -29,6 +30,7 @@ export class PartyAccess {
     private readonly ids: PartyIds,
     private readonly aggregates: AggregateStore,
     private readonly directory: PartyDirectory,
+    private readonly accounts: Accounts,
     private readonly clock: Clock,
   ) {}
 
@@ -53,6 +55,13 @@ export class PartyAccess {
     const blockedUntil = lockOf(loaded.state, newest, this.clock.now());
     if (blockedUntil !== null) throw new DomainError('party.locked', { blockedUntil });
     return { partyId, loaded, newest };
+  }
+
+  /** Throws for live traffic of an account that is not provisioned for it. Such traffic must not reach a vendor. */
+  async admitAccount({ accountId, environment }: CallerContext): Promise<void> {
+    const account = await this.accounts.find(accountId);
+    if (!account) throw new DomainError('request.unauthenticated');
+    if (!this.accounts.mayReachVendors(account, environment)) throw new DomainError('account.not_live');
   }
 }
 

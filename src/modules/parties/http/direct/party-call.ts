@@ -1,8 +1,10 @@
-import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import { createParamDecorator, type ExecutionContext, Param } from '@nestjs/common';
+import { MetadataScanner } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { nameFor } from '../../../../platform/http/idempotency.js';
 import { contextOf, type RequestContext } from '../../../../platform/http/principal.js';
 import { passOn } from '../../../../surfaces/direct/envelope.js';
+import type { NamedParty } from '../../application/party-access.js';
 import type { PartyAnswer } from '../../application/party-answer.js';
 
 /** A request about a party, with its caller and the way to answer it. */
@@ -27,3 +29,11 @@ export const CurrentCall = createParamDecorator((_: unknown, execution: Executio
     },
   };
 });
+
+/** Makes the id in the path the first argument of every route. The paths of controllers that share a route have different names for it. */
+export const IdIn =
+  (parameter: `${NamedParty['kind']}Id`): ClassDecorator =>
+  ({ prototype }) => {
+    for (const route of new MetadataScanner().getAllMethodNames(prototype as object))
+      Param(parameter)(prototype as object, route, 0);
+  };
