@@ -1,10 +1,13 @@
 // The request bodies of registration and re-authentication (docs/contract/direct.md#parties). The form of the device's fingerprint is
 // checked. The vendor judges all other fields, so that only their JSON type is checked here.
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { applyDecorators } from '@nestjs/common';
+import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
 import { IsInt, IsOptional, IsString, Matches, MaxLength } from 'class-validator';
 import type { Applicant, Device } from '../../../../kernel/applicant.js';
 
 const text = { message: 'must be a string' };
+const Text = (described: ApiPropertyOptions = {}): PropertyDecorator =>
+  applyDecorators(ApiPropertyOptional(described), IsOptional(), IsString(text));
 const fingerprint = {
   maxLength: 4_000,
   pattern: '^[ a-zA-Z0-9&._-]*$',
@@ -29,87 +32,25 @@ export class DeviceBody {
   @IsString(text)
   readonly hdimPayload?: string;
 
-  @ApiPropertyOptional({ description: "The person's address, as your server saw it; expected" })
-  @IsOptional()
-  @IsString(text)
-  readonly ipAddress?: string;
-
-  @ApiPropertyOptional({ description: 'Expected' })
-  @IsOptional()
-  @IsString(text)
-  readonly currentAddress?: string;
-
-  @ApiPropertyOptional({ description: 'Expected' })
-  @IsOptional()
-  @IsString(text)
-  readonly currentCity?: string;
-
-  @ApiPropertyOptional({ description: 'Expected; two letters' })
-  @IsOptional()
-  @IsString(text)
-  readonly currentState?: string;
-
-  @ApiPropertyOptional({ description: 'Expected; five digits' })
-  @IsOptional()
-  @IsString(text)
-  readonly currentZip?: string;
+  @Text({ description: "The person's address, as your server saw it; expected" }) readonly ipAddress?: string;
+  @Text({ description: 'Expected' }) readonly currentAddress?: string;
+  @Text({ description: 'Expected' }) readonly currentCity?: string;
+  @Text({ description: 'Expected; two letters' }) readonly currentState?: string;
+  @Text({ description: 'Expected; five digits' }) readonly currentZip?: string;
 }
 
 export class RegistrationBody extends DeviceBody {
-  @ApiPropertyOptional({ description: 'Expected' })
-  @IsOptional()
-  @IsString(text)
-  readonly firstName?: string;
-
-  @ApiPropertyOptional()
-  @IsOptional()
-  @IsString(text)
-  readonly middleName?: string;
-
-  @ApiPropertyOptional({ description: 'Expected' })
-  @IsOptional()
-  @IsString(text)
-  readonly lastName?: string;
-
-  @ApiPropertyOptional({ description: 'Nine digits', example: '666123456' })
-  @IsOptional()
-  @IsString(text)
-  readonly ssn?: string;
-
-  @ApiPropertyOptional({ description: 'MMDDYYYY', example: '04121990' })
-  @IsOptional()
-  @IsString(text)
-  readonly dob?: string;
-
-  @ApiPropertyOptional({ example: '4155550134' })
-  @IsOptional()
-  @IsString(text)
-  readonly phoneNumber?: string;
-
-  @ApiPropertyOptional()
-  @IsOptional()
-  @IsString(text)
-  readonly email?: string;
-
-  @ApiPropertyOptional({ description: "Only for organizations, beside the contact person's data" })
-  @IsOptional()
-  @IsString(text)
-  readonly companyName?: string;
-
-  @ApiPropertyOptional()
-  @IsOptional()
-  @IsString(text)
-  readonly mothersMaidenName?: string;
-
-  @ApiPropertyOptional()
-  @IsOptional()
-  @IsString(text)
-  readonly spouseName?: string;
-
-  @ApiPropertyOptional()
-  @IsOptional()
-  @IsString(text)
-  readonly propertyZip?: string;
+  @Text({ description: 'Expected' }) readonly firstName?: string;
+  @Text() readonly middleName?: string;
+  @Text({ description: 'Expected' }) readonly lastName?: string;
+  @Text({ description: 'Nine digits', example: '666123456' }) readonly ssn?: string;
+  @Text({ description: 'MMDDYYYY', example: '04121990' }) readonly dob?: string;
+  @Text({ example: '4155550134' }) readonly phoneNumber?: string;
+  @Text() readonly email?: string;
+  @Text({ description: "Only for organizations, beside the contact person's data" }) readonly companyName?: string;
+  @Text() readonly mothersMaidenName?: string;
+  @Text() readonly spouseName?: string;
+  @Text() readonly propertyZip?: string;
 
   @ApiPropertyOptional({ type: 'integer', description: 'Only for organizations' })
   @IsOptional()
