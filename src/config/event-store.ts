@@ -3,14 +3,14 @@ import type { Variables } from './variables.js';
 /** Where the log is; also the injection token. */
 export abstract class EventStoreSettings {
   /**
-   * `maxBytes`: the greatest size of the embedded log's file. `testShare`: the fraction of it that test traffic may fill.
+   * `maxBytes`: the greatest size of the embedded log's file. `testTraffic`: the fraction of it that test traffic may fill.
    * `uncompressedEvents`: the number of newest events that are stored one by one.
    */
   abstract readonly place:
     | {
         readonly kind: 'embedded';
         readonly maxBytes: number;
-        readonly testShare: number;
+        readonly testTraffic: number;
         readonly uncompressedEvents: number;
       }
     | { readonly kind: 'eventstoredb'; readonly url: string };
@@ -33,7 +33,7 @@ export function readEventStore(env: Variables): EventStoreSettings {
     place: {
       kind,
       maxBytes: env.number('EVENT_LOG_MAX_BYTES', 16 * GIB, FILE_BYTES),
-      testShare: env.number('TEST_LOG_SHARE', 0.5, { min: 0.001, max: 1, whole: false }),
+      testTraffic: env.number('TEST_LOG_SHARE', 0.5, { min: 0.001, max: 1, whole: false }),
       uncompressedEvents: env.number('EVENT_LOG_UNCOMPRESSED', 65_536, { min: 0, max: 1_000_000_000 }),
     },
   };

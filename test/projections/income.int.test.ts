@@ -40,7 +40,7 @@ import { inquiryEntry, reportEntry } from '../../src/modules/income/domain/incom
 import { incomeReportResult, incomeStatusResult } from '../../src/modules/income/http/platform/income-result.js';
 import { incomeStatus, IncomeStatusReader, type IncomeStatus } from '../../src/modules/income/read/income-status.js';
 import { AggregateStore } from '../../src/platform/aggregates/aggregate-store.js';
-import { TestShare } from '../../src/platform/aggregates/test-share.js';
+import { TestTraffic } from '../../src/platform/aggregates/test-traffic.js';
 import {
   IncomeVendor,
   type IncomeOutcome,
@@ -308,7 +308,7 @@ describe('income sessions', () => {
     const grants = new AccountGrants(aggregates, new GrantDetails(mortality.bind(vault, ['put', 'erase'])), clock);
     const opening = new OpenIncomeSessionHandler(
       aggregates,
-      new TestShare(),
+      new TestTraffic(),
       accounts,
       screenings,
       grants,
@@ -671,7 +671,7 @@ describe('income sessions', () => {
     async (linked) => {
       const minting = new IssueGrantHandler(
         new AggregateStore(store, readModels, clock, { appendConflict: () => undefined }),
-        new TestShare(),
+        new TestTraffic(),
         accounts,
         new GrantDetails(vault),
         clock,

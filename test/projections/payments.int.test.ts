@@ -28,7 +28,7 @@ import {
 } from '../../src/modules/payments/domain/payment.js';
 import { openPayments, OpenPaymentsReader } from '../../src/modules/payments/read/open-payments.js';
 import { AggregateStore } from '../../src/platform/aggregates/aggregate-store.js';
-import { TestShare } from '../../src/platform/aggregates/test-share.js';
+import { TestTraffic } from '../../src/platform/aggregates/test-traffic.js';
 import { Projector } from '../../src/platform/subscriptions/projector.js';
 import {
   type IntentStatus,
@@ -140,7 +140,7 @@ describe('the recovery job of payments', () => {
       readModels,
       clock,
       { appendConflict: () => undefined },
-      new TestShare(),
+      new TestTraffic(),
       handlers,
     );
     payments = new OpenPaymentsReader(readModels);

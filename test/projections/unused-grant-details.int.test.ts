@@ -20,7 +20,7 @@ import { IssueGrant, IssueGrantHandler } from '../../src/modules/accounts/applic
 import { sessionGrant } from '../../src/modules/accounts/domain/session-grant.js';
 import { UnusedDetails, unusedDetails } from '../../src/modules/accounts/read/unused-details.js';
 import { AggregateStore } from '../../src/platform/aggregates/aggregate-store.js';
-import { TestShare } from '../../src/platform/aggregates/test-share.js';
+import { TestTraffic } from '../../src/platform/aggregates/test-traffic.js';
 import { Projector } from '../../src/platform/subscriptions/projector.js';
 import { SubjectErased, type Vault } from '../../src/ports/vault.js';
 import type { Accounts } from '../../src/published/accounts.js';
@@ -90,7 +90,7 @@ describe('the details of a grant without a session', () => {
   async function mint(details: typeof WORDS | null = WORDS): Promise<string> {
     const minting = new IssueGrantHandler(
       aggregates,
-      new TestShare(),
+      new TestTraffic(),
       { find: async () => null } as unknown as Accounts,
       new GrantDetails(vault),
       clock,

@@ -79,7 +79,7 @@ describe('the configuration', () => {
         },
       },
       dataFolder: { path: resolve('.data'), diskLowBytes: 1_000_000_000 },
-      eventStore: { place: { kind: 'embedded', maxBytes: 16 * 2 ** 30, testShare: 0.5 } },
+      eventStore: { place: { kind: 'embedded', maxBytes: 16 * 2 ** 30, testTraffic: 0.5 } },
       redis: { url: 'redis://127.0.0.1:6379' },
       vault: {
         masterKey: null,

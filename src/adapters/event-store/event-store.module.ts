@@ -9,7 +9,7 @@ import { LogWatch, WATCH_FILE } from '../../platform/audit/log-watch.js';
 import { Health } from '../../platform/http/health.js';
 import { Log } from '../../platform/observability/log.js';
 import { Metrics } from '../../platform/observability/metrics.js';
-import { TestShare } from '../../platform/aggregates/test-share.js';
+import { TestTraffic } from '../../platform/aggregates/test-traffic.js';
 import { SharedLogReader } from '../../platform/subscriptions/shared-log-reader.js';
 import { UpcastingEventStore } from '../../platform/upcasting/upcasting-event-store.js';
 import { Upcasting } from '../../platform/upcasting/upcasters.js';
@@ -46,29 +46,29 @@ const LAST_LOOK_WITHIN_MS = 5_000;
       inject: [StoredLog, EventStoreSettings, DataFolderSettings, ProcessSettings, Log],
     },
     {
-      provide: TestShare,
+      provide: TestTraffic,
       useFactory: (stored: StoredLog, { place }: EventStoreSettings) =>
-        new TestShare(() =>
+        new TestTraffic(() =>
           stored instanceof EmbeddedEventStore && place.kind === 'embedded'
-            ? stored.testBytes() / (stored.recentUsage().totalBytes * place.testShare)
+            ? stored.testBytes() / (stored.recentUsage().totalBytes * place.testTraffic)
             : 0,
         ),
       inject: [StoredLog, EventStoreSettings],
     },
   ],
-  exports: [StoredLog, EventStore, LogWatch, TestShare],
+  exports: [StoredLog, EventStore, LogWatch, TestTraffic],
 })
 export class EventStoreModule implements OnModuleInit, OnApplicationShutdown {
   constructor(
     private readonly stored: StoredLog,
     private readonly logWatch: LogWatch,
-    private readonly testShare: TestShare,
+    private readonly testTraffic: TestTraffic,
     private readonly health: Health,
     private readonly metrics: Metrics,
   ) {}
 
   onModuleInit(): void {
-    const { stored, logWatch, testShare, health, metrics } = this;
+    const { stored, logWatch, testTraffic, health, metrics } = this;
     health.add('event-store', () => stored.ping().then(() => null));
     health.add('event-log', () => logWatch.complaint);
     if (!(stored instanceof EmbeddedEventStore)) return;
@@ -77,7 +77,7 @@ export class EventStoreModule implements OnModuleInit, OnApplicationShutdown {
     );
     metrics.beforeScrape(async () => {
       metrics.eventStoreSpace.set(stored.usage());
-      metrics.testLogUsed.set(testShare.used());
+      metrics.testLogUsed.set(testTraffic.used());
     });
   }
 

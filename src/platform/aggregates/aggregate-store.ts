@@ -19,7 +19,7 @@ import {
   type CommandResult,
 } from './decided.js';
 import { KeyedMutex } from './keyed-mutex.js';
-import { TestShare } from './test-share.js';
+import { TestTraffic } from './test-traffic.js';
 
 export { unstored, type CommandResult, type Fold, type LoadedAggregate };
 
@@ -48,7 +48,7 @@ export class AggregateStore {
     private readonly readModels: Pick<ReadModels, 'applyNow'>,
     private readonly clock: Clock,
     private readonly observer: AggregateObserver,
-    private readonly testShare: TestShare = new TestShare(),
+    private readonly testTraffic: TestTraffic = new TestTraffic(),
     /** The event handlers marked inline. */
     private readonly handlers: InlineEventHandlers = { handleInline: async () => undefined },
   ) {
@@ -84,7 +84,7 @@ export class AggregateStore {
     commands: { readonly [Index in keyof Deciders]: CommandTo<Deciders[Index]> },
     context: ActionContext,
   ): Promise<{ readonly [Index in keyof Deciders]: ResultOf<Deciders[Index]> }> {
-    this.testShare.admitCommand(context);
+    this.testTraffic.admitCommand(context);
     // Sorted, so that two callers never wait for each other.
     const streams = commands.map(({ decider, id }) => streamOf(decider, id)).sort();
     const results = await this.inTurn(streams, () => this.untilAppended(commands, context));

@@ -9,7 +9,7 @@ import { Metrics } from '../observability/metrics.js';
 import { EventProcessor } from '../subscriptions/event-processor.js';
 import { AggregateStore } from './aggregate-store.js';
 import { GroupedStream } from './grouped-stream.js';
-import { TestShare } from './test-share.js';
+import { TestTraffic } from './test-traffic.js';
 
 @Global()
 @Module({
@@ -37,7 +37,7 @@ import { TestShare } from './test-share.js';
         readModels: ReadModels,
         clock: Clock,
         metrics: Metrics,
-        test: TestShare,
+        test: TestTraffic,
         handlers: EventProcessor,
       ) =>
         new AggregateStore(
@@ -48,18 +48,18 @@ import { TestShare } from './test-share.js';
           test,
           handlers,
         ),
-      inject: [EventStore, ReadModels, Clock, Metrics, TestShare, EventProcessor],
+      inject: [EventStore, ReadModels, Clock, Metrics, TestTraffic, EventProcessor],
     },
     {
       provide: GroupedStream,
-      useFactory: (store: EventStore, clock: Clock, metrics: Metrics, test: TestShare) =>
+      useFactory: (store: EventStore, clock: Clock, metrics: Metrics, test: TestTraffic) =>
         new GroupedStream(
           store,
           clock,
           { appendConflict: (category) => metrics.appendConflicts.inc({ category }) },
           test,
         ),
-      inject: [EventStore, Clock, Metrics, TestShare],
+      inject: [EventStore, Clock, Metrics, TestTraffic],
     },
   ],
   exports: [AggregateStore, EventProcessor, GroupedStream],

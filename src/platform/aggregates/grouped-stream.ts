@@ -18,7 +18,7 @@ import {
   type AnyResult,
   type CommandResult,
 } from './decided.js';
-import { TestShare } from './test-share.js';
+import { TestTraffic } from './test-traffic.js';
 
 /** Decisions on a group of this size block the event loop for a few milliseconds at most. */
 const MOST_TOGETHER = 100;
@@ -43,7 +43,7 @@ export class GroupedStream {
     private readonly store: EventStore,
     private readonly clock: Clock,
     private readonly observer: AggregateObserver,
-    private readonly testShare: TestShare = new TestShare(),
+    private readonly testTraffic: TestTraffic = new TestTraffic(),
   ) {
     this.states = new AggregateCache(store, 0);
   }
@@ -66,7 +66,7 @@ export class GroupedStream {
     command: Command,
     context: ActionContext,
   ): Promise<CommandResult<State, Event>> {
-    this.testShare.admitCommand(context);
+    this.testTraffic.admitCommand(context);
     const result = await new Promise<AnyResult>((resolve, reject) => {
       const stream = streamOf(decider, id);
       const asked = { decider, id, command, context, resolve, reject };

@@ -19,7 +19,7 @@ import {
 import { hashKey } from '../../../src/modules/accounts/domain/key-text.js';
 import { sessionGrant, type GrantTerms } from '../../../src/modules/accounts/domain/session-grant.js';
 import { AggregateStore } from '../../../src/platform/aggregates/aggregate-store.js';
-import { TestShare } from '../../../src/platform/aggregates/test-share.js';
+import { TestTraffic } from '../../../src/platform/aggregates/test-traffic.js';
 import type { ReadModels } from '../../../src/ports/read-models.js';
 import { SubjectErased } from '../../../src/ports/vault.js';
 import type { Accounts } from '../../../src/published/accounts.js';
@@ -92,7 +92,7 @@ describe('minting a session grant', () => {
     aggregates = new AggregateStore(store, { applyNow: async () => undefined } as unknown as ReadModels, clock, {
       appendConflict: () => undefined,
     });
-    handler = new IssueGrantHandler(aggregates, new TestShare(), accounts, details, clock, { ttlSeconds: 900 });
+    handler = new IssueGrantHandler(aggregates, new TestTraffic(), accounts, details, clock, { ttlSeconds: 900 });
   });
 
   const mint = (wishes: Partial<GrantRequest> = {}, environment: 'live' | 'test' = 'test') =>

@@ -12,7 +12,7 @@ import { systemContext, type ActionContext } from '../../../src/kernel/context.j
 import { AggregateStore, unstored } from '../../../src/platform/aggregates/aggregate-store.js';
 import { untilStored } from '../../../src/platform/aggregates/decided.js';
 import { GroupedStream } from '../../../src/platform/aggregates/grouped-stream.js';
-import { TestShare } from '../../../src/platform/aggregates/test-share.js';
+import { TestTraffic } from '../../../src/platform/aggregates/test-traffic.js';
 import { UpcastingEventStore } from '../../../src/platform/upcasting/upcasting-event-store.js';
 import { Upcasting } from '../../../src/platform/upcasting/upcasters.js';
 import {
@@ -183,7 +183,7 @@ describe('the aggregate store', () => {
         void handled.push(`${applied.length}: ${events.map(({ type, revision }) => `${type}@${revision}`).join()}`),
     };
     const none = { appendConflict: () => undefined };
-    aggregates = new AggregateStore(store, readModels, clock, none, new TestShare(), inline);
+    aggregates = new AggregateStore(store, readModels, clock, none, new TestTraffic(), inline);
     await count(1);
     await count(0);
     await count(12);
@@ -377,7 +377,7 @@ describe('the aggregate store', () => {
           void handled.push(`${applied.length}: ${events.map((event) => event.stream).join()}`),
       };
       const none = { appendConflict: () => undefined };
-      aggregates = new AggregateStore(store, readModels, clock, none, new TestShare(), inline);
+      aggregates = new AggregateStore(store, readModels, clock, none, new TestTraffic(), inline);
       const before = await store.head();
       const results = await aggregates.appendTogether([counting(other, 2), counting(id, 12)], CONTEXT);
       expect(results).toMatchObject([
@@ -524,16 +524,16 @@ describe('test traffic and its share of the log', () => {
       { applyNow: async () => undefined } as unknown as ReadModels,
       clock,
       { appendConflict: () => undefined },
-      new TestShare(() => used),
+      new TestTraffic(() => used),
     );
   const LIVE: ActionContext = { ...CONTEXT, environment: 'live' };
   const SYSTEM: ActionContext = { ...CONTEXT, actor: { kind: 'system', id: 'recovery' } };
   const count = (used: number, context: ActionContext): Promise<unknown> =>
     having(used).execute(tally, newId(), { kind: 'count', by: 1 }, context);
   it('starts no aggregate but continues existing ones when the share is used up; live traffic goes on', async () => {
-    expect(() => new TestShare(() => 0.99).admit(CONTEXT)).not.toThrow();
-    expect(() => new TestShare(() => 1).admit(CONTEXT)).toThrow(refused);
-    expect(() => new TestShare(() => 1).admit(LIVE)).not.toThrow();
+    expect(() => new TestTraffic(() => 0.99).admit(CONTEXT)).not.toThrow();
+    expect(() => new TestTraffic(() => 1).admit(CONTEXT)).toThrow(refused);
+    expect(() => new TestTraffic(() => 1).admit(LIVE)).not.toThrow();
     await count(1.09, CONTEXT);
   });
 
@@ -542,7 +542,7 @@ describe('test traffic and its share of the log', () => {
     await count(1.1, LIVE);
     await count(1.1, { ...CONTEXT, environment: null });
     await count(1.1, SYSTEM);
-    const grouped = new GroupedStream(store, clock, { appendConflict: () => undefined }, new TestShare(() => 1.1));
+    const grouped = new GroupedStream(store, clock, { appendConflict: () => undefined }, new TestTraffic(() => 1.1));
     const counting = (context: ActionContext) => grouped.execute(tally, newId(), { kind: 'count', by: 1 }, context);
     await expect(counting(CONTEXT)).rejects.toEqual(refused);
     await counting(SYSTEM);

@@ -46,7 +46,7 @@ import type { ScreeningPolicy } from '../../../src/modules/screening/application
 import { SubmissionLimits } from '../../../src/modules/screening/application/submission-limits.js';
 import type { SessionSecrets } from '../../../src/modules/screening/application/session-secrets.js';
 import { AggregateStore } from '../../../src/platform/aggregates/aggregate-store.js';
-import { TestShare } from '../../../src/platform/aggregates/test-share.js';
+import { TestTraffic } from '../../../src/platform/aggregates/test-traffic.js';
 import type { EventStore } from '../../../src/ports/event-store.js';
 import type { IdentityVendor, PastOutcome } from '../../../src/ports/identity-vendor.js';
 import type { ReadModels } from '../../../src/ports/read-models.js';
@@ -349,7 +349,7 @@ export class Harness {
       aggregates,
       clock,
     );
-    const storing = new StoreVendorTokenHandler(access, aggregates, new TestShare(), secrets, clock);
+    const storing = new StoreVendorTokenHandler(access, aggregates, new TestTraffic(), secrets, clock);
     const discard = new DiscardPartyRepliesHandler(aggregates, secrets, clock);
     const settle = new SettleReauthenticationHandler(aggregates, challenges, parties, clock);
     return {

@@ -29,7 +29,7 @@ import { WhenRenterRegistered } from '../../../src/modules/payments/application/
 import { checkout, checkoutReference } from '../../../src/modules/payments/domain/checkout.js';
 import { checkoutPaymentId, payment as paymentDecider } from '../../../src/modules/payments/domain/payment.js';
 import { AggregateStore } from '../../../src/platform/aggregates/aggregate-store.js';
-import { TestShare } from '../../../src/platform/aggregates/test-share.js';
+import { TestTraffic } from '../../../src/platform/aggregates/test-traffic.js';
 import type { CheckoutVerdict } from '../../../src/ports/payment-processor.js';
 import type { ReadModels } from '../../../src/ports/read-models.js';
 import { SubjectErased, type Vault } from '../../../src/ports/vault.js';
@@ -168,7 +168,7 @@ function harness() {
     { applyNow: async () => undefined } as unknown as ReadModels,
     clock,
     { appendConflict: () => undefined },
-    new TestShare(),
+    new TestTraffic(),
     handlers,
   );
   const paid: WhenCheckoutPaid = new WhenCheckoutPaid(aggregates, store, screenings, policy, {

@@ -56,7 +56,7 @@ import { secretsEntry } from '../../../src/modules/screening/domain/session.js';
 import type { RegistrationVerdict } from '../../../src/modules/screening/domain/verdicts.js';
 import { AggregateStore } from '../../../src/platform/aggregates/aggregate-store.js';
 import { GroupedStream } from '../../../src/platform/aggregates/grouped-stream.js';
-import { TestShare } from '../../../src/platform/aggregates/test-share.js';
+import { TestTraffic } from '../../../src/platform/aggregates/test-traffic.js';
 import { type CreditBureau, type ReportVerdict, type VendorReport } from '../../../src/ports/credit-bureau.js';
 import type { EventHandler } from '../../../src/ports/event-handler.js';
 import {
@@ -234,7 +234,7 @@ export class PlayedProcess {
       { applyNow: async () => undefined },
       clock,
       { appendConflict: () => undefined },
-      new TestShare(),
+      new TestTraffic(),
       inline,
     );
     const { aggregates, vault } = this;

@@ -39,7 +39,7 @@ import { RegistrationRecorder } from '../../../src/modules/screening/application
 import { screeningSession } from '../../../src/modules/screening/domain/screening-session.js';
 import type { Session } from '../../../src/modules/screening/domain/session.js';
 import { AggregateStore } from '../../../src/platform/aggregates/aggregate-store.js';
-import { TestShare } from '../../../src/platform/aggregates/test-share.js';
+import { TestTraffic } from '../../../src/platform/aggregates/test-traffic.js';
 import type { EventStore, StreamAppend, TogetherOutcome } from '../../../src/ports/event-store.js';
 import type { AnswerVerdict, IdentityVendor } from '../../../src/ports/identity-vendor.js';
 import type { ReadModels } from '../../../src/ports/read-models.js';
@@ -198,7 +198,7 @@ function aProcess(dies: (stream: string, types: readonly string[]) => boolean = 
   const prospects = { reportProspect: async () => 'possible' } as unknown as Screenings;
   const submit = new SubmitScreeningHandler(
     aggregates,
-    new TestShare(),
+    new TestTraffic(),
     calls,
     registration,
     vault,

@@ -27,7 +27,7 @@ import {
 import { RegistrationRecorder } from '../../../src/modules/screening/application/registration-recorder.js';
 import { SessionChallenges } from '../../../src/modules/screening/application/session-challenges.js';
 import { AggregateStore } from '../../../src/platform/aggregates/aggregate-store.js';
-import { TestShare } from '../../../src/platform/aggregates/test-share.js';
+import { TestTraffic } from '../../../src/platform/aggregates/test-traffic.js';
 import type { IdentityVendor, RegistrationVerdict } from '../../../src/ports/identity-vendor.js';
 import type { EventStore, StreamAppend, TogetherOutcome } from '../../../src/ports/event-store.js';
 import type { ReadModels } from '../../../src/ports/read-models.js';
@@ -183,7 +183,7 @@ describe('a submission', () => {
     } as unknown as Screenings;
     const handler = new SubmitScreeningHandler(
       aggregates,
-      new TestShare(),
+      new TestTraffic(),
       externalCalls,
       new Registration(aggregates, vendor, recorder, recording, new SessionChallenges(secrets, policy)),
       vault,

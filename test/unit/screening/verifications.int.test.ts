@@ -57,7 +57,7 @@ import { RegisterParty, RegisterPartyHandler } from '../../../src/modules/partie
 import { party } from '../../../src/modules/parties/domain/party-decider.js';
 import { eventsAbout } from '../../../src/ops/events-about.js';
 import { AggregateStore } from '../../../src/platform/aggregates/aggregate-store.js';
-import { TestShare } from '../../../src/platform/aggregates/test-share.js';
+import { TestTraffic } from '../../../src/platform/aggregates/test-traffic.js';
 import type {
   AnswerVerdict,
   Applicant,
@@ -233,7 +233,7 @@ function harness(calls: ExternalCalls = new Workers(), log: EventStore = store) 
   const grants = { find: async () => null } as unknown as SessionGrants;
   const submitting = new SubmitScreeningHandler(
     aggregates,
-    new TestShare(),
+    new TestTraffic(),
     calls,
     registration,
     vault,

@@ -7,7 +7,7 @@ import type { Environment } from '../../../kernel/environment.js';
 import { isId, newId } from '../../../kernel/ids.js';
 import { DomainError, fieldError } from '../../../kernel/domain-error.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
-import { TestShare } from '../../../platform/aggregates/test-share.js';
+import { TestTraffic } from '../../../platform/aggregates/test-traffic.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { Accounts, type UserType } from '../../../published/accounts.js';
 import { hashKey, writeKey } from '../domain/key-text.js';
@@ -60,7 +60,7 @@ export class IssueGrant extends Command<IssuedGrantToken> {
 export class IssueGrantHandler implements ICommandHandler<IssueGrant> {
   constructor(
     private readonly aggregates: AggregateStore,
-    private readonly testShare: TestShare,
+    private readonly testTraffic: TestTraffic,
     private readonly accounts: Accounts,
     private readonly details: GrantDetails,
     private readonly clock: Clock,
@@ -71,7 +71,7 @@ export class IssueGrantHandler implements ICommandHandler<IssueGrant> {
     wishes: { onBehalfOf, userType, endUserType, recipientAccountId, applicationFeeCents, details },
     context,
   }: IssueGrant): Promise<IssuedGrantToken> {
-    this.testShare.admit(context);
+    this.testTraffic.admit(context);
     const { accountId: mintedBy, environment } = context;
     if (onBehalfOf !== null && (await this.find(onBehalfOf))?.parentId !== mintedBy)
       throw new DomainError('request.not_found');

@@ -5,7 +5,7 @@ import { isOpenTo, type CallerContext } from '../../../kernel/context.js';
 import { derivedId, newId } from '../../../kernel/ids.js';
 import { DomainError, fieldError } from '../../../kernel/domain-error.js';
 import { AggregateStore, unstored } from '../../../platform/aggregates/aggregate-store.js';
-import { TestShare } from '../../../platform/aggregates/test-share.js';
+import { TestTraffic } from '../../../platform/aggregates/test-traffic.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { RateLimiter } from '../../../ports/rate-limiter.js';
 import { Accounts } from '../../../published/accounts.js';
@@ -47,7 +47,7 @@ export class OpenIncomeSession extends Command<string> {
 export class OpenIncomeSessionHandler implements ICommandHandler<OpenIncomeSession> {
   constructor(
     private readonly aggregates: AggregateStore,
-    private readonly testShare: TestShare,
+    private readonly testTraffic: TestTraffic,
     private readonly accounts: Accounts,
     private readonly screenings: Screenings,
     private readonly grants: SessionGrants,
@@ -66,7 +66,7 @@ export class OpenIncomeSessionHandler implements ICommandHandler<OpenIncomeSessi
     const account = await this.accounts.find(context.accountId);
     if (!account) throw new DomainError('request.unauthenticated');
     if (!this.accounts.mayReachVendors(account, context.environment)) throw new DomainError('account.not_live');
-    this.testShare.admit(context);
+    this.testTraffic.admit(context);
     const { screeningSessionId, routes } = inquiry;
     const { subjectId, vendors } =
       screeningSessionId === null

@@ -3,7 +3,7 @@ import { Clock } from '../../../kernel/clock.js';
 import type { CallerContext } from '../../../kernel/context.js';
 import { derivedId } from '../../../kernel/ids.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
-import { TestShare } from '../../../platform/aggregates/test-share.js';
+import { TestTraffic } from '../../../platform/aggregates/test-traffic.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { party } from '../domain/party-decider.js';
 import { PartyAccess, type NamedParty } from './party-access.js';
@@ -27,14 +27,14 @@ export class StoreVendorTokenHandler implements ICommandHandler<StoreVendorToken
   constructor(
     private readonly access: PartyAccess,
     private readonly aggregates: AggregateStore,
-    private readonly testShare: TestShare,
+    private readonly testTraffic: TestTraffic,
     private readonly secrets: PartySecrets,
     private readonly clock: Clock,
   ) {}
 
   async execute({ named, token, context }: StoreVendorToken): Promise<void> {
     const { partyId } = await this.access.look(await this.access.idOf(named, context));
-    this.testShare.admit(context);
+    this.testTraffic.admit(context);
     // No person was verified, so the token gets a subject of its own.
     let subjectId = derivedId('party-token', partyId);
     // Each erasure gives the party another subject.

@@ -13,7 +13,7 @@ import {
   type CommandResult,
   type LoadedAggregate,
 } from '../../../platform/aggregates/aggregate-store.js';
-import { TestShare } from '../../../platform/aggregates/test-share.js';
+import { TestTraffic } from '../../../platform/aggregates/test-traffic.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { Vault } from '../../../ports/vault.js';
 import { Accounts, type AccountFacts } from '../../../published/accounts.js';
@@ -71,7 +71,7 @@ export interface AdmittedScreening extends AdmittedSubmission {
 export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> {
   constructor(
     private readonly aggregates: AggregateStore,
-    private readonly testShare: TestShare,
+    private readonly testTraffic: TestTraffic,
     private readonly calls: ExternalCalls,
     private readonly registration: Registration,
     private readonly vault: Vault,
@@ -118,7 +118,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
       const isKnown = person.state.sessionIds.includes(sessionId);
       const { lockedUntil } = this.answers.standingOf(states);
       if (lockedUntil !== null && !isKnown) throw personBlocked(lockedUntil);
-      if (!isKnown) this.testShare.admit(context);
+      if (!isKnown) this.testTraffic.admit(context);
       // A repeated submission asks for its own session, so that session must not refuse it.
       const earlier = sessionsIn(states).filter((id) => id !== sessionId);
       await this.earlier.refuse(earlier, names, request, context);

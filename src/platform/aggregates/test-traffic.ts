@@ -13,7 +13,7 @@ const CALLERS: ReadonlySet<ActorKind> = new Set<ActorKind>([
 ]);
 
 /** Keeps test traffic to its share of the log. */
-export class TestShare {
+export class TestTraffic {
   /** `used` gives the used part of the share; 1 is all of it. */
   constructor(readonly used: () => number = () => 0) {}
 
