@@ -31,7 +31,7 @@ import { RedisTemporaryFiles } from './temporary-files/redis.js';
       useFactory: (redis: Redis, stored: StoredLog, { place }: EventStoreSettings, log: Log, health: Health) => {
         const logInUse = new LogInUse(
           redis,
-          // A cluster has no id of the service's. It counts as one log that differs from every embedded one.
+          // The service gives no id to a cluster. A cluster counts as one log that differs from every embedded one.
           () => (stored instanceof EmbeddedEventStore ? stored.id() : place.kind),
           (mustEnd) => {
             log.error(ANOTHER_LOG);

@@ -1,4 +1,4 @@
-// Tells processes with the same log of each other's appends: the appending process touches a file that the others watch.
+// Processes that share a log hear of new appends by a file: the process that appends touches it, and the others watch it.
 import { closeSync, futimesSync, openSync, watch, type FSWatcher } from 'node:fs';
 import { join } from 'node:path';
 

@@ -24,7 +24,7 @@ const LIMIT_MS = 15_000;
 
 /**
  * One connection for each mail, because mails are few. A recipient that the server refuses for good counts as done, because another try would change
- * nothing. All other trouble is Unavailable, and names neither recipient nor mail.
+ * nothing. Any other failure throws Unavailable. The error names neither the recipient nor the mail.
  */
 export class SmtpMailSender extends MailSender {
   private readonly transport: ReturnType<typeof createTransport> | null;

@@ -17,9 +17,9 @@ export interface Principal {
   readonly clientClass?: 'partner' | 'first_party';
   /** The id of a dashboard token. */
   readonly tokenId?: string;
-  /** The chain of platform tokens that began with one exchange: the id of the first one. */
+  /** The id of the first token in a chain of renewals. It names the whole chain. */
   readonly lineage?: string;
-  /** The time of the exchange behind a platform token, however often it was renewed; seconds since 1970. */
+  /** The time of the exchange that began the chain; seconds since 1970. */
   readonly exchangedAt?: number;
   /** The session grant of a platform token. */
   readonly grantId?: string;

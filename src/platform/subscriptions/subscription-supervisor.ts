@@ -15,7 +15,7 @@ export interface Subscription {
   open(): Promise<SubscriptionStart | null>;
   /** Whether it saves handled batches some time later, and reports the result by `saved` or `fail`. */
   readonly savesLater?: true;
-  /** Handles a batch and saves `batch.through` with its effect. May get events again that it has handled. */
+  /** Handles a batch and saves `batch.through` with its effect. It may get an event more than once. */
   handle(batch: EventBatch): Promise<void>;
 }
 

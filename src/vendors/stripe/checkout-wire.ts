@@ -69,7 +69,7 @@ export function newCheckoutParameters(charge: Charge, page: CheckoutPage): Strip
   };
 }
 
-/** Unintelligible unless every field is that of a checkout session, and it is the requested one. */
+/** The requested session. Unintelligible when a field is not that of a checkout session, or when the session is another one. */
 export function readCheckout(
   answer: Stripe.Response<Stripe.Checkout.Session>,
   isTheOne: (session: CheckoutSession, reference: string | null) => boolean,

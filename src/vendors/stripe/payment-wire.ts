@@ -13,8 +13,8 @@ import { read, textLike, whole } from '../../vendor-kit/reading.js';
 import { ExchangeFailed } from './payment-exchange.js';
 
 /**
- * `again`: the call's end is unknown, and a repeat with the same key will tell it.
- * `failed`: the same, after a fault of the processor, which it may keep under the key.
+ * `again`: the result of the call is unknown, and a repeat with the same key will get it.
+ * `failed`: the same, after a fault of the processor. The processor may answer a repeat with the same fault.
  */
 export type Unsettled = Exclude<IntentVerdict, { kind: 'intent' }> | { readonly kind: 'again' | 'failed' };
 
@@ -114,7 +114,7 @@ export function readRefund(answer: Stripe.Response<Stripe.Refund>, intentId: str
   return { kind: 'unintelligible' };
 }
 
-/** Unintelligible unless every field is that of an intent, and it is the requested one. */
+/** The requested intent. Unintelligible when a field is not that of an intent, or when the intent is another one. */
 export function readIntent(
   answer: Stripe.Response<Stripe.PaymentIntent>,
   isTheOne: (intent: PaymentIntent) => boolean,
@@ -190,8 +190,8 @@ function readEnd({ end, status }: ExchangeFailed): Unsettled {
 }
 
 /**
- * Reports no refund when the expanded charge is missing, because the intent alone does not show it. The charge's sum may still include a
- * failed refund.
+ * Zero when the expanded charge is missing, because the intent alone shows no refunds. The charge's own sum may still include a failed
+ * refund.
  */
 function refundedOf(charge: Stripe.PaymentIntent['latest_charge'] | undefined): unknown {
   if (charge === null || charge === undefined || typeof charge === 'string') return 0;

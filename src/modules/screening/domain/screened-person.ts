@@ -1,7 +1,7 @@
 // A person: the sessions, the wrong answers in all of them and in re-authentications, and the vault subject of the person's data. The
 // answers of a party that authenticates again name the party in `sessionId`. A person has one such stream, and further streams that only
-// count answers, each under another name. A caller may vary some of the names, but not all. A stream id is a keyed hash within account
-// and environment. It reveals nothing without the key, and never leaves the service.
+// count answers, each under another name. A caller may vary some of the names, but not all. A stream id is a keyed hash of
+// the account, the environment and details of the person. It reveals nothing without the key, and never leaves the service.
 import { after, attemptsLeft, lockAt, type AnswerLimit } from '../../../challenges/domain/answer-limit.js';
 import { assertNever, type Decider } from '../../../kernel/decider.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
