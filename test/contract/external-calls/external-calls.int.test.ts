@@ -228,7 +228,7 @@ describe('external calls', () => {
     expect(await made).toBe('egg');
   });
 
-  it('that run when their worker stops are given up after its patience', async () => {
+  it('are given up when their worker stops and has waited for them long enough', async () => {
     const calls = await caller({ timeoutMs: 60_000 });
     hens.answer = () => new Promise(() => undefined);
     const stopping = await worker({ drainMs: 50 });
@@ -330,7 +330,7 @@ describe('external calls', () => {
       expect(hens.recorded.get(one.attemptId)).toBe('egg');
     });
 
-    it('keep nothing when their kind has nothing to ask', async () => {
+    it('keep nothing when there was nothing to ask the vendor', async () => {
       calls = await caller({ timeoutMs: 60_000 });
       jest.spyOn(hens, 'askAndRecord').mockResolvedValue('nothing-to-ask');
       await worker();
@@ -515,7 +515,7 @@ describe('external calls', () => {
       }
     });
 
-    it('have no place while they wait for the log; others find a place, or are not refused as too many', async () => {
+    it('give their place to others while they wait for the log; a further call gets Unavailable, not a limit', async () => {
       const calls = await caller({ timeoutMs: 60_000, share: 1, reservedWithinMs: 50 });
       const others = await caller({ timeoutMs: 60_000, share: 1 });
       await worker();
@@ -535,7 +535,7 @@ describe('external calls', () => {
       await others.admit(hens, attempt());
     });
 
-    it('of a process that died free their place when its time is up', async () => {
+    it('free their place at the end of their time limit when their process has died', async () => {
       const calls = await caller({ timeoutMs: 200, share: 1 });
       await calls.admit(hens, attempt());
       await until(() =>
@@ -548,7 +548,7 @@ describe('external calls', () => {
   });
 
   describe('without a recorded end', () => {
-    it('are settled by a worker, once however often they are found to be due', async () => {
+    it('are settled once by a worker, even when they are found to be due three times', async () => {
       const calls = await caller();
       for (let run = 0; run < 3; run++) await calls.settle(nest.recovery, 'test', 'one');
       await worker();

@@ -47,7 +47,7 @@ describe('vault on disk', () => {
   describe('rewrapped keys', () => {
     const second = masterKey('second');
 
-    it('are all there after killed runs, beside a process that goes on, erases and makes new ones', async () => {
+    it('are complete after two killed runs and a finished one, while another process erases and adds persons', async () => {
       const service = disk.open(`${second},${KEYS}`);
       const before = disk.open();
       const ids = Array.from({ length: 3_000 }, (_, index) => `p${index}`);

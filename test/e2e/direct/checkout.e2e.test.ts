@@ -1,5 +1,5 @@
-// POST /api/pay/payment/checkout-session and its consequences (docs/contract/direct.md#checkout). The test uses the processor's page as a
-// browser without scripts does.
+// POST /api/pay/payment/checkout-session and its consequences (docs/contract/direct.md#checkout). The test reads the processor's
+// page and sends its forms, like a browser without scripts.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DirectCaller } from '../../support/direct.js';
 import { Processor, shownEvents, signatureOf } from '../../support/processor.js';

@@ -198,7 +198,7 @@ describe('answers to a registration', () => {
 });
 
 describe('re-authentication', () => {
-  it('200: an agent passes by a code, after the confirmation has expired or before; it can be expired at once by hand', async () => {
+  it('200: an agent enters a code and is authenticated again after the caller has expired the confirmation', async () => {
     const id = await aConfirmed('agents');
     const path = `/agents/${id}`;
     expect((await caller.get(`${path}/auth/status`)).body.payload.authenticated).toBe(true);
@@ -217,7 +217,7 @@ describe('re-authentication', () => {
     expect((await caller.get(`${path}/auth/status`)).body.payload.authenticated).toBe(true);
   });
 
-  it('200: an organization passes by questions', async () => {
+  it('200: an organization answers questions and is authenticated', async () => {
     const id = await aConfirmed('organizations', 'Kbatest');
     const path = `/organizations/${id}`;
     const begun = await caller.get(`${path}/auth`);

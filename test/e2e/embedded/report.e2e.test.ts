@@ -202,7 +202,7 @@ describe('a consumer whose account pays', () => {
     await printed().waitFor();
   });
 
-  it('shares the report, sees it after a reload, revokes it for good, and sees that too', async () => {
+  it('shares the report and then stops sharing for good, and sees each state after a reload', async () => {
     const id = await verified();
     await atReport(id);
     await host.press(button('Share my report'));
@@ -348,7 +348,7 @@ describe('a report that cannot be shown', () => {
     }
   });
 
-  it('is refused until the payment is refunded: the person reads it, pays again and sees the report', async () => {
+  it('is refused until the payment is refunded: the person reads of the refund, pays again and sees the report', async () => {
     const authority = new CertificateAuthority();
     const [receiver, trust] = await Promise.all([HttpsReceiver.start({ authority }), trustFile(authority)]);
     const returning = await Embedding.start({

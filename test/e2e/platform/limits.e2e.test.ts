@@ -97,7 +97,7 @@ describe('by default', () => {
     expect((await submit(unrelated, '203.0.113.40', { lastName: 'Otptest', phoneNumber })).status).toBe(200);
   });
 
-  it("429 beyond 6 codes an hour to one phone, with resends; the session's own refusals have priority", async () => {
+  it("429 beyond 6 codes an hour to one phone; resends count too, and the session's own refusals have priority", async () => {
     const phoneNumber = aPhone();
     const { id } = (await submit(nopay, '203.0.113.50', { lastName: 'Otptest', phoneNumber })).body;
     const second = (await submit(nopay, '203.0.113.50', { lastName: 'Otptest', phoneNumber })).body.id;
@@ -135,7 +135,7 @@ describe('by default', () => {
     expect((await nopay.get(`/reports/${id}`)).status).toBe(200);
   });
 
-  it('429 beyond 3 income sessions of one screening, and beyond one a minute of a page without a screening; nothing is stored', async () => {
+  it('429 beyond 3 income sessions of one screening; 429 beyond one a minute when a page has no screening; nothing is stored', async () => {
     const [page, other] = await Promise.all([service.signIn('nopay'), service.signIn('nopay')]);
     const screening_session_id = (await submit(page, '203.0.113.81')).body.id;
     const open = (caller: PlatformCaller, body: object) => caller.post('/voie/sessions', body);
@@ -174,7 +174,7 @@ describe('by default', () => {
     limited(await nopay.post(`/reports/${id}/revoke-sharing`), 60);
   });
 
-  it('429 beyond 30 changes of the endpoint of an account an hour, with rotations', async () => {
+  it("429 beyond 30 changes an hour of one account's endpoint; rotations count too", async () => {
     const owner = new EndpointOwner(service, (await service.credentials()).accounts.unrelated);
     const { id } = (await owner.request('POST', '', { url: 'https://8.8.8.8/hook' })).body;
     const replies = [];

@@ -532,7 +532,7 @@ describe('a processor that is away', () => {
     expect(await processor.intents({ transaction: body.transaction_id })).toHaveLength(1);
   });
 
-  it('503 or 504 while the processor hangs over a new intent; a repeated request finds one intent', async () => {
+  it('503 or 504 while the processor does not answer the request for a new intent; a repeated request finds one intent', async () => {
     const id = await session();
     await processor.control('slow', { ms: 2_000 });
     try {

@@ -464,7 +464,7 @@ describe('the aggregate store', () => {
     });
   });
 
-  it("folds a stream into another kind of state, which may use the events' metadata", async () => {
+  it("folds one stream into two kinds of state, and gives the fold the events' metadata", async () => {
     const dates = {
       category: tally.category,
       initial: [] as readonly string[],
