@@ -22,6 +22,13 @@ export class MadeUp {
     return values[this.between(0, values.length - 1)] ?? values[0];
   }
 
+  shuffled<Value>(values: readonly Value[]): Value[] {
+    return values
+      .map((value) => ({ value, place: this.next() }))
+      .sort((one, other) => one.place - other.place)
+      .map(({ value }) => value);
+  }
+
   times<Value>(least: number, most: number, make: (index: number) => Value): Value[] {
     return Array.from({ length: this.between(least, most) }, (_, index) => make(index));
   }

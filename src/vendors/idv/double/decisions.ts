@@ -133,14 +133,25 @@ export function resend(session: Session | null, moment: Moment): IdentityExecuti
   return { answer: code === null ? { status: 200, body: challenge(session, moment) } : refusal(code) };
 }
 
-/** Only a released report is billed. `session`: the token's session, when it belongs to no person. */
-export function pullReport(person: Person | null, session: Session | null, now: number): IdentityExecution {
+/** Only a released report is billed. `session`: the token's session, when it belongs to no person. `bornOn`: null if it is made up. */
+export function pullReport(
+  person: Person | null,
+  session: Session | null,
+  bornOn: string | null,
+  now: number,
+): IdentityExecution {
   if (person === null) return { answer: refusal(session === null ? SESSION_OVER : NOT_AUTHENTICATED) };
   const { file, score } = person.subject;
   const [code] = conditionsOf(person);
   if (code !== undefined) return { answer: refusal(code) };
   if (score === null) return { answer: refusal(SSN_AND_DOB_REQUIRED) };
-  const body = reportBody({ file, score: fileOf(person) === 'thin' ? null : score, today: new Date(now) });
+  const body = reportBody({
+    file,
+    score: fileOf(person) === 'thin' ? null : score,
+    today: new Date(now),
+    bornOn,
+    shows: confirming(person)?.shows,
+  });
   return { billed: true, answer: { status: 200, body } };
 }
 
@@ -158,9 +169,13 @@ function conditionsOf(person: Person): readonly number[] {
   );
 }
 
-function fileOf({ persona: name }: Person): number | 'thin' | undefined {
+function fileOf(person: Person): number | 'thin' | undefined {
+  return confirming(person)?.file;
+}
+
+function confirming({ persona: name }: Person): Extract<Persona, { behaviour: 'confirm' }> | null {
   const persona = personaNamed(name);
-  return persona.behaviour === 'confirm' ? persona.file : undefined;
+  return persona.behaviour === 'confirm' ? persona : null;
 }
 
 function confirmed(

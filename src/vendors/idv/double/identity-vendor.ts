@@ -252,7 +252,7 @@ export class SandboxIdentityVendor implements SandboxPart {
       operation: 'report',
       content: [token],
       delayMs: person === null ? 0 : this.delayFor(personaNamed(person.persona)),
-      execute: () => pullReport(person, this.record.session(token), this.calls.now()),
+      execute: () => pullReport(person, this.record.session(token), null, this.calls.now()),
     });
   }
 

@@ -2,6 +2,8 @@
 import type { Fault } from '../../../vendor-kit/double/vendor-calls.js';
 import { codeAskedFor } from './codes-asked-for.js';
 
+export type Shown = 'eviction' | 'background' | 'bankruptcy' | 'fraud-alert' | 'active-duty' | 'new-address';
+
 export type Persona = {
   /** The journal stores the name, because the session outlives the registration call. So never rename a persona. */
   readonly name: string;
@@ -13,6 +15,8 @@ export type Persona = {
       readonly duplicateGuard?: true;
       /** The state of the credit file when the report is pulled: the number that it answers with, or too thin for a score. */
       readonly file?: number | 'thin';
+      /** An entry that the file has for certain. */
+      readonly shows?: Shown;
     }
   | {
       readonly behaviour: 'step-up';
@@ -43,6 +47,12 @@ const PERSONAS: readonly Persona[] = [
   { name: 'frozentest', behaviour: 'confirm', file: 9132 },
   { name: 'nohittest', behaviour: 'confirm', file: 9193 },
   { name: 'thinfiletest', behaviour: 'confirm', file: 'thin' },
+  { name: 'evictiontest', behaviour: 'confirm', shows: 'eviction' },
+  { name: 'backgroundtest', behaviour: 'confirm', shows: 'background' },
+  { name: 'bankruptcytest', behaviour: 'confirm', shows: 'bankruptcy' },
+  { name: 'fraudalerttest', behaviour: 'confirm', shows: 'fraud-alert' },
+  { name: 'activedutytest', behaviour: 'confirm', shows: 'active-duty' },
+  { name: 'newaddresstest', behaviour: 'confirm', shows: 'new-address' },
   { name: 'slowtest', behaviour: 'confirm', slow: true },
   // The income vendor knows these.
   { name: 'nopayrolltest', behaviour: 'confirm' },
