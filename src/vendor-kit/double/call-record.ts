@@ -87,9 +87,11 @@ export class CallRecord<Operation extends string, Effect> {
     this.inProgress.delete(key);
   }
 
-  finish(key: string, operation: Operation, digest: string, execution: Execution<Effect>): void {
+  /** `sent`: the answer with its personal data. Memory keeps it for repetitions, the journal does not. */
+  finish(key: string, executed: Executed<Operation> & Execution<Effect>, sent: Answer): void {
     this.inProgress.delete(key);
-    this.append({ is: 'executed', key, operation, digest, ...execution });
+    this.append({ is: 'executed', key, ...executed });
+    this.executed.set(key, { operation: executed.operation, digest: executed.digest, answer: sent });
   }
 
   /** Ensures that the call is never executed later. */
@@ -116,6 +118,11 @@ export class CallRecord<Operation extends string, Effect> {
 
   digestOf(...parts: readonly string[]): string {
     return createHmac('sha256', this.digestKey).update(JSON.stringify(parts)).digest('base64url').slice(0, 22);
+  }
+
+  /** A key of the vendor for one purpose. */
+  keyFor(purpose: string): Buffer {
+    return createHmac('sha256', this.digestKey).update(purpose).digest();
   }
 
   /** Resolves when everything recorded so far is in the journal. An answer must wait for this. */

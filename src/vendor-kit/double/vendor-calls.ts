@@ -15,6 +15,8 @@ export interface Call<Operation, Effect> {
   readonly delayMs?: number;
   /** Runs only for an unused key, and receives it. After a fault nothing was executed, and the key is free again. */
   readonly execute: (key: string) => Execution<Effect> | { readonly fault: Fault };
+  /** Adds the request's personal data to an answer, which the journal keeps without them. Repeated answers pass here again. */
+  readonly complete?: (answer: Answer) => Answer;
 }
 
 export interface VendorCallsOptions {
@@ -124,6 +126,7 @@ export class VendorCalls<Operation extends string, Effect> {
         'every POST needs an Idempotency-Key of up to 255 visible characters',
       );
     const { record } = this;
+    const complete = call.complete ?? ((answer: Answer): Answer => answer);
     record.receive(key, call.operation);
     if (this.outage()) {
       await record.kept();
@@ -136,7 +139,7 @@ export class VendorCalls<Operation extends string, Effect> {
         await record.kept();
         if (past.digest !== digest)
           return sendError(reply, 409, 'idempotency_key_reused', 'this key belongs to another call');
-        return send(reply.header('idempotent-replayed', 'true'), past.answer);
+        return send(reply.header('idempotent-replayed', 'true'), complete(past.answer));
       case 'in-progress':
         await record.kept();
         return sendError(reply, 409, 'call_in_progress', 'the call with this key has not been answered yet');
@@ -165,13 +168,14 @@ export class VendorCalls<Operation extends string, Effect> {
       await record.kept();
       return misbehave(request, reply, result.fault);
     }
-    record.finish(key, call.operation, digest, result);
+    const answer = complete(result.answer);
+    record.finish(key, { operation: call.operation, digest, ...result }, answer);
     await record.kept();
     if (this.answersToLose > 0) {
       this.answersToLose -= 1;
       return cutOff(request, reply);
     }
-    return send(reply, result.answer);
+    return send(reply, answer);
   }
 
   close(): void {

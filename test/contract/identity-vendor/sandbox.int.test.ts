@@ -230,7 +230,7 @@ describe('the body of an answer about an identity', () => {
     crossCoreFullResponse: null,
     ...more,
   });
-  const token = expect.stringMatching(/^ut_[0-9a-f]{32}$/);
+  const token = expect.stringMatching(/^ut_[0-9a-f]{32}\.[\w-]{40,}$/);
   const questions = (sessionId: unknown): object => ({
     sessionId,
     questions: [1, 2, 3, 4].map((id) => ({
@@ -751,6 +751,47 @@ describe('memory', () => {
     expect(await report('vs_open')).toMatchObject({ status: 200 });
   });
 
+  it('gives a file without typed data for the bare name of a token, and none for a token that was altered', async () => {
+    const token: string = (await register()).body.UserToken;
+    const [name = '', sealed = ''] = token.split('.');
+    const other: string = (await register({ firstName: 'Other' })).body.UserToken;
+    const report = (session: string, at = sandbox): Promise<Reply> =>
+      post('/credit/v1/reports', { session }, newId(), at);
+    const whole = await report(token);
+    const bare = await report(name);
+    expect([whole.status, bare.status]).toEqual([200, 200]);
+    expect(JSON.stringify(bare.body)).not.toMatch(/Jocelyn|Smithsonian|Canary|3210/);
+    expect(bare.body.score.value).toBe(whole.body.score.value);
+    const flipped = `${name}.${sealed.startsWith('A') ? 'B' : 'A'}${sealed.slice(1)}`;
+    const wrong = [flipped, `${name}.`, `${name}.${sealed}.${sealed}`, `${name}.${other.split('.')[1]}`, `${token}A`];
+    for (const userToken of wrong) {
+      expect(await report(userToken)).toMatchObject({ status: 504, body: { error: { code: 710 } } });
+      expect(await ask('POST', '/identity/v1/authentications/status', { userToken })).toMatchObject({
+        status: 500,
+        body: { error: { code: 1010 } },
+      });
+    }
+    const again = await afterKill();
+    expect((await report(token, again)).body).toEqual(whole.body);
+  });
+
+  it('gives the whole token again after a kill when the data are sent again, and else its bare name', async () => {
+    const keys = { confirmed: newId(), repeated: newId() };
+    const first = (await register({}, keys.confirmed)).body;
+    const lost = (await register({ lastName: 'Otptest' })).body.authSession;
+    const repeated = (await register({ lastName: 'Otptest' }, keys.repeated)).body.authSession;
+    expect(JSON.parse((await outcome(keys.confirmed)).answer.body)).toEqual(first);
+    const again = await afterKill();
+    const told = JSON.parse((await outcome(keys.confirmed, again)).answer.body);
+    expect(told).toEqual({ ...first, UserToken: first.UserToken.split('.')[0] });
+    expect((await register({}, keys.confirmed, again)).body).toEqual(first);
+    const answer = async (session: string): Promise<string> =>
+      (await post(`/identity/v1/sessions/${session}/otp`, { code: '123456' }, newId(), again)).body.UserToken;
+    expect(await answer(lost)).toMatch(/^ut_[0-9a-f]{32}$/);
+    await register({ lastName: 'Otptest' }, keys.repeated, again);
+    expect(await answer(repeated)).toMatch(/^ut_[0-9a-f]{32}\./);
+  });
+
   it('stops at a line in the middle that it did not write', async () => {
     await expect(afterKill('scribble\n')).rejects.toThrow();
   });
@@ -764,12 +805,17 @@ describe('memory', () => {
     const confirmed = (await register()).body.UserToken;
     const report = await post('/credit/v1/reports', { session: confirmed });
     expect(report.status).toBe(200);
-    expect(JSON.stringify(report.body)).not.toMatch(/Jocelyn|Smithsonian|Canary/);
+    expect(JSON.stringify(report.body.report.consumer)).toMatch(/Jocelyn Smithsonian.*17 Canary Street/);
+    const [name, sealed] = confirmed.split('.');
+    expect(sealed.length).toBeGreaterThan(100);
     const files = readdirSync(join(folder, 'sandbox'))
       .map((file) => readFileSync(join(folder, 'sandbox', file), 'utf8'))
       .join('\n');
     expect(files).toContain(authSession);
+    expect(files).toContain(name);
     for (const canary of [
+      sealed,
+      '62701',
       'Jocelyn',
       'Smithsonian',
       'Quentin',

@@ -63,6 +63,12 @@ export function describeIncomeVendor(name: string, start: () => Promise<IncomeVe
         expect(await outcome('BANKING', vendorSession)).toEqual(banking);
       });
 
+      it('about a person with a long name completes', async () => {
+        const vendorSession = await harness.register('S'.repeat(255));
+        expect(vendorSession.length).toBeGreaterThan(255);
+        expect(await outcome('PAYROLL', vendorSession)).toEqual(COMPLETED);
+      });
+
       it('without a linked screening succeeds', async () => {
         expect(await outcome('PAYROLL', null)).toEqual(COMPLETED);
         expect(await outcome('BANKING', null)).toEqual(COMPLETED);

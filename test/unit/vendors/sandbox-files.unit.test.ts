@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { TradeLine } from '../../../src/vendors/idv/double/accounts.js';
 import type { Inquiry } from '../../../src/vendors/idv/double/inquiries.js';
 import type { Shown } from '../../../src/vendors/idv/double/personas.js';
-import { reportBody } from '../../../src/vendors/idv/double/report.js';
+import { reportBody, withDetails } from '../../../src/vendors/idv/double/report.js';
 
 interface File {
   readonly score: { readonly value: number; readonly factors: readonly string[]; readonly date: string } | null;
@@ -13,6 +13,7 @@ interface File {
       readonly name: string;
       readonly addresses: readonly string[];
       readonly birthYear: number;
+      readonly ssnLastFour?: string;
     };
     readonly alerts: readonly { readonly type: string; readonly date?: string }[];
     readonly searches: readonly { readonly section: string; readonly area: string; readonly date: string }[];
@@ -348,3 +349,41 @@ it('is the same for the same number, score and day, and another for another numb
       expect(fileOf({ ...one, file: one.file + 1 }).report).not.toEqual(fileOf(one).report);
     }),
   ));
+
+describe('the typed data', () => {
+  const details = { name: 'Robin Q Rivera', address: '12 Elm Street, Austin, TX 78701', bornOn: '1990-02-03' };
+  const today = new Date('2026-11-25');
+  const filled = (file: number, shows?: Shown): File['report'] =>
+    withDetails(reportBody({ file, score: 700, today, bornOn: details.bornOn, shows }), {
+      ...details,
+      ssnLastFour: '6789',
+    }).report as unknown as File['report'];
+
+  it('replace the made-up consumer, and leave earlier addresses and everything else', () => {
+    for (let file = 0; file < 30; file += 1) {
+      const one = { file, score: 700, today, bornOn: details.bornOn, shows: undefined };
+      const { consumer: madeUp, ...made } = fileOf(one).report;
+      const { consumer, ...rest } = filled(file);
+      expect(consumer).toEqual({
+        name: 'Robin Q Rivera',
+        addresses: [details.address, ...madeUp.addresses.slice(1)],
+        birthYear: 1990,
+        ssnLastFour: '6789',
+      });
+      expect(rest).toEqual(made);
+    }
+  });
+
+  it('come with another address of the file if the typed one differs from it', () => {
+    for (let file = 0; file < 30; file += 1) {
+      const { addresses } = filled(file, 'new-address').consumer;
+      expect([addresses[0], addresses.length > 1]).toEqual([details.address, true]);
+    }
+  });
+
+  it('can be put in twice', () => {
+    const body = reportBody({ file: 7, score: 700, today, bornOn: details.bornOn, shows: 'new-address' });
+    const once = withDetails(body, details);
+    expect(withDetails(once, details)).toEqual(once);
+  });
+});

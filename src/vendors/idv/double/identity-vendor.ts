@@ -1,5 +1,6 @@
 // The identity and credit vendor as a part of the sandbox: its HTTP interface (docs/sandbox.md).
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Answer } from '../../../vendor-kit/double/call-record.js';
 import type { SandboxPart } from '../../../vendor-kit/double/sandbox-part.js';
 import { VendorCalls, down, send } from '../../../vendor-kit/double/vendor-calls.js';
 import {
@@ -19,7 +20,9 @@ import {
 } from './decisions.js';
 import { type Persona, personaNamed, personaOf } from './personas.js';
 import { type Effect, type Operation, VendorRecord } from './record.js';
+import { type Details, detailsOf } from './person-tokens.js';
 import { objectionTo } from './registration-data.js';
+import { type ReportBody, withDetails } from './report.js';
 import * as requests from './requests.js';
 import { RIGHT_OTP_CODE, answersEveryQuestion, isRight } from './step-up.js';
 import { subjectOf } from './subject.js';
@@ -170,6 +173,7 @@ export class SandboxIdentityVendor implements SandboxPart {
         if (this.record.turnAwayOnce(this.record.digestOf(...person))) return { fault: 'down' };
         return register({ name: persona.name, behaviour: 'confirm' }, subject, moment);
       },
+      complete: (answer) => this.record.completed(answer, detailsOf(body)),
     });
   }
 
@@ -186,6 +190,7 @@ export class SandboxIdentityVendor implements SandboxPart {
       operation,
       content,
       execute: (reference) => judge(this.record.session(token), right, this.attempts, this.momentOf(reference)),
+      complete: (answer) => this.record.completed(answer),
     });
   }
 
@@ -216,6 +221,7 @@ export class SandboxIdentityVendor implements SandboxPart {
         person === null
           ? { answer: refusalToAuthenticate(USER_NOT_FOUND) }
           : reauthenticate(person, this.momentOf(reference)),
+      complete: (answer) => this.record.completed(answer, this.record.detailsIn(body.userToken)),
     });
   }
 
@@ -248,11 +254,13 @@ export class SandboxIdentityVendor implements SandboxPart {
   private report(request: FastifyRequest<{ Body: requests.ReportBody }>, reply: FastifyReply): Promise<FastifyReply> {
     const token = request.body.session;
     const person = this.record.person(token);
+    const details = this.record.detailsIn(token);
     return this.calls.run(request, reply, {
       operation: 'report',
       content: [token],
       delayMs: person === null ? 0 : this.delayFor(personaNamed(person.persona)),
-      execute: () => pullReport(person, this.record.session(token), null, this.calls.now()),
+      execute: () => pullReport(person, this.record.session(token), details?.bornOn ?? null, this.calls.now()),
+      complete: (answer) => completedReport(answer, details),
     });
   }
 
@@ -283,4 +291,9 @@ export class SandboxIdentityVendor implements SandboxPart {
     await this.record.kept();
     return reply.send({ state: 'not-executed' });
   }
+}
+
+function completedReport(answer: Answer, details: Details | null): Answer {
+  if (details === null || answer.status !== 200) return answer;
+  return { ...answer, body: withDetails(answer.body as ReportBody, details) };
 }

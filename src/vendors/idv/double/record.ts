@@ -1,7 +1,8 @@
 // The vendor's record besides its calls: sessions and persons by token, and persons that it turned away once.
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { CallRecord, type Execution } from '../../../vendor-kit/double/call-record.js';
+import { type Answer, CallRecord, type Execution } from '../../../vendor-kit/double/call-record.js';
+import { type Details, PersonTokens } from './person-tokens.js';
 import type { Subject } from './subject.js';
 
 export const OPERATIONS = ['registration', 'otp', 'otp-resend', 'kba', 'reauthentication', 'expiry', 'report'] as const;
@@ -18,7 +19,7 @@ export interface Session {
   /** The session was answered correctly, or was never open for answers. */
   readonly over: boolean;
   readonly subject: Subject;
-  /** The vendor's token for the person. A registration has it after the confirmation, a re-authentication from the beginning. */
+  /** The name in the vendor's token for the person. A registration has it after the confirmation, a re-authentication from the beginning. */
   readonly userToken?: string;
   /** The methods of answering. Absent for a registration, where the persona decides. */
   readonly methods?: Methods;
@@ -33,7 +34,7 @@ export interface Methods {
 
 /** A person whose identity was confirmed. */
 export interface Person {
-  /** `UserToken` on the wire. */
+  /** The name in `UserToken` on the wire. */
   readonly token: string;
   readonly persona: string;
   readonly subject: Subject;
@@ -53,6 +54,9 @@ export class VendorRecord extends CallRecord<Operation, Effect> {
   private readonly sessions: Map<string, Session>;
   private readonly persons: Map<string, Person>;
   private readonly turnedAway: Set<string>;
+  private readonly tokens: PersonTokens;
+  /** By the token of an open challenge. In memory only, so a restart loses them. */
+  private readonly challenged = new Map<string, Details>();
 
   constructor(folder: string) {
     const sessions = new Map<string, Session>();
@@ -80,6 +84,7 @@ export class VendorRecord extends CallRecord<Operation, Effect> {
     this.sessions = sessions;
     this.persons = persons;
     this.turnedAway = turnedAway;
+    this.tokens = new PersonTokens(this.keyFor('person tokens'));
   }
 
   session(token: string): Session | null {
@@ -87,7 +92,28 @@ export class VendorRecord extends CallRecord<Operation, Effect> {
   }
 
   person(token: string): Person | null {
-    return this.persons.get(token) ?? null;
+    return this.persons.get(this.tokens.opened(token)?.name ?? '') ?? null;
+  }
+
+  /** Null for a token without details: one of an earlier version, or of a challenge that outlived a restart. */
+  detailsIn(token: string): Details | null {
+    return this.tokens.opened(token)?.details ?? null;
+  }
+
+  /** The answer about an identity, with the details in its `UserToken`. Memory keeps them while a challenge is open. */
+  completed(answer: Answer, given: Details | null = null): Answer {
+    const body: { readonly authSession?: string; readonly UserToken?: string } = Object(answer.body);
+    const { authSession, UserToken } = body;
+    const details = given ?? this.challenged.get(authSession ?? '');
+    if (authSession === undefined || details === undefined) return answer;
+    if (UserToken === undefined) {
+      this.challenged.set(authSession, details);
+      return answer;
+    }
+    this.challenged.delete(authSession);
+    return isName(UserToken)
+      ? { ...answer, body: { ...body, UserToken: this.tokens.sealed(UserToken, details) } }
+      : answer;
   }
 
   /** All persons, or those with this SSN. */
@@ -117,4 +143,9 @@ export function personOf({ persona, subject }: Session, token: string, authentic
 /** An older session's token already identifies the person to the service, so it stays the person's token. */
 export function newUserToken({ token }: Session): string {
   return token.startsWith('vs_') ? token : `ut_${randomUUID().replaceAll('-', '')}`;
+}
+
+/** Whether details can be sealed into the token: it has none, and is not of an earlier version. */
+function isName(userToken: string): boolean {
+  return /^ut_[0-9a-f]+$/.test(userToken);
 }

@@ -5,6 +5,7 @@ import { AdultLife } from './adult-life.js';
 import { alerts, records } from './court-records.js';
 import { factorsOf } from './factors.js';
 import { inquiries } from './inquiries.js';
+import type { Details } from './person-tokens.js';
 import type { Shown } from './personas.js';
 import { shapeOf } from './shape.js';
 import { MAX_SCORE, MIN_SCORE } from './subject.js';
@@ -32,6 +33,7 @@ interface Consumer {
   readonly name: string;
   readonly addresses: readonly string[];
   readonly birthYear: number;
+  readonly ssnLastFour?: string;
 }
 
 export interface ReportBody {
@@ -80,6 +82,22 @@ export function reportBody({
       ...found,
     },
   };
+}
+
+/** The report with the typed data. Earlier addresses stay; an address that differs from the file's comes before all of those. */
+export function withDetails(
+  { score, report }: ReportBody,
+  { name, address, bornOn, ssnLastFour }: Details,
+): ReportBody {
+  const isNew = report.alerts.some(({ type }) => type === 'ADDRESS_MISMATCH');
+  const earlier = report.consumer.addresses.slice(isNew ? 0 : 1).filter((other) => other !== address);
+  const consumer: Consumer = {
+    name,
+    addresses: [address, ...earlier],
+    birthYear: Number(bornOn.slice(0, 4)),
+    ...(ssnLastFour !== undefined && { ssnLastFour }),
+  };
+  return { score, report: { ...report, consumer } };
 }
 
 function madeUpConsumer(made: MadeUp, today: Date): Consumer {

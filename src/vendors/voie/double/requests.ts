@@ -24,7 +24,7 @@ export const INQUIRY = {
     required: ['route'],
     properties: {
       route: { type: 'string', enum: ROUTES },
-      identitySession: { type: 'string', minLength: 1, maxLength: 255 },
+      identitySession: { type: 'string', minLength: 1, maxLength: 4_000 },
     },
   },
 };
