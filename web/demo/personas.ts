@@ -38,6 +38,12 @@ export const PERSONAS: readonly { readonly group: string; readonly people: reado
       { lastName: 'Frozentest', line: 'The credit file is frozen.' },
       { lastName: 'Nohittest', line: 'The bureau has no file.' },
       { lastName: 'Thinfiletest', line: 'A report without a score.' },
+      { lastName: 'Evictiontest', line: 'A judgment in housing court.' },
+      { lastName: 'Backgroundtest', line: 'A conviction.' },
+      { lastName: 'Bankruptcytest', line: 'A discharged bankruptcy.' },
+      { lastName: 'Fraudalerttest', line: 'A fraud alert in the file.' },
+      { lastName: 'Activedutytest', line: 'An active-duty alert in the file.' },
+      { lastName: 'Newaddresstest', line: 'The file has another address.' },
     ],
   },
   {
