@@ -43,7 +43,7 @@ const LOANS = [
 ] as const;
 
 const MONTHS_KEPT = 24;
-/** Nobody has a mortgage before the age of 25. */
+/** No person has a mortgage before the age of 25. */
 const YEARS_TO_A_MORTGAGE = 7;
 const FIRST_DAYS = 31;
 const DAYS_TO_THE_NEXT = 120;
@@ -172,7 +172,7 @@ function withLateMonths(made: MadeUp, lines: TradeLine[], { lateMonths, newestLa
   });
   return lines.map((line) => {
     const months = new Set(late.flatMap((one) => (one?.line === line ? [one.month] : [])));
-    const paymentHistory = [...line.paymentHistory].map((mark, month) => (months.has(month) ? '1' : mark)).join('');
+    const paymentHistory = Array.from(line.paymentHistory, (mark, month) => (months.has(month) ? '1' : mark)).join('');
     return { ...line, paymentHistory };
   });
 }

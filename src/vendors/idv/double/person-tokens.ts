@@ -76,5 +76,5 @@ export function detailsOf({
 }
 
 function cut(text: string, most: number): string {
-  return [...text.trim()].slice(0, most).join('');
+  return Array.from(text.trim()).slice(0, most).join('');
 }

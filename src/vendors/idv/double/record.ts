@@ -102,7 +102,8 @@ export class VendorRecord extends CallRecord<Operation, Effect> {
 
   /** The answer about an identity, with the details in its `UserToken`. Memory keeps them while a challenge is open. */
   completed(answer: Answer, given: Details | null = null): Answer {
-    const body: { readonly authSession?: string; readonly UserToken?: string } = Object(answer.body);
+    const body: { readonly authSession?: string; readonly UserToken?: string } =
+      typeof answer.body === 'string' ? {} : answer.body;
     const { authSession, UserToken } = body;
     const details = given ?? this.challenged.get(authSession ?? '');
     if (authSession === undefined || details === undefined) return answer;
