@@ -156,7 +156,7 @@ describe('an answer', () => {
     ['no consumer', null, { ...REPORT, consumer: undefined }],
     ['a consumer without a name', null, { ...REPORT, consumer: { ...REPORT.consumer, name: '' } }],
     ['a section left out', null, { ...REPORT, housingCourt: undefined }],
-    ['a section that is null', null, { ...REPORT, background: null }],
+    ['a section that is null and cannot be', null, { ...REPORT, inquiries: null }],
     ['a section that is not a list', null, { ...REPORT, inquiries: {} }],
     ['a record that is null', null, { ...REPORT, publicRecords: [null] }],
     ['an account number in full', null, withLine({ account: '4111111111111111' })],

@@ -120,15 +120,15 @@ async function open(wish: MountWish): Promise<void> {
 async function look(stage: string): Promise<void> {
   for (const frame of page.frames()) {
     const where = `${stage}: ${new URL(frame.url().startsWith('http') ? frame.url() : 'http://inner').origin}`;
-    seen.push([where, JSON.stringify(await frame.evaluate(keptBy))]);
+    seen.push([where, JSON.stringify(await frame.evaluate(keptBy, frame.url() === 'about:srcdoc'))]);
     seen.push([`${where} address`, frame.url()]);
   }
   seen.push([`${stage}: cookies`, JSON.stringify(await page.context().storageState({ indexedDB: true }))]);
   seen.push([`${stage}: document of the page`, await page.content()]);
 }
 
-/** Runs in the browser. */
-async function keptBy(): Promise<unknown> {
+/** Runs in the browser. The report's own document has the person's name as its title, and no other document has. */
+async function keptBy(isReport: boolean): Promise<unknown> {
   const { indexedDB, history, location, name, performance } = globalThis as any;
   // A browser that keeps no third-party data throws here.
   const attempt = async (read: () => unknown): Promise<unknown> => {
@@ -143,7 +143,7 @@ async function keptBy(): Promise<unknown> {
     session: await attempt(() => ({ ...(globalThis as any).sessionStorage })),
     databases: await attempt(() => indexedDB.databases()),
     caches: await attempt(() => (globalThis as any).caches.keys()),
-    history: [history.length, history.state, location.href, document.referrer, document.title, name],
+    history: [history.length, history.state, location.href, document.referrer, isReport || document.title, name],
     entries: performance.getEntries().map((entry: any) => entry.name),
     cookie: await attempt(() => document.cookie),
     workers: await attempt(async () => (await navigator.serviceWorker.getRegistrations()).length),
@@ -275,7 +275,8 @@ async function byCodeAndCard(): Promise<void> {
   await look('the report');
   const download = page.waitForEvent('download');
   await host.press(button('Download PDF'));
-  seen.push(['the name of the download', (await download).suggestedFilename()]);
+  // A person keeps the file, so its name tells whose report it is.
+  expect((await download).suggestedFilename()).toMatch(/^screening-report-[a-z-]+-\d{4}-\d{2}-\d{2}\.pdf$/);
   await host.press(button('Share my report'));
   await host.hears('onReportShared');
   await host.press(button('Stop sharing'));
