@@ -20,7 +20,7 @@ import {
   serveInternalToLoopback,
 } from './platform/http/internal-listener.js';
 import { isFromLoopback, serveMetrics } from './platform/http/metrics-page.js';
-import { serveOpenApi } from './platform/http/openapi.js';
+import { serveOpenApi } from './surfaces/openapi.js';
 import { serveSurfaces } from './platform/http/serve-surfaces.js';
 import { createPrivateServer, createServer } from './platform/http/server.js';
 import { type Log, NestLog } from './platform/observability/log.js';
@@ -28,6 +28,9 @@ import type { Metrics } from './platform/observability/metrics.js';
 import { RoleRunner } from './platform/roles/role-runner.js';
 import { AccessKeys } from './published/access-keys.js';
 import { SURFACES } from './surfaces/all.js';
+import { readablePath } from './surfaces/readable-path.js';
+import { serveStart } from './surfaces/start-page.js';
+import { warnOfUnknownFields } from './surfaces/warnings.js';
 import { serveEmbedded } from './surfaces/embedded/serve-embedded.js';
 import type { Vendor } from './vendor-kit/define-vendor.js';
 import { VendorRegistry } from './vendor-kit/registry.js';
@@ -55,13 +58,15 @@ export async function createService(
   warnOfSettings(config, log);
   const registry = new VendorRegistry(vendors, config.vendors.byId);
   await registry.open(config.limits.vendorTimeout * 1_000);
+  const surfaces = SURFACES.documentedAt(http.docsUrl);
   const server = createServer({
-    surfaces: SURFACES,
+    surfaces,
     trustedProxies: http.trustedProxies,
     requireTls: http.requireTls,
     tls: http.tls && { cert: readFileSync(http.tls.certPath), key: readFileSync(http.tls.keyPath) },
     log,
     metrics,
+    readable: readablePath,
   });
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.forRoot(config, registry, log, metrics),
@@ -81,12 +86,13 @@ export async function createService(
   fastify.addHook('onRequest', async (request) => {
     if (isChange(request)) await refuseChanges(logWatch);
   });
-  serveSurfaces(app, SURFACES, log);
+  serveSurfaces(app, surfaces, log);
+  warnOfUnknownFields(fastify);
   const health = app.get(Health);
   serveHealth(fastify, health);
   const privateServers: FastifyInstance[] = [];
   const listenInPrivate = async (port: number, host: string, serve: (server: FastifyInstance) => void) => {
-    const privateServer = createPrivateServer(SURFACES, log);
+    const privateServer = createPrivateServer(surfaces, log);
     serve(privateServer);
     privateServers.push(privateServer);
     // When several processes run, each has its own probes. They share only the internal port.
@@ -114,7 +120,8 @@ export async function createService(
   fastify.addHook('onClose', async () => {
     for (const privateServer of privateServers) await privateServer.close();
   });
-  if (http.servesDocs) serveOpenApi(app, http.publicUrl, SURFACES);
+  if (http.servesDocs) serveOpenApi(app, http.publicUrl, surfaces);
+  serveStart(fastify, http);
   if (runs(config.process, 'api')) serveComponent(app, config, log);
   return {
     async start() {

@@ -20,6 +20,8 @@ export abstract class HttpSettings {
   abstract readonly pdfUrl: string | null;
   /** Whether `/docs` and `/openapi.json` describe the API to every caller. */
   abstract readonly servesDocs: boolean;
+  /** Where errors send their readers, without a trailing slash; null: nowhere. */
+  abstract readonly docsUrl: string | null;
   /** The port of the demo page that `npm start` serves outside production. The demo keys allow its origin. */
   abstract readonly demoPort: number;
   /** Null: `/metrics` is on the main port, for loopback callers only. */
@@ -47,6 +49,7 @@ export function readHttp(env: Variables, lowestPort: number): HttpSettings {
   const plainHttpReason = env.production && !requireTls ? env.text('ACCEPT_PLAIN_HTTP') : null;
   if (env.production && !requireTls && plainHttpReason === null)
     env.fault('REQUIRE_TLS', 'must be true in production, unless ACCEPT_PLAIN_HTTP gives the reason for plain HTTP');
+  const servesDocs = env.flag('SERVE_DOCS', !env.production);
   return {
     port,
     host: env.text('HOST') ?? (env.production ? '0.0.0.0' : '127.0.0.1'),
@@ -58,7 +61,8 @@ export function readHttp(env: Variables, lowestPort: number): HttpSettings {
     publicUrlConfigured: publicUrl !== null,
     embeddedUrl,
     pdfUrl: readPdfUrl(env, [base, embeddedUrl]),
-    servesDocs: env.flag('SERVE_DOCS', !env.production),
+    servesDocs,
+    docsUrl: env.secureUrl('DOCS_URL', servesDocs ? `${base}/docs` : null),
     demoPort: env.port('DEMO_PORT', 5173, lowestPort),
     metricsPort: env.optionalPort('METRICS_PORT'),
     metricsHost: env.text('METRICS_HOST') ?? '127.0.0.1',

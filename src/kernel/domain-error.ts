@@ -17,6 +17,8 @@ export interface DomainErrorDetail {
   readonly reasonCode?: string;
   /** Whole seconds until another try makes sense. */
   readonly retryAfterSeconds?: number;
+  /** The methods that the path takes. */
+  readonly methods?: readonly string[];
   /** The end of the block that the request met, ISO 8601 UTC. */
   readonly blockedUntil?: string;
   /**

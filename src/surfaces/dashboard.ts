@@ -1,12 +1,13 @@
 // The dashboard API. People of an account manage its webhooks through it.
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { DomainError } from '../kernel/domain-error.js';
+import type { DomainError } from '../kernel/domain-error.js';
 import { BearerStrategy, BearerTokens, type Claims } from '../platform/http/bearer-strategy.js';
 import type { Principal } from '../platform/http/principal.js';
 import { defineSurface } from '../platform/http/surface.js';
 import { AccessKeys } from '../published/access-keys.js';
-import { STRING_CODES } from './string-codes.js';
+import { STRING_CODES, WEBHOOK_ERRORS } from './string-codes.js';
+import { noTokenOfOurs, tokenRefusal } from './token-refusal.js';
 
 /** Admits dashboard users with a valid token. The token carries the user's permissions, and each route checks the one it needs. */
 @Injectable()
@@ -21,8 +22,11 @@ export class DashboardTokens extends BearerStrategy {
   /** A revoked token gets the same answer as an unknown one. */
   override async admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     await super.admit(request, reply);
-    if (await this.accessKeys.isRevoked(request.principal?.tokenId ?? ''))
-      throw new DomainError('request.unauthenticated');
+    if (await this.accessKeys.isRevoked(request.principal?.tokenId ?? '')) throw noTokenOfOurs();
+  }
+
+  protected override refusal(request: FastifyRequest, reason: unknown): DomainError {
+    return tokenRefusal(request, reason);
   }
 
   protected override principalOf(claims: Claims): Principal | null {
@@ -44,7 +48,7 @@ function isTexts(value: unknown): value is readonly string[] {
 export const dashboard = defineSurface({
   ...STRING_CODES,
   name: 'dashboard',
-  prefixes: { '/tsp': {} },
+  prefixes: { '/tsp': WEBHOOK_ERRORS },
   authenticator: DashboardTokens,
   cors: null,
   document: {

@@ -1,11 +1,13 @@
 // The platform API. Embedded components and the pages around them call it.
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
+import type { DomainError } from '../kernel/domain-error.js';
 import { BearerStrategy, BearerTokens, type Claims } from '../platform/http/bearer-strategy.js';
 import type { Principal } from '../platform/http/principal.js';
 import { defineSurface } from '../platform/http/surface.js';
 import { platformToken } from './platform/claims.js';
-import { OF_A_SESSION, REPORT_ERRORS, STRING_CODES, TOKEN_ERRORS } from './string-codes.js';
+import { INCOME_ERRORS, OF_A_SESSION, REPORT_ERRORS, STRING_CODES, TOKEN_ERRORS } from './string-codes.js';
+import { tokenRefusal, unauthenticated } from './token-refusal.js';
 
 /** The address of the embedded component; also the injection token. */
 export abstract class EmbeddedComponent {
@@ -28,9 +30,15 @@ export class PlatformTokens extends BearerStrategy {
     this.embedded = new URL(component.url);
   }
 
+  protected override refusal(request: FastifyRequest, reason: unknown): DomainError {
+    return tokenRefusal(request, reason);
+  }
+
   protected override principalOf(claims: Claims, request: FastifyRequest): Principal | null {
     const token = platformToken(claims);
-    return token !== null && this.comesFrom(request, token.origin) ? token.principal : null;
+    if (token === null) return null;
+    if (!this.comesFrom(request, token.origin)) throw elsewhere(request.headers.origin);
+    return token.principal;
   }
 
   private comesFrom(request: FastifyRequest, tokenOrigin: string): boolean {
@@ -38,6 +46,16 @@ export class PlatformTokens extends BearerStrategy {
     if (origin !== undefined) return origin === tokenOrigin || origin === this.embedded.origin;
     return request.headers['sec-fetch-site'] === 'same-origin' && request.host === this.embedded.host;
   }
+}
+
+/** Does not say which origin the token is for: a stranger may hold it. */
+function elsewhere(origin: string | undefined): DomainError {
+  if (origin === undefined)
+    return unauthenticated('The request has no Origin header, and the token is for the pages of one origin.');
+  const named = /^https?:\/\/[\w.:[\]-]{1,255}$/.test(origin) ? ` than ${origin}` : '';
+  return unauthenticated(
+    `The token is for another origin${named}. Exchange the publishable key from the page that calls.`,
+  );
 }
 
 export const PLATFORM_DOCUMENT = {
@@ -57,7 +75,7 @@ export const platform = defineSurface({
     '/screening': {},
     '/payments': OF_A_SESSION,
     '/reports': { ...OF_A_SESSION, ...REPORT_ERRORS },
-    '/voie': {},
+    '/voie': INCOME_ERRORS,
   },
   authenticator: PlatformTokens,
   // The embedded component and the host pages each have an origin of their own (docs/contract/platform.md#cross-origin-requests).
@@ -75,6 +93,7 @@ export const platform = defineSurface({
     replyHeaders: [
       'Retry-After',
       'Service-Request-Id',
+      'Service-Warnings',
       'X-Request-Id',
       'RateLimit-Limit',
       'RateLimit-Remaining',

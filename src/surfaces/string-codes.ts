@@ -1,6 +1,7 @@
 // The vocabulary of the string-code surfaces: the code, status and words of each error code, and the envelope. Codes and statuses:
 // docs/contract/general.md#errors and the pages of the surfaces.
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import type { DomainErrorDetail } from '../kernel/domain-error.js';
 import type { DirectErrorCode, ErrorCode } from '../kernel/error-codes.js';
 import type { ErrorVocabulary } from '../platform/http/surface.js';
 
@@ -12,6 +13,12 @@ export interface StringError {
   readonly recoverable: boolean;
 }
 
+/** An unknown, a malformed and a foreign id get the same message (docs/contract/general.md#unknown-and-foreign-ids). */
+const notThere = (thing: string): string => `No ${thing} with this id exists for this credential.`;
+
+const notFound = (thing: string) =>
+  ({ code: 'NOT_FOUND', status: 404, message: notThere(thing), recoverable: false }) as const satisfies StringError;
+
 const ERRORS = {
   'request.invalid': { code: 'VALIDATION_ERROR', status: 400, message: 'The request is not valid.', recoverable: true },
   'request.unreadable_body': {
@@ -20,10 +27,16 @@ const ERRORS = {
     message: 'The body must be JSON in UTF-8, nested at most 32 deep, with no more values than the route takes.',
     recoverable: true,
   },
+  'request.media_type': {
+    code: 'UNSUPPORTED_MEDIA_TYPE',
+    status: 415,
+    message: 'The body must be JSON. Send it with Content-Type: application/json.',
+    recoverable: false,
+  },
   'request.unauthenticated': {
     code: 'AUTH_UNAUTHORIZED',
     status: 401,
-    message: 'Authentication is required.',
+    message: 'The credential is not valid here.',
     recoverable: false,
   },
   'request.forbidden': {
@@ -32,8 +45,14 @@ const ERRORS = {
     message: 'You do not have permission to do this.',
     recoverable: false,
   },
-  'request.not_found': { code: 'NOT_FOUND', status: 404, message: 'Not found.', recoverable: false },
-  'request.unknown_path': { code: 'NOT_FOUND', status: 404, message: 'Not found.', recoverable: false },
+  'request.not_found': notFound('record'),
+  'request.unknown_path': { code: 'NOT_FOUND', status: 404, message: 'No route {asked}', recoverable: false },
+  'request.unknown_method': {
+    code: 'METHOD_NOT_ALLOWED',
+    status: 405,
+    message: 'No route {asked}',
+    recoverable: false,
+  },
   'request.not_acceptable': {
     code: 'NOT_ACCEPTABLE',
     status: 406,
@@ -74,7 +93,7 @@ const ERRORS = {
   'request.rate_limited': {
     code: 'NETWORK_RATE_LIMITED',
     status: 429,
-    message: 'Too many requests. Try again later.',
+    message: 'Too many requests.',
     recoverable: true,
   },
   'request.plain_http': { code: 'AUTH_FORBIDDEN', status: 403, message: 'HTTPS is required.', recoverable: false },
@@ -152,7 +171,7 @@ const ERRORS = {
     recoverable: false,
   },
 
-  'screening.not_found': { code: 'NOT_FOUND', status: 404, message: 'Not found.', recoverable: false },
+  'screening.not_found': notFound('screening session'),
   'screening.field_format': {
     code: 'VALIDATION_INVALID_FIELD_FORMAT',
     status: 400,
@@ -253,7 +272,7 @@ const ERRORS = {
   'screening.resend_too_early': {
     code: 'NETWORK_RATE_LIMITED',
     status: 429,
-    message: 'A code was just sent. Wait before asking for another.',
+    message: 'A code was just sent.',
     recoverable: true,
   },
 
@@ -272,7 +291,7 @@ const ERRORS = {
   'payment.not_found': {
     code: 'PAYMENT_NOT_FOUND',
     status: 404,
-    message: 'The payment was not found.',
+    message: notThere('payment'),
     recoverable: false,
   },
   'payment.already_completed': {
@@ -423,7 +442,7 @@ const ERRORS = {
   'webhook.endpoint_not_found': {
     code: 'WEBHOOK_ENDPOINT_NOT_FOUND',
     status: 404,
-    message: 'The webhook endpoint was not found.',
+    message: notThere('webhook endpoint, or delivery of it,'),
     recoverable: false,
   },
   'webhook.url_invalid': {
@@ -441,7 +460,7 @@ const ERRORS = {
   'webhook.redelivery_too_soon': {
     code: 'WEBHOOK_REDELIVERY_TOO_SOON',
     status: 429,
-    message: 'This delivery was just sent again. Try again later.',
+    message: 'This delivery was just sent again.',
     recoverable: true,
   },
 } as const satisfies Readonly<Record<Exclude<ErrorCode, DirectErrorCode>, StringError>>;
@@ -485,16 +504,20 @@ export const OF_A_SESSION = {
   'screening.not_found': {
     code: 'SCREENING_NOT_FOUND',
     status: 404,
-    message: 'The screening session was not found.',
+    message: notThere('screening session'),
     recoverable: false,
   },
 } as const satisfies Special;
+
+export const INCOME_ERRORS = { 'request.not_found': notFound('income session') } as const satisfies Special;
+export const GRANT_ERRORS = { 'request.not_found': notFound('direct child account') } as const satisfies Special;
+export const WEBHOOK_ERRORS = { 'request.not_found': notFound('delivery') } as const satisfies Special;
 
 export const TOKEN_ERRORS = {
   'request.rate_limited': {
     code: 'RATE_LIMITED',
     status: 429,
-    message: 'Too many token exchanges for this key. Try again later.',
+    message: 'Too many token exchanges.',
     recoverable: true,
   },
   'service.failure': {
@@ -556,6 +579,8 @@ class ErrorContent {
   @ApiPropertyOptional({ format: 'date-time', description: 'End of the block of a person who is blocked for a time' })
   readonly blockedUntil?: string;
   @ApiProperty({ format: 'uuid', description: 'The `Service-Request-Id` of the reply' }) readonly request_id!: string;
+  @ApiPropertyOptional({ format: 'uri', description: 'Where the documents tell of the code' })
+  readonly doc_url?: string;
 }
 
 class ErrorResult {
@@ -567,6 +592,26 @@ class ErrorResult {
   readonly sessionId?: string;
 }
 
+/** In characters. */
+const LONGEST_QUOTE = 200;
+
+/** Names the request where its path or its method is the mistake, and the end of a wait. */
+function messageOf({ message, status }: StringError, detail: DomainErrorDetail, asked: string, docsUrl: string | null) {
+  const { rule = message, methods, retryAfterSeconds } = detail;
+  const takes = methods === undefined ? '' : `: this path takes ${methods.join(', ')}`;
+  const documents = docsUrl === null ? '' : `; documents: ${docsUrl}`;
+  if (rule === ERRORS['request.unknown_path'].message)
+    return rule.replace('{asked}', () => asked.slice(0, LONGEST_QUOTE) + takes + documents);
+  if (status !== 429 || retryAfterSeconds === undefined) return rule;
+  return `${rule} Try again after ${new Date(Date.now() + retryAfterSeconds * 1_000).toISOString()}.`;
+}
+
+/** RFC 9110, section 11.6.1, and RFC 6750 where the credential is a bearer token. */
+function challengeOf(prefix: string, reason: string): string {
+  const scheme = prefix === '/auth' ? 'PublishableKey' : prefix.startsWith('/v1') ? 'SecretKey' : 'Bearer';
+  return `${scheme} error="invalid_token", error_description="${reason.replace(/["\\]/g, '')}"`;
+}
+
 interface StringVocabulary extends ErrorVocabulary<StringError> {
   readonly errors: Readonly<Record<Exclude<ErrorCode, DirectErrorCode>, StringError>> & Special;
 }
@@ -575,14 +620,15 @@ export const STRING_CODES: StringVocabulary = {
   errors: ERRORS,
   fields: FIELDS,
   errorResult: ErrorResult,
-  envelope({ code, message, recoverable }, detail, { requestId }): ErrorResult {
-    const { field, details, rule, sessionId, block, blockedUntil } = detail;
+  envelope(entry, detail, { requestId, asked, docsUrl }): ErrorResult {
+    const { code, recoverable } = entry;
+    const { field, details, sessionId, block, blockedUntil } = detail;
     const reasonCode = block?.reasonCode ?? detail.reasonCode;
     const broken = details?.find((detail) => detail.field === field);
     return {
       error: {
         code,
-        message: broken ? `${broken.field} ${broken.message}.` : (rule ?? message),
+        message: broken ? `${broken.field} ${broken.message}.` : messageOf(entry, detail, asked, docsUrl),
         ...(field === undefined ? {} : { field }),
         ...(details === undefined ? {} : { details }),
         recoverable,
@@ -590,14 +636,19 @@ export const STRING_CODES: StringVocabulary = {
         ...(reasonCode === undefined ? {} : { reasonCode }),
         ...(blockedUntil === undefined ? {} : { blockedUntil }),
         request_id: requestId,
+        ...(docsUrl !== null && { doc_url: `${docsUrl}/errors#${code}` }),
       },
       ...(sessionId === undefined ? {} : { sessionId }),
     };
   },
+  headers: (entry, detail, prefix) => ({
+    ...(detail.methods && { allow: detail.methods.join(', ') }),
+    ...(entry.status === 401 && { 'www-authenticate': challengeOf(prefix, detail.rule ?? entry.message) }),
+  }),
   about: [
-    'Every error is `{ "error": { "code", "message", "field"?, "details"?, "recoverable", "request_id" } }`. `field` names the first field',
-    'at fault in documented order, and `message` gives its rule. `details` lists all fields at fault. `request_id` is the',
-    '`Service-Request-Id` of the reply. A refused submission may have opened a session, or its session grant may have one already. The',
+    'Every error is `{ "error": { "code", "message", "field"?, "details"?, "recoverable", "request_id", "doc_url"? } }`. `field` names the',
+    'first field at fault in documented order, and `message` gives its rule. `details` lists all fields at fault. `request_id` is the',
+    '`Service-Request-Id` of the reply. `doc_url` leads to the code in this list. A refused submission may have opened a session, or its session grant may have one already. The',
     'reply then has the id of that session as `sessionId` beside `error`. If that session ended `BLOCKED`, `error` has `sessionId` as well,',
     'and `reasonCode` if a browser may know the reason. If the person is blocked for a time, `error` has `blockedUntil`.',
   ],

@@ -122,6 +122,7 @@ describe('the current catalogue', () => {
     expect([...new Set(odd.map(({ when, code }) => `${when} ${code}`))]).toEqual([
       'request.unreadable_body 121',
       'request.unauthenticated 324',
+      'request.media_type 121',
     ]);
     for (const status of [400, 409, 423, 500, 503]) expect(said.map(({ code }) => code)).toContain(status);
   });

@@ -66,7 +66,7 @@ const RULES: readonly Rule[] = [
       { path: 'README.md', text: '# Seed' },
       { path: 'docs/a.md', text: "import { Service } from '@seed/embed';" },
       { path: 'docker-compose.yml', text: 'image: seed-service' },
-      { path: 'src/platform/http/openapi.ts', text: ".setTitle('SEED: identity screening')" },
+      { path: 'src/surfaces/openapi.ts', text: ".setTitle('SEED: identity screening')" },
       { path: 'src/kernel/a.ts', text: 'SeedService' },
     ],
   },

@@ -472,7 +472,7 @@ export class Service {
   }
 }
 
-/** Removes the request id from a reply, so that tests can compare two refusals. An error that names another request fails the test. */
+/** Removes the request id from a reply, and the address of the documents, so that tests can compare two refusals. An error that names another request fails the test. */
 function withoutRequestId({ headers }: Response, text: string): Pick<Reply, 'text' | 'body'> {
   const body: any = parsed(text);
   const id: unknown = body?.error?.request_id;
@@ -480,6 +480,7 @@ function withoutRequestId({ headers }: Response, text: string): Pick<Reply, 'tex
   if (id !== headers.get('service-request-id') && !headers.has('idempotent-replayed'))
     throw new Error(`The error names another request: ${text}`);
   delete body.error.request_id;
+  delete body.error.doc_url;
   return { text: JSON.stringify(body), body };
 }
 

@@ -11,6 +11,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The authenticator of this one route, instead of the surface's; null admits every caller. */
     authenticator?: Type<Authenticator> | null;
+    /** A GET without any effect, which answers HEAD too. */
+    readsOnly?: true;
   }
   interface FastifyRequest {
     /** Set when the authenticator of the route has admitted the request, or the route has none. */
@@ -38,13 +40,20 @@ export class AuthenticationGuard implements CanActivate {
   }
 }
 
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
 /** Runs authenticators before bodies are read. Without a route, nothing is read either. */
 export function authenticateFirst(app: NestFastifyApplication, surfaces: Surfaces): void {
   const fastify = app.getHttpAdapter().getInstance();
-  fastify.addHook('onRequest', (request, _reply, done) =>
-    done(request.is404 ? new DomainError('request.unknown_path') : undefined),
-  );
+  fastify.addHook('onRequest', ({ is404, method: asked, url }, _reply, done) => {
+    const takes = (method: string): boolean => (fastify.findRoute({ method, url }) as object | null) !== null;
+    // A preflight asks for what other pages may do: nothing, where it gets here.
+    const methods = is404 && asked !== 'OPTIONS' ? METHODS.filter(takes) : [];
+    if (methods.length > 0) done(new DomainError('request.unknown_method', { methods }));
+    else done(is404 ? new DomainError('request.unknown_path') : undefined);
+  });
   fastify.addHook('onRoute', (route) => {
+    if (route.config?.readsOnly) route.method = ['GET', 'HEAD'];
     const type =
       route.config?.authenticator === undefined ? surfaces.at(route.url).authenticator : route.config.authenticator;
     const authenticator = type && app.get(type, { strict: false });

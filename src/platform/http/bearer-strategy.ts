@@ -2,6 +2,7 @@
 import { Injectable } from '@nestjs/common';
 import { PassportStrategy } from '@nestjs/passport';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { decodeProtectedHeader } from 'jose';
 import { LRUCache } from 'lru-cache';
 import passport from 'passport';
 import { Strategy } from 'passport-jwt';
@@ -63,22 +64,31 @@ export abstract class BearerStrategy extends PassportStrategy(Strategy) implemen
   /** The caller behind the claims of a valid token; null refuses the request. */
   protected abstract principalOf(claims: Claims, request: FastifyRequest): Principal | null;
 
+  /** `reason`: the library's error, or null without one. The token is one of the service's own where the reason has `expiredAt`. */
+  protected refusal(_request: FastifyRequest, _reason: unknown): DomainError {
+    return new DomainError('request.unauthenticated');
+  }
+
   /** Admits a remembered token at once. */
   admit(request: FastifyRequest, reply: FastifyReply): void | Promise<void> {
     const remembered = this.verified.get(tokenOf(request) ?? '');
     if (remembered === undefined) return this.verify(request, reply);
-    letIn(request, this.principalUntil(remembered, request));
+    this.letIn(request, this.principalUntil(remembered, request));
   }
 
   /** Has passport run this strategy. */
   private async verify(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const principal = await new Promise<Principal | false | null | undefined>((resolve, reject) => {
-      const judged = (error: Error | null, found?: Principal | false | null): void =>
-        error ? reject(error) : resolve(found);
-      const run = this.getPassportInstance().authenticate(this.name, { session: false }, judged) as Middleware;
-      run(request, reply, judged);
+    const judged = await new Promise<Judged>((resolve, reject) => {
+      const take = (error: Error | null, ...verdict: Judged): void => (error ? reject(error) : resolve(verdict));
+      const run = this.getPassportInstance().authenticate(this.name, { session: false }, take) as Middleware;
+      run(request, reply, take);
     });
-    letIn(request, principal);
+    this.letIn(request, ...judged);
+  }
+
+  private letIn(request: FastifyRequest, ...[principal, reason]: Judged): void {
+    if (!principal) throw this.refusal(request, reason);
+    request.principal = principal;
   }
 
   /** Nest registers the strategy here. Passport's own registry is shared by the whole process, and each service has its own keys. */
@@ -95,15 +105,12 @@ export abstract class BearerStrategy extends PassportStrategy(Strategy) implemen
   }
 
   private principalUntil({ claims, expiresAt }: VerifiedToken, request: FastifyRequest): Principal | null {
-    return this.clock.now().getTime() < expiresAt ? this.principalOf(claims, request) : null;
+    if (this.clock.now().getTime() >= expiresAt) throw this.refusal(request, { expiredAt: new Date(expiresAt) });
+    return this.principalOf(claims, request);
   }
 }
 
-function letIn(request: FastifyRequest, principal: Principal | false | null | undefined): void {
-  if (!principal) throw new DomainError('request.unauthenticated');
-  request.principal = principal;
-}
-
+type Judged = [principal?: Principal | false | null, reason?: unknown];
 type Middleware = (request: FastifyRequest, reply: FastifyReply, next: (error: Error) => void) => void;
 
 function tokenOf({ headers }: { readonly headers: { readonly authorization?: string | undefined } }): string | null {
@@ -113,12 +120,8 @@ function tokenOf({ headers }: { readonly headers: { readonly authorization?: str
 /** Empty when the header of the token cannot be read. */
 function kidOf(token: string): string {
   try {
-    const header = JSON.parse(Buffer.from(token.slice(0, token.indexOf('.')), 'base64url').toString()) as {
-      kid?: unknown;
-    } | null;
-    return typeof header?.kid === 'string' ? header.kid : '';
-  } catch (error) {
-    if (error instanceof SyntaxError) return '';
-    throw error;
+    return decodeProtectedHeader(token).kid ?? '';
+  } catch {
+    return '';
   }
 }

@@ -82,12 +82,17 @@ export const IsMailAddress = (options: ValidationOptions): PropertyDecorator =>
 
 /** The time of receipt by the service's clock. */
 const receivedAt = new WeakMap<object, Date>();
+/** The fields of each body, as it was sent, that its class does not have. */
+export const unknownFields = new WeakMap<object, readonly string[]>();
 
 /** Takes own properties only, never those of prototypes. */
 function documentedFields<Body>(type: Type<Body>, given: object, now: Date): Body {
   const body = new type();
   receivedAt.set(body as object, now);
-  for (const [field, isOptionalText] of fieldsOf(type)) {
+  const fields = fieldsOf(type);
+  const unknown = Object.keys(given).filter((name) => !fields.has(name));
+  if (unknown.length > 0) unknownFields.set(given, unknown);
+  for (const [field, isOptionalText] of fields) {
     const value: unknown = Object.hasOwn(given, field) ? (given as Record<string, unknown>)[field] : undefined;
     const isAbsent =
       value === undefined ||

@@ -23,6 +23,7 @@ import type { Surfaces } from './surface.js';
 
 /** The parts of a request that an error reply needs, even when the parser refused the request. */
 interface Asked {
+  readonly method?: string | undefined;
   readonly url?: string | undefined;
   readonly headers: IncomingHttpHeaders;
 }
@@ -179,8 +180,8 @@ export class Edge {
   }
 
   private said(refusal: DomainError, asked: Asked) {
-    const { url = '', headers } = asked;
-    const { status, headers: more, body } = this.surfaces.reply(refusal, { id: this.idOf(asked), url });
+    const { method = '', url = '', headers } = asked;
+    const { status, headers: more, body } = this.surfaces.reply(refusal, { id: this.idOf(asked), method, url });
     const text = typeof body === 'string' ? body : JSON.stringify(body);
     const all = {
       ...this.told(asked),

@@ -64,6 +64,7 @@ const CODES: Readonly<Record<number, ErrorCode>> = {
   404: 'request.unknown_path',
   406: 'request.not_acceptable',
   413: 'request.too_large',
+  415: 'request.media_type',
   429: 'request.rate_limited',
   503: 'service.unavailable',
 };

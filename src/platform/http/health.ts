@@ -63,8 +63,8 @@ async function ask(check: HealthCheck): Promise<{ readonly reason: string | null
 
 /** `GET /health/live` and `GET /health/ready`. They are outside Nest, so that they always answer. */
 export function serveHealth(fastify: FastifyInstance, health: Health): void {
-  fastify.get('/health/live', { config: { probe: true } }, () => ({ status: 'ok' }));
-  fastify.get('/health/ready', { config: { probe: true } }, async (_request, reply) => {
+  fastify.get('/health/live', { config: { probe: true, readsOnly: true } }, () => ({ status: 'ok' }));
+  fastify.get('/health/ready', { config: { probe: true, readsOnly: true } }, async (_request, reply) => {
     const { ready, checks, reasons } = await health.report();
     return reply
       .status(ready ? 200 : 503)

@@ -45,7 +45,8 @@ export function serveInternal(scope: FastifyInstance, routes: readonly InternalR
     done(null, body),
   );
   for (const route of routes) {
-    scope.post(route.path, async (request, reply) => {
+    scope.all(route.path, async (request, reply) => {
+      if (request.method !== 'POST') throw new DomainError('request.unknown_path');
       const body = request.body instanceof Uint8Array ? request.body : new Uint8Array();
       await route.receive({ body, headers: request.headers, requestId: request.id });
       return reply.status(200).send({ received: true });

@@ -16,8 +16,8 @@ export function isFromLoopback(request: Pick<FastifyRequest, 'socket' | 'headers
 
 /** `GET /metrics`: on its own port for every scraper in the private network, on the main port for callers on this machine only. */
 export function serveMetrics(fastify: FastifyInstance, metrics: Metrics, admits: typeof isFromLoopback): void {
-  fastify.get('/metrics', { config: { probe: true } }, async (request, reply) => {
-    if (!admits(request)) throw new DomainError('request.unknown_path');
+  fastify.all('/metrics', { config: { probe: true } }, async (request, reply) => {
+    if (request.method !== 'GET' || !admits(request)) throw new DomainError('request.unknown_path');
     return reply.type(metrics.registry.contentType).send(await metrics.text());
   });
 }

@@ -11,7 +11,9 @@ declare module 'fastify' {
   }
 }
 
-/** Stands for a body of another media type, one that is not UTF-8 or not JSON, and one beyond the limits of its content. */
+/** Stands for a body of another media type. */
+export const OF_ANOTHER_TYPE = new DomainError('request.media_type');
+/** Stands for a body that is not UTF-8 or not JSON, and one beyond the limits of its content. */
 export const UNREADABLE = new DomainError('request.unreadable_body');
 /** Stands for a body in a declared encoding or charset that is not read. */
 export const UNSUPPORTED = new DomainError('request.unsupported_media_type');

@@ -14,7 +14,7 @@ import { Edge } from './edge.js';
 import { drainBeforeClose } from './draining.js';
 import { ErrorReplies } from './error-reply.js';
 import { isBeyondLimits, SMALL_BODY_BYTES } from './json-limits.js';
-import { isPlainUtf8, UNREADABLE, UNSUPPORTED, wellFormed } from './readable-body.js';
+import { isPlainUtf8, OF_ANOTHER_TYPE, UNREADABLE, UNSUPPORTED, wellFormed } from './readable-body.js';
 import type { Surfaces } from './surface.js';
 
 export interface ServerOptions {
@@ -24,6 +24,8 @@ export interface ServerOptions {
   readonly tls: { readonly cert: Buffer; readonly key: Buffer } | null;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** The path to route a request by. */
+  readonly readable?: (url: string) => string;
 }
 
 declare module 'fastify' {
@@ -56,6 +58,7 @@ export function createServer({
   tls,
   log,
   metrics,
+  readable = (url) => url,
 }: ServerOptions): FastifyAdapter {
   const adapter = new FastifyAdapter({
     ...new Edge(surfaces, log, requireTls || tls !== null).options(tls),
@@ -65,7 +68,8 @@ export function createServer({
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
     // Integrators' ids have up to 128 characters, each of up to twelve in a path (docs/contract/direct.md#parties).
     routerOptions: { maxParamLength: 128 * 12 },
-    // A HEAD would run its GET, and a GET may pull and bill a report.
+    rewriteUrl: ({ url = '/' }) => readable(url),
+    // A HEAD runs its GET, and a GET may pull and bill a report. Only routes with `ReadsOnly` answer it.
     exposeHeadRoutes: false,
   });
   const fastify = adapter.getInstance<FastifyInstance<RawServerDefault>>();
@@ -130,5 +134,5 @@ function acceptJson(fastify: FastifyInstance<RawServerDefault>): void {
     });
   fastify.removeAllContentTypeParsers();
   take('application/json', parse);
-  take('*', (_request, _body, done) => done(null, UNREADABLE));
+  take('*', (_request, _body, done) => done(null, OF_ANOTHER_TYPE));
 }

@@ -38,6 +38,10 @@ export interface SaidAt {
   /** The prefix of the area that the path belongs to. */
   readonly prefix: string;
   readonly requestId: string;
+  /** Method and path of the request, as the caller wrote them. */
+  readonly asked: string;
+  /** Where the documents are; null: nowhere. */
+  readonly docsUrl: string | null;
 }
 
 /** The words of a surface for each error code. `Entry` is the surface's own type: a string code, a number, or the parts of its envelope. */
@@ -46,6 +50,8 @@ export interface ErrorVocabulary<Entry extends AnyEntry> {
   readonly fields: Readonly<Record<FieldName, string>>;
   /** The body of an error reply, or its JSON text. The detail names fields as on the wire. */
   readonly envelope: (entry: Entry, detail: DomainErrorDetail, at: SaidAt) => object | string;
+  /** Further headers of an error reply. */
+  readonly headers?: (entry: Entry, detail: DomainErrorDetail, prefix: string) => Readonly<Record<string, string>>;
   /** Describes that body in OpenAPI documents. */
   readonly errorResult: Type;
   /** The documentation for integrators: the form of an error, and the columns of each entry, by their headings. */
@@ -87,7 +93,7 @@ export interface Surface extends Whole {
 /** The part of a surface below one prefix. */
 export interface Area {
   readonly prefix: string;
-  readonly reply: (error: DomainError, requestId: string) => ErrorReply;
+  readonly reply: (error: DomainError, at: Omit<SaidAt, 'prefix'>) => ErrorReply;
   /** For the generated document: each code of the surface, or only those with other words here, with its columns. */
   readonly told: (special: boolean) => readonly (readonly [ErrorCode, readonly string[]])[];
 }
@@ -97,6 +103,7 @@ export function defineSurface<Entry extends AnyEntry>({
   errors,
   fields,
   envelope,
+  headers = () => ({}),
   columns,
   appendix = [],
   ...whole
@@ -120,14 +127,17 @@ export function defineSurface<Entry extends AnyEntry>({
     };
     return {
       prefix,
-      reply: ({ code, detail }, requestId) => {
+      reply: ({ code, detail }, at) => {
         const told = onWire(detail);
         const entry = entryOf(code, told);
         const retryAfterSeconds = detail.retryAfterSeconds ?? entry.retryAfterSeconds;
         return {
           status: entry.status,
-          headers: retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) },
-          body: envelope(entry, told, { prefix, requestId }),
+          headers: {
+            ...headers(entry, told, prefix),
+            ...(retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) }),
+          },
+          body: envelope(entry, told, { prefix, ...at }),
         };
       },
       told: (onlySpecial) =>
@@ -140,6 +150,10 @@ export function defineSurface<Entry extends AnyEntry>({
   return { ...whole, areas, errors, headings: Object.keys(columns), appendix };
 }
 
+/** A refused request, as far as it was read. */
+type Refused = Pick<FastifyRequest, 'id' | 'url'> &
+  Partial<Pick<FastifyRequest, 'method' | 'originalUrl'>> & { readonly routeOptions?: { url?: string | undefined } };
+
 /** All surfaces of the service. Only this class decides which surface a path belongs to. */
 export class Surfaces {
   /** The longest prefix first. */
@@ -148,7 +162,10 @@ export class Surfaces {
   private readonly rest: readonly [Surface, Area];
 
   /** One of them must have the prefix `/`. */
-  constructor(readonly all: readonly Surface[]) {
+  constructor(
+    readonly all: readonly Surface[],
+    private readonly docsUrl: string | null = null,
+  ) {
     this.areas = all
       .flatMap((surface) => surface.areas.map((area) => [surface, area] as const))
       .sort(([, one], [, other]) => other.prefix.length - one.prefix.length);
@@ -166,12 +183,15 @@ export class Surfaces {
     return this.find(path)[0];
   }
 
+  /** The same surfaces, whose errors lead to these documents. */
+  documentedAt(docsUrl: string | null): Surfaces {
+    return new Surfaces(this.all, docsUrl);
+  }
+
   /** The answer to a refused request. */
-  reply(
-    error: DomainError,
-    request: { readonly id: string; readonly url: string; readonly routeOptions?: { url?: string | undefined } },
-  ): ErrorReply {
-    return this.find(request.routeOptions?.url ?? request.url)[1].reply(error, request.id);
+  reply(error: DomainError, { id, url, method = '', originalUrl = url, routeOptions }: Refused): ErrorReply {
+    const asked = `${method} ${originalUrl.split('?', 1)[0]}`;
+    return this.find(routeOptions?.url ?? url)[1].reply(error, { requestId: id, asked, docsUrl: this.docsUrl });
   }
 
   private find(url: string): readonly [Surface, Area] {

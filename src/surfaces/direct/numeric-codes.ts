@@ -61,6 +61,12 @@ const UPSTREAM_FAULT = numeric(502, 131, 'A service behind this one failed.');
 const NO_CHALLENGE = numeric(400, 138, 'The party has no open challenge: authSession is missing.', {
   field: 'authSession',
 });
+const UNREADABLE = numeric(
+  400,
+  121,
+  'The body must be JSON in UTF-8, nested at most 32 deep, with no more values than the route takes.',
+);
+const NO_ENDPOINT = 'No endpoint has this path and method.';
 const RENTER_UNKNOWN = numeric(404, 278, 'The renter was not found.');
 const ALREADY_REGISTERED = numeric(409, 292, 'The user is already registered.');
 const UNAVAILABLE = numeric(503, 130, 'The service is temporarily unavailable.');
@@ -73,15 +79,13 @@ const ERRORS: Errors<Exclude<CommonErrorCode | DirectErrorCode, CheckoutErrorCod
     field === undefined
       ? numeric(400, 121, 'The request is malformed.')
       : numeric(400, 138, 'A required field is missing or invalid.'),
-  'request.unreadable_body': numeric(
-    400,
-    121,
-    'The body must be JSON in UTF-8, nested at most 32 deep, with no more values than the route takes.',
-  ),
+  'request.unreadable_body': UNREADABLE,
+  'request.media_type': UNREADABLE,
   'request.unauthenticated': numeric(403, 324, 'invalid client secret'),
   'request.forbidden': numeric(403, 121, 'The caller may not do this.'),
   'request.not_found': numeric(404, 121, 'Not found.'),
-  'request.unknown_path': numeric(404, 121, 'No endpoint has this path and method.'),
+  'request.unknown_path': numeric(404, 121, NO_ENDPOINT),
+  'request.unknown_method': numeric(404, 121, NO_ENDPOINT),
   'request.not_acceptable': numeric(406, 121, 'The report is available as JSON or HTML.'),
   'request.too_large': numeric(413, 121, 'The request body is too large.'),
   'request.unsupported_media_type': numeric(415, 121, 'The body must be JSON in UTF-8, without a content encoding.'),
@@ -166,7 +170,8 @@ export const PAYMENT_ERRORS = {
   'request.invalid': asStatus(400, 'A required field is missing or invalid.'),
   'request.forbidden': asStatus(403, 'The caller may not do this.'),
   'request.not_found': asStatus(404, 'Not found.'),
-  'request.unknown_path': asStatus(404, 'No endpoint has this path and method.'),
+  'request.unknown_path': asStatus(404, NO_ENDPOINT),
+  'request.unknown_method': asStatus(404, NO_ENDPOINT),
   'request.not_acceptable': asStatus(406, 'None of the accepted media types can be served.'),
   'request.too_large': asStatus(413, 'The request body is too large.'),
   'request.unsupported_media_type': asStatus(415, 'The body must be JSON in UTF-8, without a content encoding.'),

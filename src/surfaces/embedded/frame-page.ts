@@ -40,7 +40,7 @@ const SANDBOX_KEY = 'pk_test_sandbox_processor';
 
 /** `path`: without a trailing slash. */
 export function serveFramePage(fastify: FastifyInstance, path: string, keys: AccessKeys, options: FrameOptions): void {
-  const open = { config: { authenticator: null } };
+  const open = { config: { authenticator: null, readsOnly: true } } as const;
   // The address is relative, so that it holds behind a proxy that maps another path to this one.
   const name = path.slice(path.lastIndexOf('/') + 1);
   fastify.get(path, open, (request, reply) => reply.redirect(`${name}/${queryOf(request)}`, 308));

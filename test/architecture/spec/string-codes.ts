@@ -46,6 +46,7 @@ export const GENERIC_CODES: readonly SpecifiedCode[] = [
   { code: 'AUTH_UNAUTHORIZED', status: 401 },
   { code: 'AUTH_FORBIDDEN', status: 403 },
   { code: 'NOT_FOUND', status: 404 },
+  { code: 'METHOD_NOT_ALLOWED', status: 405 },
   { code: 'NOT_ACCEPTABLE', status: 406 },
   { code: 'PAYLOAD_TOO_LARGE', status: 413 },
   { code: 'NETWORK_RATE_LIMITED', status: 429 },

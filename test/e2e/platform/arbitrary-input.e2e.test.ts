@@ -184,10 +184,10 @@ describe('arbitrary input', () => {
     ));
 
   describe('an unreadable body', () => {
-    const UNREADABLE: [type: string, body: string][] = [
-      ['application/json', '{"code":'],
-      ['text/plain', 'code'],
-      ['application/x-www-form-urlencoded', 'code=123456'],
+    const UNREADABLE: [type: string, body: string, status: number, code: string][] = [
+      ['application/json', '{"code":', 400, 'VALIDATION_ERROR'],
+      ['text/plain', 'code', 415, 'UNSUPPORTED_MEDIA_TYPE'],
+      ['application/x-www-form-urlencoded', 'code=123456', 415, 'UNSUPPORTED_MEDIA_TYPE'],
     ];
 
     it.each(UNREADABLE)('%s: is reported after every other mistake', async (type, body) => {
@@ -212,8 +212,8 @@ describe('arbitrary input', () => {
     });
 
     it.each(UNREADABLE)(
-      '%s: is refused with 400 when everything else is right, also on routes without a body',
-      async (type, body) => {
+      '%s: is refused when everything else is right, also on routes without a body',
+      async (type, body, status, code) => {
         for (const path of [
           '/screening/submit',
           `/screening/${sessionId}/otp/resend`,
@@ -221,7 +221,7 @@ describe('arbitrary input', () => {
           `/reports/${sessionId}/consent-to-share`,
         ]) {
           const reply = await caller.post(path, body, { 'content-type': type });
-          expect([path, reply.status, reply.body.error.code]).toEqual([path, 400, 'VALIDATION_ERROR']);
+          expect([path, reply.status, reply.body.error.code]).toEqual([path, status, code]);
         }
       },
     );

@@ -239,10 +239,10 @@ describe('POST /screening/submit', () => {
     expect(refused(await demo.post('/screening/submit', body))).toEqual([status, code]);
   });
 
-  it('answers 400 to another media type', async () => {
+  it('answers 415 to another media type', async () => {
     expect(
       refused(await demo.post('/screening/submit', 'a=b', { 'content-type': 'application/x-www-form-urlencoded' })),
-    ).toEqual([400, 'VALIDATION_ERROR']);
+    ).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE']);
   });
 
   it('answers 401 without a token', async () => {
@@ -495,8 +495,9 @@ describe('GET /screening/{id}/status', () => {
   it('answers the same 404 to unknown, malformed and foreign ids, on every route', async () => {
     const { id } = (await demo.submit({ lastName: 'Choicetest' })).body;
     const unrelated = await service.signIn('unrelated');
+    const NO_SESSION = 'No screening session with this id exists for this credential.';
     const strip = ({ status, body }: { status: number; body: unknown }): unknown => ({ status, body });
-    const expected = { status: 404, body: { error: { code: 'NOT_FOUND', message: 'Not found.', recoverable: false } } };
+    const expected = { status: 404, body: { error: { code: 'NOT_FOUND', message: NO_SESSION, recoverable: false } } };
     for (const unknown of [
       id,
       '018f0000-0000-7000-8000-000000000000',
@@ -547,12 +548,12 @@ describe('every reply', () => {
   });
 
   it('is an envelope for unknown routes and methods', async () => {
-    for (const [method, path] of [
-      ['GET', '/nowhere'],
-      ['DELETE', '/screening/submit'],
-      ['PUT', '/auth/token/exchange'],
+    for (const [method, path, ...expected] of [
+      ['GET', '/nowhere', 404, 'NOT_FOUND'],
+      ['DELETE', '/screening/submit', 405, 'METHOD_NOT_ALLOWED'],
+      ['PUT', '/auth/token/exchange', 405, 'METHOD_NOT_ALLOWED'],
     ] as const) {
-      expect(refused(await service.request(method, path))).toEqual([404, 'NOT_FOUND']);
+      expect(refused(await service.request(method, path))).toEqual(expected);
     }
   });
 });

@@ -198,10 +198,10 @@ describe('POST /v1/sessions', () => {
     expect((await mint({ on_behalf_of: sibling.accountId })).status).toBe(200);
   });
 
-  it('404: GET has no route', async () => {
+  it('405: GET has no route', async () => {
     expect(
       (await service.request('GET', '/v1/sessions', { headers: { 'x-secret-key': accounts.demo.secretKey } })).status,
-    ).toBe(404);
+    ).toBe(405);
   });
 
   describe('with an Idempotency-Key', () => {

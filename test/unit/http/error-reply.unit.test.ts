@@ -1,6 +1,6 @@
 // The errors that callers of a surface with string codes receive (docs/contract/general.md#errors).
 import 'reflect-metadata';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { answerOf } from '../../../src/vendor-kit/answer.js';
 import { readRegistration } from '../../../src/vendors/idv/identity-wire.js';
 import { DomainError } from '../../../src/kernel/domain-error.js';
@@ -34,6 +34,30 @@ describe('the reply to a domain error', () => {
         request_id: REQUEST_ID,
       },
     });
+  });
+
+  it('says in a 429 when to try again, where waiting helps', () => {
+    const rule = 'Too many requests: the limit is 5 submissions of one person an hour (SUBMITS_PER_HOUR_PER_PERSON).';
+    const messageOf = (...error: ConstructorParameters<typeof DomainError>): string =>
+      replyTo(new DomainError(...error)).body.error.message;
+    jest.useFakeTimers({ now: new Date('2026-11-26T10:00:00Z') });
+    expect(messageOf('request.rate_limited', { rule, retryAfterSeconds: 90 })).toBe(
+      `${rule} Try again after 2026-11-26T10:01:30.000Z.`,
+    );
+    expect(messageOf('screening.resend_too_early', { retryAfterSeconds: 1 })).toBe(
+      'A code was just sent. Try again after 2026-11-26T10:00:01.000Z.',
+    );
+    expect(messageOf('screening.too_many_resends')).toBe('Too many attempts in this session.');
+    jest.useRealTimers();
+  });
+
+  it('has the address of its code in the documents, where there are documents', () => {
+    const reply = SURFACES.documentedAt('https://docs.example.test').reply(new DomainError('request.forbidden'), {
+      id: REQUEST_ID,
+      url: '/v1/sessions',
+    });
+    expect(reply.body).toMatchObject({ error: { doc_url: 'https://docs.example.test/errors#AUTH_FORBIDDEN' } });
+    expect(replyTo(new DomainError('request.forbidden')).body.error).not.toHaveProperty('doc_url');
   });
 
   it('translates the names of the domain into names on the wire, and keeps equal names', () => {

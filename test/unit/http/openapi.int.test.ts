@@ -6,7 +6,7 @@ import { Controller, Get, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { pino } from 'pino';
-import { serveOpenApi } from '../../../src/platform/http/openapi.js';
+import { serveOpenApi } from '../../../src/surfaces/openapi.js';
 import { createServer } from '../../../src/platform/http/server.js';
 import { Metrics } from '../../../src/platform/observability/metrics.js';
 import { SURFACES } from '../../../src/surfaces/all.js';

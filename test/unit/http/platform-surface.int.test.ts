@@ -495,7 +495,7 @@ describe('the platform surface', () => {
       for (const [status, reply] of Object.entries(replies)) {
         expect(reply).toMatchObject({ status: Number(status), headers: readable });
         expect(reply.headers['access-control-expose-headers']).toBe(
-          'Retry-After, Service-Request-Id, X-Request-Id, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Idempotent-Replayed, Idempotency-Kept',
+          'Retry-After, Service-Request-Id, Service-Warnings, X-Request-Id, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Idempotent-Replayed, Idempotency-Kept',
         );
         expect(reply.headers['access-control-allow-credentials']).toBeUndefined();
       }

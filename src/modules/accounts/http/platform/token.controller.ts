@@ -5,7 +5,7 @@ import { ApiBody, ApiHeader, ApiOkResponse, ApiOperation, ApiTags } from '@nestj
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { clientAddressOf } from '../../../../platform/http/client-address.js';
-import { Limited } from '../../../../platform/http/limited.js';
+import { Limited, ReadsOnly } from '../../../../platform/http/limited.js';
 import { ExchangeToken } from '../../application/exchange-token.js';
 import { SigningKeys } from '../../read/signing-keys.js';
 import { PublishableKeys, tellQuota } from './publishable-keys.js';
@@ -75,7 +75,7 @@ export class JwksController {
   constructor(private readonly keys: SigningKeys) {}
 
   @Get('jwks.json')
-  @Limited({ not: 'it only reads' })
+  @ReadsOnly()
   @Header('cache-control', 'public, max-age=300')
   @ApiOperation({ summary: 'Public keys that verify the bearer tokens' })
   @ApiOkResponse({ type: JwksBody })

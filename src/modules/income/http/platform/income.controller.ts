@@ -5,7 +5,7 @@ import type { FastifyRequest } from 'fastify';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { clientAddressOf } from '../../../../platform/http/client-address.js';
 import { nameFor } from '../../../../platform/http/idempotency.js';
-import { Limited } from '../../../../platform/http/limited.js';
+import { Limited, ReadsOnly } from '../../../../platform/http/limited.js';
 import {
   CurrentContext,
   CurrentPrincipal,
@@ -58,7 +58,7 @@ export class IncomeController {
   }
 
   @Get(':id/status')
-  @Limited({ not: 'it only reads' })
+  @ReadsOnly()
   @ApiOperation({ summary: 'Read the status of an income session' })
   @Header('cache-control', 'no-store')
   @ApiOkResponse({ type: IncomeStatusResult })

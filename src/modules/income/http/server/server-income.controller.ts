@@ -2,7 +2,7 @@ import { Controller, Get, Header, Param } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import { ApiOkResponse, ApiOperation, ApiSecurity, ApiTags } from '@nestjs/swagger';
 import { DomainError } from '../../../../kernel/domain-error.js';
-import { Limited } from '../../../../platform/http/limited.js';
+import { Limited, ReadsOnly } from '../../../../platform/http/limited.js';
 import {
   CurrentContext,
   CurrentPrincipal,
@@ -34,7 +34,7 @@ export class ServerIncomeController {
   ) {}
 
   @Get(':income_session_id/status')
-  @Limited({ not: 'it only reads' })
+  @ReadsOnly()
   @ApiOperation({ summary: 'Read the status of an income session' })
   @Header('cache-control', 'no-store')
   @ApiOkResponse({ type: IncomeStatusResult })

@@ -5,7 +5,7 @@ import { ApiBearerAuth, ApiBody, ApiOkResponse, ApiOperation, ApiQuery, ApiTags 
 import type { FastifyRequest } from 'fastify';
 import { clientAddressOf } from '../../../../platform/http/client-address.js';
 import { nameFor } from '../../../../platform/http/idempotency.js';
-import { Limited } from '../../../../platform/http/limited.js';
+import { Limited, ReadsOnly } from '../../../../platform/http/limited.js';
 import {
   CurrentContext,
   CurrentPrincipal,
@@ -55,7 +55,7 @@ export class ReportsController {
   }
 
   @Get(':id/sharing')
-  @Limited({ not: 'it only reads' })
+  @ReadsOnly()
   @ApiOperation({ summary: 'Whether the report is shared with the account that a consent would name' })
   @Header('cache-control', 'no-store')
   @ApiOkResponse({ type: SharingResult })

@@ -1,7 +1,7 @@
 import { Controller, Get, Header, Query } from '@nestjs/common';
 import { ApiBearerAuth, ApiOkResponse, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import { DomainError } from '../../../../kernel/domain-error.js';
-import { Limited } from '../../../../platform/http/limited.js';
+import { ReadsOnly } from '../../../../platform/http/limited.js';
 import { CurrentPrincipal, type Principal } from '../../../../platform/http/principal.js';
 import { ScreeningPolicy } from '../../application/screening-policy.js';
 import { ScreeningOptionsReader } from '../../read/screening-options.js';
@@ -18,7 +18,7 @@ export class OptionsController {
   ) {}
 
   @Get()
-  @Limited({ not: 'it only reads' })
+  @ReadsOnly()
   @ApiOperation({ summary: 'Read the choices of a page, the price and the terms' })
   @ApiQuery({
     name: 'language',

@@ -45,7 +45,7 @@ export class ServerScreeningController {
   ) {}
 
   @Get(':session_id/status')
-  @Limited({ not: 'it only reads' })
+  @Limited({ not: 'it reads; the end of an overdue session is recorded once' })
   @ApiOperation({ summary: 'Read the status of a session and its payment' })
   @Header('cache-control', 'no-store')
   @ApiOkResponse({ type: ServerStatusResult })

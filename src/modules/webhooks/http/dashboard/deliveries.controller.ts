@@ -3,7 +3,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import { ApiAcceptedResponse, ApiBearerAuth, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { NeedsPermission } from '../../../../platform/http/authentication.js';
-import { Limited } from '../../../../platform/http/limited.js';
+import { Limited, ReadsOnly } from '../../../../platform/http/limited.js';
 import {
   CurrentContext,
   CurrentPrincipal,
@@ -35,7 +35,7 @@ export class DeliveriesController {
   ) {}
 
   @Get()
-  @Limited({ not: 'it only reads' })
+  @ReadsOnly()
   @ApiOperation({ summary: 'The deliveries to the endpoint in the last 30 days, newest first' })
   @ApiOkResponse({ type: DeliveryPageResult })
   async list(
@@ -48,7 +48,7 @@ export class DeliveriesController {
   }
 
   @Get(':deliveryId')
-  @Limited({ not: 'it only reads' })
+  @ReadsOnly()
   @ApiOperation({ summary: 'A delivery with its attempts' })
   @ApiOkResponse({ type: DeliveryDetailResult })
   async find(

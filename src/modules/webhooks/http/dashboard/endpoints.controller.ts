@@ -15,7 +15,7 @@ import { DomainError } from '../../../../kernel/domain-error.js';
 import { nameFor } from '../../../../platform/http/idempotency.js';
 import { LARGE_BODY_BYTES } from '../../../../platform/http/json-limits.js';
 import { NeedsPermission } from '../../../../platform/http/authentication.js';
-import { Limited } from '../../../../platform/http/limited.js';
+import { Limited, ReadsOnly } from '../../../../platform/http/limited.js';
 import {
   CurrentContext,
   CurrentPrincipal,
@@ -89,7 +89,7 @@ export class EndpointsController {
   }
 
   @Get()
-  @Limited({ not: 'it only reads' })
+  @ReadsOnly()
   @ApiOperation({ summary: 'The endpoints of the account: one, or none' })
   @ApiOkResponse({ type: [EndpointResult] })
   async list(@CurrentPrincipal() { accountId }: Principal): Promise<EndpointResult[]> {

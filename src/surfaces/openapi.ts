@@ -2,8 +2,8 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DocumentBuilder, getSchemaPath, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { IDEMPOTENCY_KEY } from './changes-state.js';
-import type { Surface, Surfaces } from './surface.js';
+import { IDEMPOTENCY_KEY } from '../platform/http/changes-state.js';
+import type { Surface, Surfaces } from '../platform/http/surface.js';
 
 type Paths = OpenAPIObject['paths'];
 
@@ -43,8 +43,11 @@ export function serveOpenApi(app: NestFastifyApplication, serverUrl: string, sur
 /** The library writes a document again for each request, which costs more than most calls. */
 function makeOnce(fastify: FastifyInstance): void {
   const made = new Map<string, { readonly type: unknown; readonly bytes: Buffer }>();
-  const pathOf = ({ routeOptions: { url = '' } }: FastifyRequest): string | null =>
-    /^\/(?:openapi|docs)(?![^./])/.test(url) ? url : null;
+  const isDocument = (path: string): boolean => /^\/(?:openapi|docs)(?![^./])/.test(path);
+  const pathOf = ({ routeOptions: { url = '' } }: FastifyRequest): string | null => (isDocument(url) ? url : null);
+  fastify.addHook('onRoute', (route) => {
+    if (route.method === 'GET' && isDocument(route.url)) route.method = ['GET', 'HEAD'];
+  });
   fastify.addHook('onRequest', (request, reply, done) => {
     const path = pathOf(request);
     if (path !== null) void reply.header('content-security-policy', "frame-ancestors 'none'");
