@@ -52,6 +52,7 @@ return -1`;
 export const REDIS_AWAY_MS = 1_500;
 /** The time until a place may be free again, seconds. Calls are short. */
 const RETRY_AFTER_SECONDS = 1;
+const NO_PLACE = 'Too many requests: the account has all the calls at the vendor that its share allows (VENDOR_SHARE).';
 /** The interval at which a waiting caller checks for its turn, and the time for which a caller that has gone counts as waiting, milliseconds. */
 const TURN_MS = 100;
 const GONE_MS = 2_000;
@@ -152,7 +153,7 @@ export class VendorPlaces {
   private refusal(): Error {
     return this.waiting.size > 0 || performance.now() - this.waitedUntil < AFTERWARDS_MS
       ? new Unavailable('Calls wait for the event store, and no place at the vendor is free.')
-      : new DomainError('request.rate_limited', { retryAfterSeconds: RETRY_AFTER_SECONDS });
+      : new DomainError('request.rate_limited', { retryAfterSeconds: RETRY_AFTER_SECONDS, rule: NO_PLACE });
   }
 }
 

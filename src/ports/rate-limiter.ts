@@ -11,6 +11,14 @@ export interface RateVerdict {
 
 export type { RateUse };
 
+const PER: Readonly<Record<number, string>> = { 1: 'a second', 60: 'a minute', 3_600: 'an hour', 86_400: 'a day' };
+
+/** Tells a caller beyond a limit its number, the things that it counts and the variable that sets it. */
+export function limitRule(limit: number, things: string, windowSeconds: number, variable: string): string {
+  const per = PER[windowSeconds] ?? `in ${windowSeconds / 86_400} days`;
+  return `Too many requests: the limit is ${limit} ${things} ${per} (${variable}).`;
+}
+
 export interface RateRefusal {
   /** The key of the refused use whose window ends last. */
   readonly key: string;

@@ -38,10 +38,13 @@ const submit = (
 const statuses = (replies: readonly Reply[]): Record<number, number> =>
   replies.reduce<Record<number, number>>((all, { status }) => ({ ...all, [status]: (all[status] ?? 0) + 1 }), {});
 
+/** Which limit, of what, set by which variable, and until when. */
+const LIMIT_AND_WAIT = /^Too many .*: the limit is \d.* \([A-Z_]+\)\..* Try again after \d{4}-\d\d-\d\dT[\d:.]+Z\.$/;
+
 function limited(reply: Reply | undefined, seconds: number): void {
   expect([reply?.status, reply?.body.error]).toEqual([
     429,
-    { code: 'NETWORK_RATE_LIMITED', message: expect.any(String), recoverable: true },
+    { code: 'NETWORK_RATE_LIMITED', message: expect.stringMatching(LIMIT_AND_WAIT), recoverable: true },
   ]);
   const wait = Number(reply?.headers.get('retry-after'));
   expect(wait).toBeGreaterThanOrEqual(1);

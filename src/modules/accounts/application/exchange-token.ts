@@ -5,7 +5,7 @@ import type { ErrorCode } from '../../../kernel/error-codes.js';
 import { newId } from '../../../kernel/ids.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
-import { RateLimiter, type RateVerdict } from '../../../ports/rate-limiter.js';
+import { limitRule, RateLimiter, type RateVerdict } from '../../../ports/rate-limiter.js';
 import { TokenKeys } from '../../../ports/token-keys.js';
 import { AccessKeys, type PublishableKey } from '../../../published/access-keys.js';
 import { Accounts, type AccountFacts } from '../../../published/accounts.js';
@@ -79,6 +79,8 @@ interface TokenFacts {
 }
 
 const WINDOW_SECONDS = 60;
+const NOT_RENEWABLE = 'The bearer token cannot be renewed. Exchange the key without an Authorization header.';
+const PER_MINUTE = 'TOKEN_EXCHANGE_PER_MINUTE';
 /** A token can be renewed for a working day. Without this end, a single-use grant would last as long as its key. */
 const RENEWABLE_SECONDS = 12 * 3_600;
 
@@ -102,7 +104,8 @@ export class ExchangeTokenHandler implements ICommandHandler<ExchangeToken> {
     const perMinute = key.exchangesPerMinute ?? this.options.exchangesPerMinute;
     const origin = admittedOrigin(key, request.origin);
     const quota = await this.limiter.hit(counterOf(key, origin, request), perMinute, WINDOW_SECONDS);
-    if (!quota.allowed) return { quota, result: tooMany(quota.resetSeconds) };
+    if (!quota.allowed)
+      return { quota, result: tooMany(quota.resetSeconds, perMinute, 'exchanges by one caller', PER_MINUTE) };
     return { quota, result: origin instanceof DomainError ? origin : await this.tokenFor(key, origin, request) };
   }
 
@@ -119,14 +122,11 @@ export class ExchangeTokenHandler implements ICommandHandler<ExchangeToken> {
     if (key.environment === 'live' && !isBilled(account)) return new DomainError('token.billing_not_configured');
     if (renewed === null) return this.exchange(key, origin, account, { sessionToken, correlationId, shed });
     if (renewal === null || !isRenewable(renewal, key, this.now()))
-      return shed ?? new DomainError('request.unauthenticated');
+      return shed ?? new DomainError('request.unauthenticated', { rule: NOT_RENEWABLE });
     return this.renew(key, origin, renewal);
   }
 
-  /**
-   * Limits a key over all addresses, and sheds the heaviest addresses first (see RateUse). A higher limit of the key's own counts
-   * instead.
-   */
+  /** Limits a key over all addresses, and sheds the heaviest addresses first (see RateUse). A higher limit of the key itself counts. */
   private async shedOf(
     { keyId, exchangesPerMinute }: PublishableKey,
     clientAddress: string,
@@ -135,7 +135,7 @@ export class ExchangeTokenHandler implements ICommandHandler<ExchangeToken> {
     const limit = perKey === 0 ? 0 : Math.max(perKey, exchangesPerMinute ?? 0);
     const use = { key: `token_exchanges:${keyId}`, limit, windowSeconds: WINDOW_SECONDS, callers: [clientAddress] };
     const refusal = await this.limiter.take([use]);
-    return refusal && tooMany(refusal.retryAfterSeconds);
+    return refusal && tooMany(refusal.retryAfterSeconds, limit, 'exchanges of one key', `${PER_MINUTE}_PER_KEY`);
   }
 
   /** The new token is for the same account and the same grant. The grant is not consumed again. */
@@ -208,8 +208,8 @@ export class ExchangeTokenHandler implements ICommandHandler<ExchangeToken> {
   }
 }
 
-function tooMany(retryAfterSeconds: number): DomainError {
-  return new DomainError('request.rate_limited', { retryAfterSeconds });
+function tooMany(retryAfterSeconds: number, limit: number, of: string, by: string): DomainError {
+  return new DomainError('request.rate_limited', { retryAfterSeconds, rule: limitRule(limit, of, WINDOW_SECONDS, by) });
 }
 
 /**

@@ -1,6 +1,6 @@
 import { attemptTimes } from '../../../external-calls/attempt-times.js';
 import type { CallerContext } from '../../../kernel/context.js';
-import type { RateUse } from '../../../ports/rate-limiter.js';
+import { limitRule, type RateUse } from '../../../ports/rate-limiter.js';
 import type { NewAttempt } from '../domain/income-session.js';
 
 /** The time in which the sessions of a screening are counted together, in seconds. */
@@ -40,19 +40,25 @@ export class IncomePolicy {
   ): readonly RateUse[] {
     const { sessionsPerScreening, sessionsPerMinute, sessionsPerMinutePerAccount } = this.limits;
     const { screeningSessionId, grantId, clientAddress } = asked;
-    if (screeningSessionId !== null)
-      return [{ key: `income-of:${screeningSessionId}`, limit: sessionsPerScreening, windowSeconds: SCREENING_WINDOW }];
-    const own = { key: `income-by:${lineage}`, limit: sessionsPerMinute, windowSeconds: MINUTE };
+    if (screeningSessionId !== null) {
+      const rule = { limit: sessionsPerScreening, windowSeconds: SCREENING_WINDOW, of: 'of one screening' };
+      return [use(`income-of:${screeningSessionId}`, rule, 'INCOME_SESSIONS_PER_SCREENING')];
+    }
+    const ofCaller = { limit: sessionsPerMinute, windowSeconds: MINUTE, of: 'of one caller without a screening' };
+    const own = use(`income-by:${lineage}`, ofCaller, 'INCOME_SESSIONS_PER_MINUTE');
     if (grantId !== null || clientAddress === null) return [own];
-    const key = `income:${accountId}:${environment}`;
-    const callers = [clientAddress, lineage];
-    return [own, { key, limit: sessionsPerMinutePerAccount, windowSeconds: MINUTE, callers }];
+    const of = 'of one account without a screening';
+    const ofAccount = { limit: sessionsPerMinutePerAccount, windowSeconds: MINUTE, of };
+    const shared = use(`income:${accountId}:${environment}`, ofAccount, 'INCOME_SESSIONS_PER_MINUTE_PER_ACCOUNT');
+    return [own, { ...shared, callers: [clientAddress, lineage] }];
   }
 
   /** The limit for one more read of a report. Reads of screening reports count against it too. */
   reading({ accountId, environment, grantId, lineage }: CallerContext): RateUse {
     const reader = grantId ?? lineage ?? `${accountId}:${environment}`;
-    return { key: `report-reads:${reader}`, limit: this.limits.readsPerMinute, windowSeconds: MINUTE };
+    const limit = this.limits.readsPerMinute;
+    const rule = limitRule(limit, 'reads of reports by one caller', MINUTE, 'REPORT_READS_PER_MINUTE');
+    return { key: `report-reads:${reader}`, limit, windowSeconds: MINUTE, rule };
   }
 
   expiresAt(now: Date): Date {
@@ -63,4 +69,14 @@ export class IncomePolicy {
   attempt(attemptId: string, now: Date): NewAttempt {
     return { attemptId, settleAfter: attemptTimes(now, this.limits.vendorTimeoutSeconds).settleAfter };
   }
+}
+
+interface Counted {
+  readonly limit: number;
+  readonly windowSeconds: number;
+  readonly of: string;
+}
+
+function use(key: string, { limit, windowSeconds, of }: Counted, variable: string): RateUse {
+  return { key, limit, windowSeconds, rule: limitRule(limit, `income sessions ${of}`, windowSeconds, variable) };
 }

@@ -1,4 +1,4 @@
-import type { RateUse } from '../../../ports/rate-limiter.js';
+import { limitRule, type RateUse } from '../../../ports/rate-limiter.js';
 
 const MINUTE = 60;
 
@@ -7,11 +7,15 @@ export class PaymentPolicy {
   constructor(private readonly limits: { readonly intentsPerMinute: number; readonly confirmsPerMinute: number }) {}
 
   intent(sessionId: string): RateUse {
-    return { key: `payment-intents:${sessionId}`, limit: this.limits.intentsPerMinute, windowSeconds: MINUTE };
+    const limit = this.limits.intentsPerMinute;
+    const rule = limitRule(limit, 'payment intents of one session', MINUTE, 'PAYMENT_INTENTS_PER_MINUTE');
+    return { key: `payment-intents:${sessionId}`, limit, windowSeconds: MINUTE, rule };
   }
 
   confirm(sessionId: string): RateUse {
-    return { key: `confirms:${sessionId}`, limit: this.limits.confirmsPerMinute, windowSeconds: MINUTE };
+    const limit = this.limits.confirmsPerMinute;
+    const rule = limitRule(limit, 'confirmations of one session', MINUTE, 'CONFIRMS_PER_MINUTE');
+    return { key: `confirms:${sessionId}`, limit, windowSeconds: MINUTE, rule };
   }
 
   /** The processor is asked once a second. Callers in between get the answer seen then. */

@@ -10,7 +10,7 @@ import { Unavailable } from '../../../kernel/unavailable.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { PdfRenderer, type PageSource, type RenderedPdf } from '../../../ports/pdf-renderer.js';
-import { RateLimiter } from '../../../ports/rate-limiter.js';
+import { limitRule, RateLimiter } from '../../../ports/rate-limiter.js';
 import { TemporaryFiles } from '../../../ports/temporary-files.js';
 import { Vault } from '../../../ports/vault.js';
 import { unlessErased } from '../../../ports/vault-entry.js';
@@ -146,13 +146,16 @@ export class RenderPdfHandler implements ICommandHandler<RenderPdf> {
   ): Promise<Result> {
     const whose = grantId ?? `${accountId}:${environment}`;
     const limit = this.policy.limits.pdfsPerMinute;
-    const turn = { key: `pdf-turn:${whose}`, limit: Math.min(1, limit), windowSeconds: TURN_SECONDS };
+    const oneAtATime = 'Another page of this caller is being printed, and pages are printed one at a time.';
+    const turn = { key: `pdf-turn:${whose}`, limit: Math.min(1, limit), windowSeconds: TURN_SECONDS, rule: oneAtATime };
     const strangers = { callers: [clientAddress, ...(lineage === undefined ? [] : [lineage])] };
-    const window = { key: `pdfs:${whose}`, limit, windowSeconds: 60, ...(grantId === undefined && strangers) };
+    const rule = limitRule(limit, 'printed pages of one caller', 60, 'PDFS_PER_MINUTE');
+    const window = { key: `pdfs:${whose}`, limit, windowSeconds: 60, rule, ...(grantId === undefined && strangers) };
     const refusal = await this.limiter.take([turn, window]);
     if (refusal)
       throw new DomainError('request.rate_limited', {
         retryAfterSeconds: refusal.key === turn.key ? 1 : refusal.retryAfterSeconds,
+        ...(refusal.rule !== undefined && { rule: refusal.rule }),
       });
     try {
       return await print();

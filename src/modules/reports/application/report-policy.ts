@@ -1,5 +1,5 @@
 import type { CallerContext } from '../../../kernel/context.js';
-import type { RateUse } from '../../../ports/rate-limiter.js';
+import { limitRule, type RateUse } from '../../../ports/rate-limiter.js';
 import { attemptTimes } from '../../../external-calls/attempt-times.js';
 
 const MINUTE = 60;
@@ -32,12 +32,16 @@ export class ReportPolicy {
   reading({ accountId, environment, grantId, lineage }: CallerContext): RateUse {
     // A grant gives one token, and each renewal replaces that token.
     const reader = grantId ?? lineage ?? `${accountId}:${environment}`;
-    return { key: `report-reads:${reader}`, limit: this.limits.readsPerMinute, windowSeconds: MINUTE };
+    const limit = this.limits.readsPerMinute;
+    const rule = limitRule(limit, 'reads of reports by one caller', MINUTE, 'REPORT_READS_PER_MINUTE');
+    return { key: `report-reads:${reader}`, limit, windowSeconds: MINUTE, rule };
   }
 
   /** The limit for sharing a report or revoking a share. `reported`: the session of the report, or the party whose reports are linked. */
   sharing(reported: string): RateUse {
-    return { key: `shares:${reported}`, limit: this.limits.sharesPerMinute, windowSeconds: MINUTE };
+    const limit = this.limits.sharesPerMinute;
+    const rule = limitRule(limit, 'shares and revocations of one report', MINUTE, 'SHARES_PER_MINUTE');
+    return { key: `shares:${reported}`, limit, windowSeconds: MINUTE, rule };
   }
 
   /** The times of a pull that starts now. */

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import type { Owner } from '../../../kernel/context.js';
 import type { Environment } from '../../../kernel/environment.js';
 import { keyedId } from '../../../kernel/ids.js';
-import { RateLimiter, type RateUse } from '../../../ports/rate-limiter.js';
+import { limitRule, RateLimiter, type RateUse } from '../../../ports/rate-limiter.js';
 import { Vault } from '../../../ports/vault.js';
 import type { AccountFacts } from '../../../published/accounts.js';
 import { ScreeningPolicy } from './screening-policy.js';
@@ -49,8 +49,11 @@ export class SubmissionLimits {
       key: `person-submits:${name}`,
       limit: submitsPerHourPerPerson,
       windowSeconds: HOUR,
+      rule: limitRule(submitsPerHourPerPerson, 'submissions of one person', HOUR, 'SUBMITS_PER_HOUR_PER_PERSON'),
     }));
-    const ofAccount = { limit: account.submitsPerMinute ?? submitsPerMinute, windowSeconds: MINUTE };
+    const limit = account.submitsPerMinute ?? submitsPerMinute;
+    const rule = limitRule(limit, 'submissions to one account', MINUTE, 'SUBMITS_PER_MINUTE');
+    const ofAccount = { limit, windowSeconds: MINUTE, rule };
     // Browsers have windows of their own, so that strangers cannot use up those of the account's servers and session grants.
     if (clientAddress === null)
       return [...perPerson, { ...ofAccount, key: `server-submits:${accountId}:${environment}` }];
@@ -58,6 +61,12 @@ export class SubmissionLimits {
       key: `address-submits:${accountId}:${clientAddress}`,
       limit: submitsPerMinutePerAddress,
       windowSeconds: MINUTE,
+      rule: limitRule(
+        submitsPerMinutePerAddress,
+        'submissions from one client address',
+        MINUTE,
+        'SUBMITS_PER_MINUTE_PER_ADDRESS',
+      ),
     };
     if (grantId !== null) return [...perPerson, perAddress];
     const callers = [clientAddress, ...(lineage === undefined ? [] : [lineage])];
@@ -70,10 +79,21 @@ export class SubmissionLimits {
    */
   smsTo({ accountId, environment }: Owner, phoneId: string): readonly RateUse[] {
     const { smsPerHour, smsPerDay } = this.policy.limits;
-    const rule = 'Too many codes were sent to this phone number. Try again later, or with another number.';
+    const rule = (limit: string): string =>
+      `Too many codes were sent to this phone number: the limit is ${limit}. Another number has codes of its own.`;
     return [
-      { key: `hourly-sms:${accountId}:${environment}:${phoneId}`, limit: smsPerHour, windowSeconds: HOUR, rule },
-      { key: `daily-sms:${environment}:${phoneId}`, limit: smsPerDay, windowSeconds: DAY, rule },
+      {
+        key: `hourly-sms:${accountId}:${environment}:${phoneId}`,
+        limit: smsPerHour,
+        windowSeconds: HOUR,
+        rule: rule(`${smsPerHour} an hour (SMS_PER_HOUR)`),
+      },
+      {
+        key: `daily-sms:${environment}:${phoneId}`,
+        limit: smsPerDay,
+        windowSeconds: DAY,
+        rule: rule(`${smsPerDay} a day (SMS_PER_DAY)`),
+      },
     ];
   }
 
@@ -84,7 +104,9 @@ export class SubmissionLimits {
   wrongAnswer(environment: Environment | null, clientAddress: string | null): readonly RateUse[] {
     if (clientAddress === null) return [];
     const { wrongAnswersPerHourPerAddress: limit } = this.policy.limits;
-    return [{ key: `wrong-answers:${environment}:${clientAddress}`, limit, windowSeconds: HOUR }];
+    const variable = 'WRONG_ANSWERS_PER_HOUR_PER_ADDRESS';
+    const rule = limitRule(limit, 'wrong codes and answers from one client address', HOUR, variable);
+    return [{ key: `wrong-answers:${environment}:${clientAddress}`, limit, windowSeconds: HOUR, rule }];
   }
 
   /** Counts all uses, or refuses the caller and counts none. */

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { ActionContext } from '../../../kernel/context.js';
 import type { CommandResult } from '../../../platform/aggregates/aggregate-store.js';
 import { GroupedStream } from '../../../platform/aggregates/grouped-stream.js';
-import { RateLimiter } from '../../../ports/rate-limiter.js';
+import { limitRule, RateLimiter } from '../../../ports/rate-limiter.js';
 import {
   webhookEndpoint,
   type Endpoint,
@@ -46,6 +46,8 @@ const CHANGES: Readonly<Record<EndpointEvent['type'], EndpointChangeName | null>
   WebhookEndpointDeleted: 'deleted',
 };
 
+const HOUR = 3_600;
+
 /** Changes the endpoint of an account, and tells the observer once of each changed endpoint. */
 @Injectable()
 export class EndpointChanges {
@@ -59,7 +61,8 @@ export class EndpointChanges {
   /** Refuses an account whose users have changed its endpoint too often. Must be called before a change stores anything. */
   admit(accountId: string): Promise<void> {
     const limit = this.policy.endpointChangesPerHour;
-    return this.limiter.admit([{ key: `endpoint-changes:${accountId}`, limit, windowSeconds: 3_600 }]);
+    const rule = limitRule(limit, 'changes of the endpoint of one account', HOUR, 'ENDPOINT_CHANGES_PER_HOUR');
+    return this.limiter.admit([{ key: `endpoint-changes:${accountId}`, limit, windowSeconds: HOUR, rule }]);
   }
 
   async execute(
