@@ -28,7 +28,11 @@ export class TokenController {
   @Header('cache-control', 'no-store')
   @ApiOperation({ summary: 'Exchange a publishable key for a bearer token, or renew one' })
   @ApiHeader({ name: 'X-Publishable-Key', required: true })
-  @ApiHeader({ name: 'Origin', required: true, description: "Browsers send it. The key's list must contain it." })
+  @ApiHeader({
+    name: 'Origin',
+    required: false,
+    description: "Browsers send it by themselves. The key's list must contain it.",
+  })
   @ApiHeader({
     name: 'X-Session-Token',
     required: false,
