@@ -2,23 +2,27 @@
 import type { Shown } from './flow.js';
 import type { Place } from './place.js';
 
-const PARTS_OF_A_SCREENING: readonly (readonly Place[])[] = [
-  ['details'],
-  ['waiting', 'choice', 'otp', 'kba'],
-  ['payment'],
-  ['report', 'share'],
-];
+export type Part = 'identity' | 'verification' | 'payment' | 'report';
 
-/** Null when the place has no steps to count. Agents and organizations have two steps. Without a price, the payment is left out. */
-export function progressOf(shown: Shown): { step: number; steps: number } | null {
+export interface Progress {
+  readonly parts: readonly Part[];
+  /** The index of the current part. */
+  readonly at: number;
+}
+
+const PLACES: Readonly<Record<Part, readonly Place[]>> = {
+  identity: ['details'],
+  verification: ['waiting', 'choice', 'otp', 'kba'],
+  payment: ['payment'],
+  report: ['report', 'share'],
+};
+
+/** Null when the place is in none of the parts. Agents and organizations have two parts. Without a price, the payment is left out. */
+export function progressOf(shown: Shown): Progress | null {
   if (shown.kind !== 'place' || shown.journey.start.view !== 'screening') return null;
   const { start, options } = shown.journey;
-  const parts = PARTS_OF_A_SCREENING.filter(
-    ([first]) =>
-      first === 'details' ||
-      first === 'waiting' ||
-      (start.userType === 'CONSUMER' && (first !== 'payment' || options.price !== null)),
-  );
-  const at = parts.findIndex((places) => places.includes(shown.place));
-  return at < 0 ? null : { step: at + 1, steps: parts.length };
+  const ofConsumer: readonly Part[] = options.price === null ? ['report'] : ['payment', 'report'];
+  const parts: readonly Part[] = ['identity', 'verification', ...(start.userType === 'CONSUMER' ? ofConsumer : [])];
+  const at = parts.findIndex((part) => PLACES[part].includes(shown.place));
+  return at < 0 ? null : { parts, at };
 }

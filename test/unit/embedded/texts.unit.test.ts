@@ -1,5 +1,6 @@
 // The texts of the frame in both languages.
 import { describe, expect, it } from '@jest/globals';
+import { PROGRESS } from '../../../web/frame/parts/progress-texts.js';
 import { PARTS } from '../../../web/frame/parts/texts.js';
 import { TEXTS as DETAILS } from '../../../web/frame/steps/details/texts.js';
 import { ENDED } from '../../../web/frame/steps/ended/texts.js';
@@ -15,6 +16,7 @@ type Table = Readonly<Record<'en' | 'es', Readonly<Record<string, string>>>>;
 
 const TABLES = Object.entries({
   PARTS,
+  PROGRESS,
   DETAILS,
   ENDED,
   INCOME,

@@ -1,15 +1,17 @@
 // The frame around every screen: the progress, the connection's state, and the live region.
 import type { ComponentChildren } from 'preact';
 import { useContext, useEffect, useState } from 'preact/hooks';
+import type { Progress } from '../progress.js';
 import { announce, Announcer } from './announcer.js';
-import { fill, LanguageContext } from './language.js';
+import { LanguageContext } from './language.js';
+import { ProgressBar } from './progress.js';
 import { PARTS } from './texts.js';
 
 export interface LayoutProps {
   /** Distinguishes the frame's main part from that of the page. */
   readonly title: string;
-  /** Null: the view has no steps to count. */
-  readonly progress: { readonly step: number; readonly steps: number } | null;
+  /** Null: the place has no progress to show. */
+  readonly progress: Progress | null;
   readonly testMode: boolean;
   readonly children: ComponentChildren;
 }
@@ -22,16 +24,7 @@ export function Layout({ title, progress, testMode, children }: LayoutProps) {
       <OfflineBanner />
       {(progress || testMode) && (
         <div class="above">
-          {progress && (
-            <div class="progress">
-              <p>{fill(texts.progress, progress)}</p>
-              <div class="bars" aria-hidden="true">
-                {Array.from({ length: progress.steps }, (_, at) => (
-                  <span key={at} class={at < progress.step ? 'bar past' : 'bar'} />
-                ))}
-              </div>
-            </div>
-          )}
+          {progress && <ProgressBar {...progress} />}
           {testMode && <p class="badge">{texts.test}</p>}
         </div>
       )}
