@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { browserArguments, pageBrowser } from '../support/browsers.js';
+import { DetailsForm } from '../support/details-form.js';
 import { until } from '../support/eventually.js';
 import { freePort } from '../support/redis.js';
 import type { Credentials } from '../support/service.js';
@@ -124,15 +125,13 @@ describe('the demo page', () => {
     if (await receive.isVisible()) await receive.click();
     await page.getByText('Signed webhooks arrive').waitFor();
     await page.getByRole('button', { name: 'Otptest' }).click();
-    await frame.getByRole('textbox', { name: 'Social Security number' }).fill('666443210');
-    await frame.getByRole('checkbox').check();
+    await new DetailsForm(frame).fill({ ssn: '666443210' });
     await frame.getByRole('button', { name: 'Continue' }).click();
     const code = frame.getByRole('textbox', { name: 'Code', exact: true });
     await code.waitFor();
     // A reload continues the session that was opened.
     await page.reload();
     await code.fill('123456');
-    await frame.getByRole('button', { name: 'Continue' }).click();
     await page.locator('#callbacks li', { hasText: 'onVerificationSuccess' }).waitFor();
     await pay('4000000000000002');
     await frame.getByText('declined the card').waitFor();

@@ -7,6 +7,7 @@ import { TEXTS as PAYMENT } from '../../web/frame/steps/payment/texts.js';
 import { SHARE_TEXTS as SHARE } from '../../web/frame/steps/report/share-texts.js';
 import { TEXTS as REPORT } from '../../web/frame/steps/report/texts.js';
 import { STEP_UP } from '../../web/frame/steps/step-up/texts.js';
+import { fill } from '../../web/frame/parts/language.js';
 import { soon } from '../support/eventually.js';
 import { IntegratorSite } from '../support/integrator-site.js';
 import { DrivenBrowser, type Engine, type FramePath, missing } from '../support/web-driver.js';
@@ -48,38 +49,43 @@ describe.each<Engine>(['Firefox', 'WebKit'])('the component in %s', (engine) => 
     try {
       await open('/');
       await mount({});
-      await shown(FRAME, details.title);
+      await shown(FRAME, details.aboutTitle);
       const hasRoom = (): boolean => {
         const legend = (globalThis as any).document.querySelector('.group > legend');
         return legend.nextElementSibling.getBoundingClientRect().top - legend.getBoundingClientRect().bottom > 10;
       };
-      await look('room below a legend', FRAME, hasRoom, null);
       // WebKit gives a frame the focus that a person has not been in.
       await browser.type([], '\t');
       await inView(FRAME, '[name=firstName]');
-      await browser.type(
-        FRAME,
-        'Ada\tChoicetest\t\t01021990\t\t123456789\t\t5125550100\t\t12 Elm Street\tAustin\tCal\t78701',
-      );
+      await browser.type(FRAME, 'Ada\tChoicetest\t\t01021990\n');
+      await step(details.numbersTitleConsumer);
+      await picture('details');
+      await browser.type(FRAME, '\t123456789\t\t5125550100\n');
+      await step(details.homeTitle);
+      await look('room below a legend', FRAME, hasRoom, null);
+      await browser.type(FRAME, '\t12 Elm Street\tAustin\tCal\t78701');
       for (const part of ['.terms', '[name=terms]', '[type=submit]']) {
         await browser.type(FRAME, '\t');
         await inView(FRAME, part);
         if (part === '[name=terms]') await browser.type(FRAME, ' ');
       }
-      await picture('details');
+      await picture('home');
       await browser.type(FRAME, '\n');
 
       await step(stepUp.choiceTitle);
       await press(stepUp.chooseOtp);
-      await step(stepUp.otpTitle);
+      await shown(FRAME, stepUp.otpTitle);
+      await inView(FRAME, '[name=code]');
       await picture('code');
-      await focus(FRAME, '[name=code]');
-      await browser.type(FRAME, '111111\n');
+      await browser.type(FRAME, '111111');
       await shown(FRAME, stepUp.codeWrong);
       await press(stepUp.instead);
-      await picture('questions');
-      for (const question of [1, 2, 3, 4]) await answer(question);
-      await press(stepUp.continue);
+      for (const question of [1, 2, 3, 4]) {
+        await step(fill(stepUp.kbaProgress, { question, questions: 4 }));
+        await picture(`question-${question}`);
+        await answer(question);
+        await press(stepUp.continue);
+      }
       await paid(engine);
 
       await step(REPORT.en.title);

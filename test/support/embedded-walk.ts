@@ -9,11 +9,12 @@ import { SHARE_TEXTS as SHARE } from '../../web/frame/steps/report/share-texts.j
 import { TEXTS as REPORT } from '../../web/frame/steps/report/texts.js';
 import { UNAVAILABLE } from '../../web/frame/steps/report/unavailable-texts.js';
 import { STEP_UP } from '../../web/frame/steps/step-up/texts.js';
+import { fill } from '../../web/frame/parts/language.js';
 import { FRAME } from '../../web/frame/texts.js';
+import { ANA, DetailsForm, type Language } from './details-form.js';
 import type { HostPage, MountWish } from './embedding.js';
 import { aPerson, type PlatformCaller } from './service.js';
 
-export type Language = 'en' | 'es';
 /** Called with the name of the screen once the screen has stopped moving. */
 export type Look = (screen: string) => Promise<void>;
 
@@ -27,6 +28,7 @@ const AUTHENTICATED = '4000002500003155';
 
 export class Walk {
   private readonly frame: FrameLocator;
+  private readonly details: DetailsForm;
 
   constructor(
     private readonly demo: PlatformCaller,
@@ -35,6 +37,7 @@ export class Walk {
     private readonly look: Look,
   ) {
     this.frame = host.frame;
+    this.details = new DetailsForm(host.frame, language);
   }
 
   async everything(): Promise<void> {
@@ -47,32 +50,49 @@ export class Walk {
     const { language, look } = this;
     const [details, stepUp, share] = [DETAILS[language], STEP_UP[language], SHARE[language]];
     await this.mount();
-    await this.heading(details.title);
+    const { firstName, dateOfBirth, phoneNumber, currentAddress, currentCity, currentState, currentZip } = ANA;
+    await this.heading(details.aboutTitle);
     await look('details');
     await this.press(details.send);
-    await this.field(details.firstName).and(this.frame.locator(':focus')).waitFor();
+    await this.details.field('firstName').and(this.frame.locator(':focus')).waitFor();
     await look('details-problems');
-
-    await this.fillIn('Choicetest');
+    await this.details.type({ firstName, lastName: 'Choicetest', dateOfBirth });
+    await this.press(details.addMiddleName);
+    await this.details.field('middleName').and(this.frame.locator(':focus')).waitFor();
+    await look('details-name');
+    await this.press(details.send);
+    await this.heading(details.numbersTitleConsumer);
+    await this.details.type({ ssn: String(aPerson()['ssn']), phoneNumber });
+    await look('details-numbers');
+    await this.press(details.send);
+    await this.heading(details.homeTitle);
+    await look('details-home');
+    await this.details.type({ currentAddress, currentCity, currentState, currentZip });
+    await this.details.field('terms').check();
     await this.press(details.send);
     await this.heading(stepUp.choiceTitle);
     await look('choice');
     await this.press(stepUp.chooseOtp);
     await this.heading(stepUp.otpTitle);
     await look('code');
-    await this.field(stepUp.code).fill('111111');
-    await this.press(stepUp.continue);
+    await this.frame.locator('[name=code]').fill('111111');
     await this.frame.locator('.problem').getByText(stepUp.codeWrong).waitFor();
     await look('code-wrong');
     await this.press(stepUp.instead);
-    await this.heading(stepUp.kbaTitle);
+    await this.question(1);
     await look('questions');
     await this.press(stepUp.continue);
-    await this.frame.getByRole('radiogroup').first().and(this.frame.locator('[aria-invalid]')).waitFor();
+    await this.frame.locator('[role=radiogroup][aria-invalid]').waitFor();
     await look('questions-missing');
-    for (const question of [0, 1, 2, 3])
-      await this.frame.getByRole('radiogroup').nth(question).getByRole('radio').nth(question).check();
-    await this.press(stepUp.continue);
+    for (const question of [1, 2, 3, 4]) {
+      await this.question(question);
+      await this.frame
+        .getByRole('radio')
+        .nth(question - 1)
+        .check();
+      if (question === 4) await look('questions-last');
+      await this.press(stepUp.continue);
+    }
 
     await this.pay();
 
@@ -162,28 +182,15 @@ export class Walk {
     await look('report-verify-again');
 
     await this.mount();
-    await this.heading(DETAILS[language].title);
+    await this.heading(DETAILS[language].aboutTitle);
     await host.page.context().setOffline(true);
     await frame.locator('.offline').waitFor();
     await look('offline');
   }
 
-  private async fillIn(lastName: string): Promise<void> {
-    const texts = DETAILS[this.language];
-    const person = aPerson({ lastName });
-    for (const [label, value] of [
-      [texts.firstName, person['firstName']],
-      [texts.lastName, lastName],
-      [texts.dateOfBirth, person['dateOfBirth']],
-      [texts.ssn, person['ssn']],
-      [texts.phoneNumber, person['phoneNumber']],
-      [texts.currentAddress, person['currentAddress']],
-      [texts.currentCity, person['currentCity']],
-      [texts.currentZip, person['currentZip']],
-    ] as [string, string][])
-      await this.field(label).fill(value);
-    await this.field(texts.currentState).selectOption('CA');
-    await this.frame.getByRole('checkbox').check();
+  /** The question of this number, from one. */
+  private question(question: number): Promise<void> {
+    return this.heading(fill(STEP_UP[this.language].kbaProgress, { question, questions: 4 }));
   }
 
   private async mount(wish: MountWish = {}): Promise<void> {
@@ -194,10 +201,6 @@ export class Walk {
   private async submitted(lastName: string): Promise<string> {
     const { body } = await this.demo.submit({ lastName });
     return body.id ?? body.error.sessionId;
-  }
-
-  private field(label: string): Locator {
-    return this.frame.locator('.field', { has: this.frame.locator(`label:text-is("${label}")`) }).locator('.control');
   }
 
   /** Uses the keyboard, because a look resizes the window and the target of a mouse may move in the meantime. */

@@ -1,7 +1,8 @@
 // `npm run screenshots` takes every screen of the embedded component, light and dark, as docs/embedded/<screen>-<light|dark>.png.
 import { mkdir, rm } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import { type Language, Walk } from './embedded-walk.js';
+import type { Language } from './details-form.js';
+import { Walk } from './embedded-walk.js';
 import { Embedding } from './embedding.js';
 import { ALONE } from './service.js';
 

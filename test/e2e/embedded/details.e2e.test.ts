@@ -1,6 +1,8 @@
 // The step in which a person enters their details. The tests check the screen and the callbacks for each answer of the API and the device
 // check.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { FieldName } from '../../../web/frame/steps/details/rules.js';
+import { ANA, DetailsForm, type Typed } from '../../support/details-form.js';
 import { Embedding, type HostPage, type MountWish } from '../../support/embedding.js';
 import { until } from '../../support/eventually.js';
 
@@ -13,16 +15,6 @@ beforeAll(async () => {
 afterAll(() => embedding.stop());
 afterEach(() => host.close());
 
-const PERSON = {
-  'First name': 'Ana',
-  'Last name': 'Smith',
-  'Date of birth': '04121990',
-  'Social Security number': '666123456',
-  'Mobile phone number': '(415) 555-0134',
-  'Street address': '1 Main St',
-  City: 'Oakland',
-  'ZIP code': '94105',
-};
 let people = 0;
 /** An SSN that no other person has. */
 const newSsn = (): string => `666${String(100_000 + ++people)}`;
@@ -34,20 +26,13 @@ async function mounted(wish: MountWish = {}, before: (host: HostPage) => Promise
   await host.hears('onReady');
 }
 
-const field = (label: string) => host.frame.getByLabel(label, { exact: false }).and(host.frame.locator('.control'));
-const problemOf = (label: string) =>
-  host.frame
-    .locator('.field')
-    .filter({ has: field(label) })
-    .locator('p.problem');
+const form = () => new DetailsForm(host.frame);
+const field = (name: FieldName) => form().field(name);
+const problemOf = (name: FieldName) => form().problemOf(name);
+const heading = (name: string) => host.frame.getByRole('heading', { name });
 const send = () => host.press(host.frame.getByRole('button', { name: 'Continue' }));
-
-async function fillIn(person: Partial<Record<keyof typeof PERSON, string>> = {}): Promise<void> {
-  const values = { ...PERSON, 'Social Security number': newSsn(), ...person };
-  for (const [label, value] of Object.entries(values)) await field(label).fill(value);
-  await field('State').selectOption('CA');
-  await host.frame.getByRole('checkbox').check();
-}
+const fillIn = (person: Typed = {}): Promise<void> => form().fill({ ...ANA, ssn: newSsn(), ...person });
+const hasFocus = (name: FieldName): Promise<void> => field(name).and(host.frame.locator(':focus')).waitFor();
 
 /** Answers a submission in place of the service. */
 const refusing =
@@ -65,51 +50,103 @@ describe('The details', () => {
   it('can be filled in and sent by keyboard, and lead to the next step', async () => {
     await mounted();
     const { keyboard } = host.page;
-    await field('First name').focus();
-    for (const text of ['Ana', 'Otptest', '', '04121990']) {
-      await keyboard.type(text);
-      await keyboard.press('Tab');
-    }
-    await keyboard.press('Tab');
-    await keyboard.type(newSsn());
-    await keyboard.press('Tab');
-    await keyboard.press('Tab');
-    for (const text of ['4155550134', '', '1 Main St', 'Oakland', 'California', '94105']) {
-      await keyboard.type(text);
-      await keyboard.press('Tab');
-    }
-    await keyboard.press('Tab');
-    await keyboard.press('Space');
-    await keyboard.press('Tab');
-    await keyboard.press('Enter');
+    await field('firstName').focus();
+    for (const text of ['Ana\t', 'Otptest\t\t', '04121990\n']) await type(text);
+    await heading('Your Social Security number and phone').and(host.frame.locator(':focus')).waitFor();
+    for (const text of ['\t', newSsn(), '\t\t', '4155550134\n']) await type(text);
+    await heading('Where you live now, and your consent').and(host.frame.locator(':focus')).waitFor();
+    for (const text of ['\t', '1 Main St\t', 'Oakland\t', 'California\t', '94105\t\t', ' ', '\t\n']) await type(text);
     expect(await host.hears('onStepComplete')).toEqual({ step: 'details' });
     expect(await host.hears('onStepStart', 2)).toEqual({ step: 'otp' });
+    const steps = (await host.told()).filter(([name]) => name.startsWith('onStep')).map(([, { step }]) => step);
+    expect(steps).toEqual(['details', 'details', 'otp']);
     const changes = (await host.told()).filter(([name]) => name === 'onChange');
     expect(changes[0]![1]).toEqual({ step: 'details', complete: false });
     expect(changes.at(-1)![1]).toEqual({ step: 'details', complete: true });
     expect(JSON.stringify(await host.told())).not.toMatch(/Otptest|Oakland|4155550134/);
     expect(host.console.filter((line) => line.startsWith('uncaught') || /Security Policy/.test(line))).toEqual([]);
+
+    async function type(text: string): Promise<void> {
+      for (const key of text) await keyboard.press({ '\t': 'Tab', '\n': 'Enter', ' ': 'Space' }[key] ?? key);
+    }
   });
 
-  it('are hidden when they are secret, grouped while typed, and shown on demand', async () => {
+  it('keep what was typed when the person goes back', async () => {
     await mounted();
-    const ssn = field('Social Security number');
+    await fillIn({ middleName: 'Bea', email: 'ana@example.com' });
+    await host.press(host.frame.getByRole('button', { name: 'Back' }));
+    await heading('Your Social Security number and phone').and(host.frame.locator(':focus')).waitFor();
+    expect(await field('ssn').inputValue()).toMatch(/^666-\d\d-\d{4}$/);
+    expect(await field('email').inputValue()).toBe('ana@example.com');
+    await host.press(host.frame.getByRole('button', { name: 'Back' }));
+    await heading('Your name and date of birth').waitFor();
+    expect(await field('middleName').inputValue()).toBe('Bea');
+    expect(await field('dateOfBirth').inputValue()).toBe('04/12/1990');
+    expect(await host.frame.getByRole('button', { name: 'Back' }).count()).toBe(0);
+    await form().goOn();
+    expect([await field('currentState').inputValue(), await field('terms').isChecked()]).toEqual(['CA', true]);
+  });
+
+  it('that few people need are folded, and take the focus when they are added', async () => {
+    await mounted();
+    expect(await field('middleName').count()).toBe(0);
+    await host.press(host.frame.getByRole('button', { name: 'Add middle name' }));
+    await hasFocus('middleName');
+    expect(await host.frame.getByRole('button', { name: 'Add middle name' }).count()).toBe(0);
+  });
+
+  it('take a test person in test mode, and keep what is typed and valid', async () => {
+    await mounted({ options: { prefill: { lastName: 'Otptest' } } });
+    await field('firstName').focus();
+    await host.press(host.frame.getByRole('button', { name: 'Use test data' }));
+    expect(await host.hears('onChange')).toEqual({ step: 'details', complete: true });
+    await host.frame.locator('[aria-live]').getByText('filled in with test data').waitFor({ state: 'attached' });
+    expect([await field('firstName').inputValue(), await field('lastName').inputValue()]).toEqual(['Robin', 'Otptest']);
+    expect(await problemOf('firstName').count()).toBe(0);
+    await form().goOn();
+    await send();
+    expect(await host.hears('onStepStart', 2)).toEqual({ step: 'otp' });
+    await host.frame.getByText('(•••) •••-0132').waitFor();
+  });
+
+  it('offer no test person under a live key', async () => {
+    await mounted({}, ({ page }) =>
+      page.route('**/screening/options?*', async (route) => {
+        const reply = await route.fetch({
+          headers: { ...route.request().headers(), origin: embedding.service.baseUrl },
+        });
+        await route.fulfill({ response: reply, json: { ...((await reply.json()) as object), environment: 'live' } });
+      }),
+    );
+    await field('firstName').waitFor();
+    expect(await host.frame.getByRole('button', { name: 'Use test data' }).count()).toBe(0);
+  });
+
+  it('hide only the SSN, group digits while typed, and show the SSN on demand', async () => {
+    await mounted();
+    await field('dateOfBirth').pressSequentially('4/7/1990');
+    expect(await field('dateOfBirth').inputValue()).toBe('04/07/1990');
+    const hidden = (name: FieldName) =>
+      field(name).evaluate((input) => (globalThis as any).getComputedStyle(input).webkitTextSecurity);
+    expect(await hidden('dateOfBirth')).toBe('none');
+    await form().type({ firstName: 'Ana', lastName: 'Smith' });
+    await send();
+    const ssn = field('ssn');
     await ssn.pressSequentially('666123456');
     expect(await ssn.inputValue()).toBe('666-12-3456');
-    const hidden = () => ssn.evaluate((input) => (globalThis as any).getComputedStyle(input).webkitTextSecurity);
-    expect(await hidden()).toBe('disc');
+    expect(await hidden('ssn')).toBe('disc');
     const show = host.frame.getByRole('button', { name: 'Show Social Security number' });
     await show.press('Enter');
     // Its name says what a press does.
     await host.frame.getByRole('button', { name: 'Hide Social Security number' }).getByText('Hide').waitFor();
-    expect(await hidden()).toBe('none');
-    await field('Date of birth').pressSequentially('4/7/1990');
-    expect(await field('Date of birth').inputValue()).toBe('04/07/1990');
+    expect(await hidden('ssn')).toBe('none');
   });
 
   it('show a phone number in groups, and a foreign number as it was typed', async () => {
     await mounted({ options: { prefill: { phoneNumber: '5125550161' } } });
-    const phone = field('Mobile phone number');
+    await form().type({ firstName: 'Ana', lastName: 'Smith', dateOfBirth: '04121990' });
+    await send();
+    const phone = field('phoneNumber');
     expect(await phone.inputValue()).toBe('(512) 555-0161');
     for (const [typed, shown] of [
       ['+1 415.555.0134', '(415) 555-0134'],
@@ -119,29 +156,30 @@ describe('The details', () => {
       await phone.press('Tab');
       await until('the field has been left', async () => (await phone.inputValue()) === shown);
     }
-    await problemOf('Mobile phone number').waitFor();
+    await problemOf('phoneNumber').waitFor();
   });
 
-  it('that are wrong show an error when the person leaves the field, and are listed on sending with the focus on the first', async () => {
+  it('that are wrong show an error when the person leaves the field, and are listed on continuing with the focus on the first', async () => {
     await mounted();
-    await field('ZIP code').fill('12');
-    await field('ZIP code').press('Tab');
-    await problemOf('ZIP code').waitFor();
-    expect(await field('ZIP code').getAttribute('aria-invalid')).toBe('true');
+    await field('dateOfBirth').fill('12');
+    await field('dateOfBirth').press('Tab');
+    await problemOf('dateOfBirth').waitFor();
+    expect(await field('dateOfBirth').getAttribute('aria-invalid')).toBe('true');
     await send();
     await host.frame.getByRole('alert').getByText('Please check these fields').waitFor();
-    expect(await field('First name').evaluate((input) => input.ownerDocument.activeElement === input)).toBe(true);
-    await host.frame.getByRole('alert').getByRole('button', { name: 'City' }).click();
-    expect(await field('City').evaluate((input) => input.ownerDocument.activeElement === input)).toBe(true);
-    await field('First name').fill('Ana');
-    await problemOf('First name').waitFor({ state: 'detached' });
+    await hasFocus('firstName');
+    await host.frame.getByRole('alert').getByRole('button', { name: 'Date of birth' }).click();
+    await hasFocus('dateOfBirth');
+    await field('firstName').fill('Ana');
+    await problemOf('firstName').waitFor({ state: 'detached' });
+    await heading('Your name and date of birth').waitFor();
     expect((await host.told()).filter(([name]) => name === 'onError')).toEqual([]);
   });
 
   it('that are wrong in the focused field show an error at the first press', async () => {
     await mounted();
-    await fillIn({ 'ZIP code': '12' });
-    await field('ZIP code').focus();
+    await fillIn({ currentZip: '12' });
+    await field('currentZip').focus();
     await send();
     await host.frame.getByRole('alert').getByText('Please check these fields').waitFor();
   });
@@ -150,9 +188,13 @@ describe('The details', () => {
     await mounted({
       options: { prefill: { firstName: 'Ana', currentState: 'TX', currentZip: 'nowhere', email: 'no mail' } },
     });
-    expect(await field('First name').inputValue()).toBe('Ana');
-    expect(await field('State').inputValue()).toBe('TX');
-    expect(await field('ZIP code').inputValue()).toBe('');
+    expect(await field('firstName').inputValue()).toBe('Ana');
+    await form().type({ lastName: 'Smith', dateOfBirth: '04121990' });
+    await send();
+    await form().type({ ssn: newSsn(), phoneNumber: '4155550134' });
+    await send();
+    expect(await field('currentState').inputValue()).toBe('TX');
+    expect(await field('currentZip').inputValue()).toBe('');
     expect(await host.hears('onWarning')).toMatchObject({
       code: 'INVALID_PREFILL_FIELDS',
       fields: expect.arrayContaining(['currentZip', 'email']),
@@ -177,16 +219,13 @@ describe('The details', () => {
 
   it('are shown in Spanish for a Spanish locale', async () => {
     await mounted({ init: { locale: 'es-MX' } });
-    await host.frame.getByRole('heading', { name: 'Sus datos' }).waitFor();
+    await host.frame.getByRole('heading', { name: 'Su nombre y fecha de nacimiento' }).waitFor();
     expect(await host.frame.locator('html').getAttribute('lang')).toBe('es');
   });
 
   it('of an agent need no SSN, and end with the verification', async () => {
     await mounted({ options: { userType: 'AGENT' } });
-    const { 'Social Security number': _, ...agent } = PERSON;
-    for (const [label, value] of Object.entries(agent)) await field(label).fill(value);
-    await field('State').selectOption('CA');
-    await host.frame.getByRole('checkbox').check();
+    await form().fill(ANA);
     await send();
     await host.frame.getByRole('heading', { name: 'You are verified' }).waitFor();
     const { sessionId } = await host.hears('onVerificationSuccess');
@@ -196,19 +235,32 @@ describe('The details', () => {
 
 describe('A refusal of the service', () => {
   it.each([
-    ['Addresstest', 'INVALID_ADDRESS', 'Street address'],
-    ['Minortest', 'MINOR_CONSUMER', 'Date of birth'],
-    ['Ssntest', 'INVALID_SSN', 'Social Security number'],
-    ['Dobtest', 'INVALID_DOB', 'Date of birth'],
-    ['Missingtest', 'REPORT_MISSING_FIELD', 'Social Security number'],
-  ])('of %s (%s) appears at %s', async (lastName, code, label) => {
+    ['Addresstest', 'INVALID_ADDRESS', 'currentAddress'],
+    ['Minortest', 'MINOR_CONSUMER', 'dateOfBirth'],
+    ['Ssntest', 'INVALID_SSN', 'ssn'],
+    ['Dobtest', 'INVALID_DOB', 'dateOfBirth'],
+    ['Missingtest', 'REPORT_MISSING_FIELD', 'ssn'],
+  ] as const)('of %s (%s) opens the screen of %s', async (lastName, code, name) => {
     // The vendor refuses an address. The frame checks the other fields too, so their refusals stand for a service with stricter rules.
     await mounted({}, lastName === 'Addresstest' ? undefined : refusing(400, { code }));
-    await fillIn({ 'Last name': lastName });
+    await fillIn({ lastName });
     await send();
-    await problemOf(label).waitFor();
+    await problemOf(name).waitFor();
+    await hasFocus(name);
     expect(await host.hears('onError')).toMatchObject({ code });
-    expect(await field('First name').inputValue()).toBe('Ana');
+    await form().backTo('firstName');
+    expect(await field('firstName').inputValue()).toBe('Ana');
+  });
+
+  it('of fields on two screens opens the first screen, and lists both fields', async () => {
+    const details = ['currentZip', 'ssn'].map((field) => ({ field, message: 'No.' }));
+    await mounted({}, refusing(400, { code: 'VALIDATION_INVALID_FIELD_FORMAT', field: 'currentZip', details }));
+    await fillIn();
+    await send();
+    await hasFocus('ssn');
+    await host.frame.getByRole('alert').getByRole('button', { name: 'ZIP code' }).press('Enter');
+    await hasFocus('currentZip');
+    await problemOf('currentZip').waitFor();
   });
 
   it.each([
@@ -228,7 +280,7 @@ describe('A refusal of the service', () => {
 
   it('that ended a session reports the failed verification', async () => {
     await mounted();
-    await fillIn({ 'Last name': 'Notfound' });
+    await fillIn({ lastName: 'Notfound' });
     await send();
     expect(await host.hears('onVerificationFailure')).toEqual({
       sessionId: expect.stringMatching(/^[0-9a-f-]{36}$/),
@@ -268,7 +320,7 @@ describe('A refusal of the service', () => {
     await send();
     await host.frame.getByText('You can try again in 30 seconds.').waitFor();
     expect(await host.hears('onError')).toMatchObject({ code: 'NETWORK_RATE_LIMITED', recoverable: true });
-    expect(await field('City').inputValue()).toBe('Oakland');
+    expect(await field('currentCity').inputValue()).toBe('Oakland');
   });
 });
 
@@ -284,7 +336,7 @@ describe('An open session', () => {
 
   it('continues when the frame loads again, and by its id when the page does', async () => {
     await mounted();
-    await fillIn({ 'Last name': 'Otptest' });
+    await fillIn({ lastName: 'Otptest' });
     await send();
     expect(await host.hears('onStepStart', 2)).toEqual({ step: 'otp' });
     const screeningId = await known();
@@ -315,13 +367,13 @@ describe('An open session', () => {
         { times: 1 },
       );
     });
-    await fillIn({ 'Last name': 'Otptest' });
+    await fillIn({ lastName: 'Otptest' });
     await send();
     await reached;
     await moveTheFrame();
     expect(await host.hears('onReady', 2)).toEqual({ view: 'screening' });
     expect(await known()).toBeNull();
-    await fillIn({ 'Last name': 'Otptest' });
+    await fillIn({ lastName: 'Otptest' });
     await send();
     expect(await host.hears('onStepStart', 3)).toEqual({ step: 'otp' });
     expect(submissions()).toHaveLength(2);
@@ -337,7 +389,7 @@ describe('The connection', () => {
     await host.frame.locator('.offline').waitFor();
     await send();
     await host.frame.getByRole('button', { name: 'Confirming your identity' }).waitFor();
-    expect(await host.frame.getByLabel('Last name').isEditable()).toBe(false);
+    expect(await field('currentCity').isEditable()).toBe(false);
     expect(host.requests.filter(({ url, method }) => method === 'POST' && url.endsWith('/submit'))).toEqual([]);
     await host.page.context().setOffline(false);
     expect(await host.hears('onStepComplete')).toEqual({ step: 'details' });

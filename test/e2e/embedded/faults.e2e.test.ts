@@ -3,6 +3,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Frame, Page, Request, Route } from 'playwright-core';
 import { COMPONENT_ERRORS, type ComponentErrorCode } from '../../../web/contract/codes.js';
+import { ANA, DetailsForm } from '../../support/details-form.js';
 import { Embedding, type HostPage, type MountWish, type Told } from '../../support/embedding.js';
 import { soon, until } from '../../support/eventually.js';
 import { Processor } from '../../support/processor.js';
@@ -275,19 +276,7 @@ describe('the identity', () => {
         {
           asked: { method: 'POST', path: /\/screening\/submit$/ },
           first: async () => {
-            const person = {
-              'First name': 'Ana',
-              'Last name': 'Otptest',
-              'Date of birth': '04121990',
-              'Social Security number': '666700201',
-              'Mobile phone number': '(415) 555-0134',
-              'Street address': '1 Main St',
-              City: 'Oakland',
-              'ZIP code': '94105',
-            };
-            for (const [label, value] of Object.entries(person)) await field(label).fill(value);
-            await field('State').selectOption('CA');
-            await host.frame.getByRole('checkbox').check();
+            await new DetailsForm(host.frame).fill({ ...ANA, lastName: 'Otptest', ssn: '666700201' });
             await press();
           },
           again: press,
@@ -308,10 +297,7 @@ describe('the identity', () => {
         { options: { screeningId } },
         {
           asked: { method: 'POST', path: /\/otp$/ },
-          first: async () => {
-            await host.frame.getByLabel('Code', { exact: true }).fill('123456');
-            await host.press(button('Continue'));
-          },
+          first: () => host.frame.getByLabel('Code', { exact: true }).fill('123456'),
           again: () => host.press(button('Try again')),
           words: WORDS,
           told: 'all',
@@ -332,7 +318,7 @@ describe('the identity', () => {
           asked: { method: 'POST', path: /\/otp\/resend$/ },
           first: press,
           again: press,
-          words: { ...WORDS, limited: 'You can ask for a new code in' },
+          words: { ...WORDS, limited: 'New code in' },
           told: () => component('SCREENING_OTP_RESEND_FAILED'),
           through: () => seen('We have sent you a new code.'),
         },
@@ -349,9 +335,11 @@ describe('the identity', () => {
         {
           asked: { method: 'POST', path: /\/kba$/ },
           first: async () => {
-            for (const at of [0, 1, 2, 3])
-              await host.frame.getByRole('radiogroup').nth(at).getByRole('radio').nth(at).check();
-            await host.press(button('Continue'));
+            for (const at of [0, 1, 2, 3]) {
+              await host.frame.getByRole('heading', { name: `Question ${at + 1} of 4` }).waitFor();
+              await host.frame.getByRole('radio').nth(at).check();
+              await host.press(button('Continue'));
+            }
           },
           again: () => host.press(button('Try again')),
           words: WORDS,
@@ -569,10 +557,7 @@ describe('the token of an open page', () => {
     if (deactivated) await ops('keys', 'deactivate', keyId);
     return key;
   }
-  const enterCode = async (): Promise<void> => {
-    await host.frame.getByLabel('Code', { exact: true }).fill('123456');
-    await host.press(button('Continue'));
-  };
+  const enterCode = (): Promise<void> => host.frame.getByLabel('Code', { exact: true }).fill('123456');
 
   it('is renewed after nine tenths of its life, and the frame uses the new one', async () => {
     const screeningId = await session({ lastName: 'Otptest' });
@@ -656,9 +641,9 @@ describe('a reload', () => {
     await open();
     await host.mount();
     await field('First name').fill('Ana');
-    await field('Social Security number').fill('666700301');
+    await field('Date of birth').fill('04121990');
     await reloaded({});
-    for (const label of ['First name', 'Social Security number']) expect(await field(label).inputValue()).toBe('');
+    for (const label of ['First name', 'Date of birth']) expect(await field(label).inputValue()).toBe('');
   });
 
   it('before the vendor has answered goes on waiting, and then continues', async () => {
@@ -720,8 +705,5 @@ describe('a view that is unmounted', () => {
     await host.hears('onStepStart', started + 1);
   });
 
-  async function enter(): Promise<void> {
-    await host.frame.getByLabel('Code', { exact: true }).fill('111111');
-    await host.press(button('Continue'));
-  }
+  const enter = (): Promise<void> => host.frame.getByLabel('Code', { exact: true }).fill('111111');
 });

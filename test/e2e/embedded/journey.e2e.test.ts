@@ -1,6 +1,7 @@
 // One person's way through the embedded component: details, a code, the report, sharing it, and the PDF. The other suites of this folder
 // cover every other screen and always need a browser.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { ANA, DetailsForm } from '../../support/details-form.js';
 import { Embedding, type HostPage } from '../../support/embedding.js';
 import { aPerson, type PlatformCaller } from '../../support/service.js';
 
@@ -22,23 +23,10 @@ describe('a person in the embedded component', () => {
   it('types the details and the code, and is verified', async () => {
     host = await embedding.open();
     await host.mount({ account: 'nopay' });
-    const person = aPerson({ lastName: 'Otptest' });
-    for (const [label, field] of [
-      ['First name', 'firstName'],
-      ['Last name', 'lastName'],
-      ['Date of birth', 'dateOfBirth'],
-      ['Social Security number', 'ssn'],
-      ['Mobile phone number', 'phoneNumber'],
-      ['Street address', 'currentAddress'],
-      ['City', 'currentCity'],
-      ['ZIP code', 'currentZip'],
-    ] as const)
-      await host.frame.getByLabel(label, { exact: true }).fill(person[field] as string);
-    await host.frame.getByLabel('State', { exact: true }).selectOption('CA');
-    await host.frame.getByRole('checkbox').check();
+    await new DetailsForm(host.frame).fill({ ...ANA, lastName: 'Otptest', ssn: String(aPerson()['ssn']) });
     await button('Continue').click();
+    await host.frame.getByText('Sent to (•••) •••-0134').waitFor();
     await host.frame.getByLabel('Code').fill('123456');
-    await button('Continue').click();
     expect(await host.hears('onVerificationSuccess')).toMatchObject({ sessionId: expect.any(String) });
   });
 

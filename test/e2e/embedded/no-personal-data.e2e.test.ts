@@ -3,8 +3,9 @@
 // make up are canaries too. Everything that a browser writes or sends is searched for them.
 import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Frame, Page, Request } from 'playwright-core';
+import type { Frame, Locator, Page, Request } from 'playwright-core';
 import { filesBelow, findingsOf, RedisCapture } from '../../support/canaries.js';
+import { DetailsForm, type Typed } from '../../support/details-form.js';
 import { Embedding, type HostPage, type MountWish } from '../../support/embedding.js';
 import { PlatformCaller, WITH_BROWSER } from '../../support/service.js';
 
@@ -188,17 +189,30 @@ const field = (label: string) => host.frame.getByRole('textbox', { name: label, 
 const button = (name: string | RegExp) => host.frame.getByRole('button', { name, exact: typeof name === 'string' });
 
 /** Types like a person. Text that is filled in at once would stay in the driver's own memory. */
-async function type(label: string, text: string): Promise<void> {
-  await field(label).click();
+async function typeInto(field: Locator, text: string): Promise<void> {
+  await field.click();
   await page.keyboard.press('ControlOrMeta+a');
   await page.keyboard.type(text);
 }
+const type = (label: string, text: string): Promise<void> => typeInto(field(label), text);
+const details = (): DetailsForm => new DetailsForm(host.frame, 'en', typeInto);
 
-async function typeDetails(lastName: string, given: readonly string[] = []): Promise<void> {
-  for (const [label, text] of Object.entries(TYPED)) if (!given.includes(label)) await type(label, text);
-  await type('Last name', lastName);
-  await host.frame.getByLabel('State').selectOption('ID');
-  await host.frame.getByRole('checkbox').check();
+/** Up to the last screen. */
+function typeDetails(lastName: string, ssn: string, given: readonly string[] = []): Promise<void> {
+  const typed: Typed = {
+    firstName: TYPED['First name'],
+    middleName: TYPED['Middle name'],
+    lastName,
+    dateOfBirth: TYPED['Date of birth'],
+    ssn,
+    phoneNumber: TYPED['Mobile phone number'],
+    email: TYPED['Email address'],
+    currentAddress: TYPED['Street address'],
+    currentCity: TYPED.City,
+    currentState: 'ID',
+    currentZip: TYPED['ZIP code'],
+  };
+  return details().fill(Object.fromEntries(Object.entries(typed).filter(([name]) => !given.includes(name))));
 }
 
 async function pay(number: string): Promise<void> {
@@ -231,7 +245,7 @@ async function memoryOfTheFrame(): Promise<string> {
 
 async function byCodeAndCard(): Promise<void> {
   await open({ options: { unitAddress: UNIT } });
-  await typeDetails('Addresstest');
+  await typeDetails('Addresstest', TYPED['Social Security number']);
   await type('ZIP code', '12');
   await host.press(button('Continue'));
   await host.frame.getByRole('alert').getByText('Please check these fields').waitFor();
@@ -240,10 +254,12 @@ async function byCodeAndCard(): Promise<void> {
   await host.press(button('Continue'));
   expect(await host.hears('onError')).toMatchObject({ code: 'INVALID_ADDRESS' });
   await look('a refusal');
+  await details().backTo('lastName');
   await type('Last name', 'Otptest');
+  await details().goOn();
   // The search must find something: at this point the memory still holds the data.
   expect(findingsOf(Object.entries(PERSON), 'memory', Buffer.from(await memoryOfTheFrame()))).toContain(
-    'SSN, grouped in memory',
+    'Social Security number in memory',
   );
   await host.press(button('Continue'));
 
@@ -261,7 +277,6 @@ async function byCodeAndCard(): Promise<void> {
   await host.frame.getByText('attempts left').or(host.frame.getByText('more attempts')).first().waitFor();
   await look('a wrong code');
   await type('Code', '123456');
-  await host.press(button('Continue'));
   const { sessionId } = await host.hears('onVerificationSuccess');
   await pay(CARDS.declined);
   await host.frame.getByText('declined the card').waitFor();
@@ -306,18 +321,16 @@ async function byQuestionsWithPrefill(): Promise<void> {
   };
   await open({ account: 'nopay', options: { unitAddress: UNIT, prefill } });
   expect(await host.hears('onWarning')).toMatchObject({ fields: ['currentZip'] });
-  await typeDetails('Kbatest', ['First name', 'Email address', 'Social Security number']);
-  await type('Social Security number', '987013388');
+  await typeDetails('Kbatest', '987013388', ['firstName', 'email']);
   await host.press(button('Continue'));
-  const questions = host.frame.getByRole('radiogroup');
-  await questions.first().waitFor();
-  learn(
-    'question',
-    await questions.evaluateAll((groups: any[]) => groups.map(({ innerText }) => innerText.split('\n'))),
-  );
-  for (let at = 0; at < 4; at += 1) await questions.nth(at).getByRole('radio').nth(at).check();
-  await look('questions');
-  await host.press(button('Continue'));
+  for (let at = 0; at < 4; at += 1) {
+    await host.frame.getByRole('heading', { name: `Question ${at + 1} of 4` }).waitFor();
+    const question = host.frame.getByRole('radiogroup');
+    learn('question', await question.evaluate(({ innerText }: any) => innerText.split('\n')));
+    await question.getByRole('radio').nth(at).check();
+    await look('questions');
+    await host.press(button('Continue'));
+  }
   await host.hears('onVerificationSuccess');
   await host.press(button('Not now'));
   await host.hears('onReportShareDeclined');

@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Locator } from 'playwright-core';
 import { CertificateAuthority } from '../../support/certificates.js';
+import { DetailsForm, type Language } from '../../support/details-form.js';
 import { Embedding, type HostPage, type MountWish } from '../../support/embedding.js';
 import { CARD_LABELS } from '../../support/embedded-walk.js';
 import { soon, until } from '../../support/eventually.js';
@@ -431,7 +432,6 @@ describe('a report that cannot be shown', () => {
   ])(
     'that cannot come (view %s, %s): a person who has paid verifies again by keyboard and is not charged again',
     async (view, locale, again, ...texts) => {
-      const details = DETAILS[locale as 'en' | 'es'];
       const {
         ssn,
         termsAcceptedAt: _,
@@ -448,9 +448,8 @@ describe('a report that cannot be shown', () => {
       const { transactionId } = (await (await embedding.service.signIn('demo')).status(lost)).body;
 
       await button(again).press('Enter');
-      await host.frame.getByLabel(details.ssn, { exact: true }).fill(String(ssn));
-      await host.frame.getByRole('checkbox').press('Space');
-      await button(details.send).press('Enter');
+      await new DetailsForm(host.frame, locale as Language).fill({ ssn: String(ssn) });
+      await button(DETAILS[locale as Language].send).press('Enter');
       await page().waitFor();
       const paid = { sessionId: lost, overallStatus: 'COMPLETED', score: expect.any(Number) };
       expect(await host.hears('onScreeningSuccess', 2)).toEqual({
@@ -476,7 +475,7 @@ describe('a report that cannot be shown', () => {
     await host.frame.getByRole('link', { name: 'support@example.test' }).waitFor();
     expect(await host.hears('onError')).toEqual(error);
     await host.press(button('Verify again'));
-    await heading('Your details').waitFor();
+    await heading('Your name and date of birth').waitFor();
   });
 
   it('has no score when the file is too thin, and says so', async () => {

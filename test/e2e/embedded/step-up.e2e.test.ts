@@ -1,6 +1,7 @@
 // Codes, questions and ended sessions as a person meets them in the frame. The persona decides which of them the vendor asks for.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { BrowserContextOptions, FrameLocator } from 'playwright-core';
+import { ANA, DetailsForm } from '../../support/details-form.js';
 import { Embedding, type HostPage, type Told } from '../../support/embedding.js';
 import { soon, until } from '../../support/eventually.js';
 import { aPerson, type Person, type PlatformCaller } from '../../support/service.js';
@@ -72,20 +73,23 @@ const told = async (): Promise<Told[]> => (await host.told()).filter(([name]) =>
 const toldOf = async (name: string): Promise<unknown[]> =>
   (await host.told()).filter(([each]) => each === name).map(([, payload]) => payload);
 
+/** A code of six digits is sent by itself. */
 async function enter(typed: string): Promise<void> {
   await code().fill(typed);
-  await host.press(button('Continue'));
+  if (!/^\d{6}$/.test(typed)) await host.press(button('Continue'));
 }
 
+const question = (number: number): Promise<void> => heading(`Question ${number} of 4`).waitFor();
+
 async function answer(...positions: number[]): Promise<void> {
-  for (const [at, position] of positions.entries())
+  for (const [at, position] of positions.entries()) {
+    await question(at + 1);
     await frame
-      .getByRole('radiogroup')
-      .nth(at)
       .getByRole('radio')
       .nth(position - 1)
       .check();
-  await host.press(button('Continue'));
+    await host.press(button('Continue'));
+  }
 }
 
 /** Sets the vendor's behaviour for the next call. */
@@ -101,10 +105,9 @@ async function control(path: string, body: object): Promise<void> {
 describe('a code', () => {
   it('is accepted as pasted, confirms the person, and each step has a callback', async () => {
     const sessionId = await resumeOf('Otptest');
-    await code().fill('123 456');
     expect(await code().getAttribute('autocomplete')).toBe('one-time-code');
     expect(await code().getAttribute('inputmode')).toBe('numeric');
-    await host.press(button('Continue'));
+    await code().fill('123 456');
     await host.hears('onStepStart', 2);
     await soon(async () =>
       expect(await told()).toEqual([
@@ -141,11 +144,57 @@ describe('a code', () => {
     expect(await toldOf('onStepComplete')).toEqual([]);
   });
 
+  it('with eight typed digits is sent whole', async () => {
+    await resumeOf('Otptest');
+    await code().pressSequentially('12345678');
+    await host.press(button('Continue'));
+    await frame.getByText('You have 2 attempts left.').first().waitFor();
+    expect(host.requests.filter(({ url }) => url.endsWith('/otp')).map(({ body }) => body)).toEqual([
+      JSON.stringify({ code: '12345678' }),
+    ]);
+  });
+
+  it('with six typed digits is sent without a press', async () => {
+    const sessionId = await resumeOf('Otptest');
+    await code().pressSequentially('123456');
+    expect(await host.hears('onVerificationSuccess')).toEqual({ sessionId, status: 'VERIFIED' });
+  });
+
+  it('shows the end of its phone number, and a wrong number leads back to the details', async () => {
+    host = await embedding.open();
+    frame = host.frame;
+    await host.mount();
+    const person = { ...ANA, lastName: 'Otptest', ssn: String(aPerson()['ssn']), phoneNumber: '512-555-0132' };
+    await new DetailsForm(frame).fill(person);
+    await host.press(button('Continue'));
+    await frame.getByText('Sent to (•••) •••-0132 the phone number that ends in 0132').waitFor();
+    await code().and(frame.locator(':focus')).waitFor();
+    expect(await frame.locator('body').innerText()).not.toContain('555');
+    await host.press(button('Wrong number?'));
+    await heading('Your name and date of birth').and(frame.locator(':focus')).waitFor();
+    await new DetailsForm(frame).fill({ ...person, phoneNumber: '512-555-0199' });
+    await host.press(button('Continue'));
+    await frame.getByText('(•••) •••-0199').waitFor();
+    await enter('123456');
+    await host.hears('onVerificationSuccess');
+    expect((await told()).filter(([name]) => name.startsWith('onStep'))).toEqual([
+      ['onStepStart', { step: 'details' }],
+      ['onStepComplete', { step: 'details' }],
+      ['onStepStart', { step: 'otp' }],
+      ['onStepStart', { step: 'details' }],
+      ['onStepComplete', { step: 'details' }],
+      ['onStepStart', { step: 'otp' }],
+      ['onStepComplete', { step: 'otp' }],
+      ['onStepStart', { step: 'payment' }],
+    ]);
+  });
+
   it('with other characters or a wrong length is not sent', async () => {
     await resumeOf('Otptest');
     await host.press(button('Continue'));
     await frame.getByText('Enter the code from the text message.').first().waitFor();
-    await enter('12ab56');
+    await code().fill('12ab56');
+    await host.press(button('Continue'));
     await frame.getByText('A code has 4 to 8 digits and nothing else.').first().waitFor();
     expect(host.requests.filter(({ url }) => url.endsWith('/otp'))).toEqual([]);
   });
@@ -219,8 +268,7 @@ describe('a slow vendor', () => {
     host = await embedding.open();
     frame = host.frame;
     await host.mount({ options: { prefill: person } });
-    await frame.getByRole('textbox', { name: 'Social Security number' }).fill(String(ssn));
-    await frame.getByRole('checkbox').check();
+    await new DetailsForm(frame).fill({ ssn: String(ssn) });
     await host.press(button('Continue'));
     await heading('We are confirming your identity').waitFor();
     const { sessionId } = await host.hears('onVerificationSuccess');
@@ -238,23 +286,27 @@ describe('a slow vendor', () => {
 });
 
 describe('a new code', () => {
+  const waiting = () => frame.getByRole('button', { name: /^New code in \d seconds?$/ });
+
   it('is sent after the interval, and an earlier request shows how long to wait', async () => {
     const id = await resumeOf('Otptest');
     // As if the person had pressed the button in another window.
     await until('a code is sent', async () => (await demo.post(`/screening/${id}/otp/resend`)).status === 200);
     await host.press(button('Send a new code'));
-    await frame.getByText(/You can ask for a new code in \d seconds?\./).waitFor();
+    await waiting().waitFor();
     await soon(async () =>
       expect(await toldOf('onError')).toEqual([
         { code: 'SCREENING_OTP_RESEND_FAILED', message: 'No new code could be sent.', recoverable: true },
       ]),
     );
+    // It keeps the focus while it waits.
+    await waiting().and(frame.locator(':focus')).waitFor();
     await host.press(button('Send a new code'));
     await frame.getByText('We have sent you a new code.').first().waitFor();
     await code().and(frame.locator(':focus')).waitFor();
-    await frame.getByText(/You can ask for a new code in/).waitFor();
+    await waiting().and(frame.locator('[aria-disabled]')).waitFor();
     await button('Send a new code').waitFor();
-    expect(await frame.locator('[aria-live], [role=status]').getByText('You can ask').count()).toBe(0);
+    expect(await frame.locator('[aria-live], [role=status]').getByText('New code in').count()).toBe(0);
   });
 
   it('is not sent after too many, and the last one still counts', async () => {
@@ -272,31 +324,51 @@ describe('a new code', () => {
 });
 
 describe('questions', () => {
-  it('are answered on one page, by keyboard', async () => {
+  it('are answered one by one by keyboard, and sent together', async () => {
     const sessionId = await resumeOf('Kbatest');
-    await heading('Answer a few questions').waitFor();
     const { keyboard } = host.page;
+    await question(1);
     await frame.getByRole('radio').first().focus();
     for (const position of [1, 2, 3, 4]) {
+      if (position > 1) {
+        await heading(`Question ${position} of 4`).and(frame.locator(':focus')).waitFor();
+        await keyboard.press('Tab');
+      }
       for (let moved = 1; moved < position; moved += 1) await keyboard.press('ArrowDown');
       if (position === 1) await keyboard.press('Space');
-      await keyboard.press('Tab');
+      await keyboard.press('Enter');
     }
-    await button('Continue').and(frame.locator(':focus')).waitFor();
-    await keyboard.press('Enter');
     expect(await host.hears('onVerificationSuccess')).toEqual({ sessionId, status: 'VERIFIED' });
     await soon(async () => expect(await toldOf('onChange')).toContainEqual({ step: 'kba', complete: true }));
-    expect(host.requests.find(({ url }) => url.endsWith('/kba'))?.body).toBe(
-      JSON.stringify({ answers: [1, 2, 3, 4].map((id) => ({ questionId: id, answerId: id })) }),
-    );
+    const sent = host.requests.filter(({ url }) => url.endsWith('/kba')).map(({ body }) => body);
+    expect(sent).toEqual([JSON.stringify({ answers: [1, 2, 3, 4].map((id) => ({ questionId: id, answerId: id })) })]);
   });
 
-  it('without an answer are marked, and nothing is sent', async () => {
+  it('keep their answers when the person goes back, and can be answered again until they are sent', async () => {
+    const sessionId = await resumeOf('Kbatest');
+    await answer(2, 2);
+    await question(3);
+    await host.press(button('Back'));
+    await heading('Question 2 of 4').and(frame.locator(':focus')).waitFor();
+    expect(await frame.getByRole('radio').nth(1).isChecked()).toBe(true);
+    await host.press(button('Back'));
+    await question(1);
+    expect(await button('Back').count()).toBe(0);
+    await answer(1, 2, 3, 4);
+    expect(await host.hears('onVerificationSuccess')).toEqual({ sessionId, status: 'VERIFIED' });
+  });
+
+  it('without an answer show an error that moves nothing, and are not sent', async () => {
     await resumeOf('Kbatest');
-    await answer(1, 2);
-    await frame.getByText('Choose an answer.').first().waitFor();
-    expect(await frame.getByText('Choose an answer.').count()).toBe(2);
-    await frame.getByRole('radiogroup').nth(2).locator(':focus').waitFor();
+    await answer(1);
+    await question(2);
+    const place = () => button('Continue').boundingBox();
+    const before = await place();
+    await host.press(button('Continue'));
+    await frame.locator('.problem').getByText('Choose an answer.').waitFor();
+    await frame.getByRole('radio').first().and(frame.locator(':focus')).waitFor();
+    expect(await place()).toEqual(before);
+    expect(await frame.getByRole('radiogroup').getAttribute('aria-invalid')).toBe('true');
     expect(host.requests.filter(({ url }) => url.endsWith('/kba'))).toEqual([]);
   });
 
@@ -317,11 +389,12 @@ describe('a choice', () => {
   it('leads to the code, from there to the questions, and not back', async () => {
     const sessionId = await resumeOf('Choicetest');
     await host.press(button('Enter a code'));
-    await heading('Enter your code').and(frame.locator(':focus')).waitFor();
+    await heading('Enter your code').waitFor();
+    await code().and(frame.locator(':focus')).waitFor();
     await enter('111111');
     await frame.getByText('You have 2 attempts left.').first().waitFor();
     await host.press(button('Answer questions instead'));
-    await heading('Answer a few questions').waitFor();
+    await question(1);
     await answer(1, 1, 1, 1);
     await frame.getByText('You have 1 attempt left.').waitFor();
     expect(await frame.getByRole('button').allTextContents()).toEqual(['Continue']);
@@ -350,7 +423,7 @@ describe('a choice', () => {
     await host.close();
     await demo.post(`/screening/${id}/kba`, { answers: [1, 2, 3, 4].map((q) => ({ questionId: q, answerId: 1 })) });
     await resume(id);
-    await heading('Answer a few questions').waitFor();
+    await question(1);
   });
 });
 

@@ -6,7 +6,15 @@ import { US_STATES as SERVED } from '../../../src/modules/screening/http/platfor
 import type { FrameStart } from '../../../web/contract/messages.js';
 import { bodyOf, problemsOf, readPrefill, type Values, valuesFrom } from '../../../web/frame/steps/details/form.js';
 import { readRefusal } from '../../../web/frame/steps/details/refused.js';
-import { fieldsOf, normalized, problemOf, type FieldName } from '../../../web/frame/steps/details/rules.js';
+import {
+  fieldsOf,
+  normalized,
+  problemOf,
+  screenOf,
+  SCREENS,
+  type FieldName,
+} from '../../../web/frame/steps/details/rules.js';
+import { testPerson } from '../../../web/frame/steps/details/test-person.js';
 import { folded, phoneDigits, zipCode } from '../../../web/frame/steps/details/folded.js';
 import { US_STATES } from '../../../web/frame/steps/details/states.js';
 import { REAL_WORLD } from '../../support/real-world.js';
@@ -198,6 +206,41 @@ describe('A form', () => {
       valid: { firstName: 'Ana', email: 'a@b.co' },
       invalid: ['currentZip', 'dateOfBirth'],
     });
+  });
+});
+
+describe('The screens', () => {
+  it.each(['CONSUMER', 'AGENT', 'PMC'] as const)('of %s follow the order of the fields', (userType) => {
+    const screens = fieldsOf(userType).map(screenOf);
+    expect(screens.filter((screen, at) => screen !== screens[at - 1])).toEqual(SCREENS);
+  });
+});
+
+describe('A test person', () => {
+  it.each(['CONSUMER', 'AGENT', 'PMC'] as const)('of %s completes the details', async (userType) => {
+    const values = testPerson(valuesFrom({}), userType, NOW, 0.5);
+    expect(problemsOf(values, userType, NOW)).toEqual({});
+    expect(await refusedFields(bodyOf(values, { ...START, userType }, '1', { jscPayload: 'fp-demo' }))).toEqual([]);
+  });
+
+  it('keeps valid values and replaces invalid ones', () => {
+    const typed = { ...valuesFrom({ lastName: 'Otptest', email: 'a@b.co' }), currentZip: '12', middleName: 'Bea' };
+    expect(testPerson(typed, 'CONSUMER', NOW, 0)).toMatchObject({
+      firstName: 'Robin',
+      middleName: 'Bea',
+      lastName: 'Otptest',
+      email: 'a@b.co',
+      currentZip: '78702',
+    });
+  });
+
+  it('has another SSN each time, and always the same good score in the sandbox', () => {
+    const numbers = [0, 0.25, 0.999_999].map((random) => testPerson(valuesFrom({}), 'CONSUMER', NOW, random).ssn);
+    expect(new Set(numbers).size).toBe(3);
+    for (const ssn of numbers) {
+      expect(ssn).toMatch(/^666\d{6}$/);
+      expect(300 + (Number(ssn) % 551)).toBe(745);
+    }
   });
 });
 

@@ -1,6 +1,6 @@
 // Fields of a form, with a label above, a hint, and the error below.
 import type { ComponentChildren } from 'preact';
-import { useContext, useId, useRef, useState } from 'preact/hooks';
+import { useContext, useId, useState } from 'preact/hooks';
 import { afterPress } from './after-press.js';
 import { fill, LanguageContext } from './language.js';
 import { format, type Mask, write } from './masks.js';
@@ -105,30 +105,47 @@ export function TextField(props: FieldProps & { readonly type?: 'text' | 'email'
   );
 }
 
-/** Digits that are hidden until the person asks to see them. `value` holds only the digits. */
-export function SecretField(props: FieldProps & { readonly mask: Mask }) {
+interface MaskedProps extends FieldProps {
+  readonly mask: Mask;
+}
+
+/** Writes the typed digits in their groups. */
+function maskedOf({ mask, value, onValue }: MaskedProps) {
+  return {
+    inputMode: 'numeric',
+    spellcheck: false,
+    autocapitalize: 'off',
+    value: format(mask, value),
+    onInput({ currentTarget }: { readonly currentTarget: HTMLInputElement }): void {
+      const written = write(mask, currentTarget.value, currentTarget.selectionStart ?? Infinity);
+      currentTarget.value = written.text;
+      currentTarget.setSelectionRange(written.caret, written.caret);
+      onValue(written.digits);
+    },
+  } as const;
+}
+
+/** Digits in groups. `value` holds only the digits. */
+export function MaskedField(props: MaskedProps) {
+  return (
+    <Labelled {...props}>
+      {(field) => <input {...attributesOf(props, 'text', field)} {...maskedOf(props)} class="control" />}
+    </Labelled>
+  );
+}
+
+/** Digits in groups that are hidden until the person asks to see them. */
+export function SecretField(props: MaskedProps) {
   const texts = PARTS[useContext(LanguageContext)];
   const [shown, show] = useState(false);
-  const input = useRef<HTMLInputElement>(null);
-  const { mask } = props;
   return (
     <Labelled {...props}>
       {(field) => (
         <div class="with-button">
           <input
             {...attributesOf(props, shown || HIDES_TEXT ? 'text' : 'password', field)}
-            ref={input}
+            {...maskedOf(props)}
             class={shown ? 'control' : 'control hidden-text'}
-            inputMode="numeric"
-            spellcheck={false}
-            autocapitalize="off"
-            value={format(mask, props.value)}
-            onInput={({ currentTarget }) => {
-              const written = write(mask, currentTarget.value, currentTarget.selectionStart ?? Infinity);
-              currentTarget.value = written.text;
-              currentTarget.setSelectionRange(written.caret, written.caret);
-              props.onValue(written.digits);
-            }}
           />
           <button
             type="button"

@@ -1,4 +1,4 @@
-// One choice out of several, with the question above.
+// One choice out of several as cards, with the question above. The error has its place before it comes, so that nothing moves.
 import { useId } from 'preact/hooks';
 import { Mark } from './field.js';
 
@@ -38,12 +38,14 @@ export function Radios({ name, legend, choices, value, onValue, lang, error }: R
           <span lang={lang}>{choice.text}</span>
         </label>
       ))}
-      {error && (
-        <p class="problem" id={`${id}-error`}>
-          <Mark />
-          {error}
-        </p>
-      )}
+      <p class="problem" id={`${id}-error`}>
+        {error && (
+          <>
+            <Mark />
+            {error}
+          </>
+        )}
+      </p>
     </fieldset>
   );
 }

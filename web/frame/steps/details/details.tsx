@@ -1,20 +1,34 @@
-// The step in which people enter their details. Typed values live only in this component's state.
+// The step in which people enter their details, on three screens. Typed values live only in this component's state.
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { UserType } from '../../../contract/callbacks.js';
+import type { Language } from '../../../contract/language.js';
 import { type Answer, isJudged } from '../../api/api.js';
 import type { Session } from '../../api/wire.js';
 import type { StepProps } from '../../journey.js';
 import { announce } from '../../parts/announcer.js';
-import { Checkbox } from '../../parts/field.js';
-import { fill, useTexts } from '../../parts/language.js';
+import { useTexts } from '../../parts/language.js';
 import { answerText } from '../../parts/refusals.js';
 import { Alert, Button, StepFrame } from '../../parts/step.js';
 import { PARTS } from '../../parts/texts.js';
+import { View } from '../../parts/views.js';
 import { randomId } from '../../random-id.js';
 import { untilText } from '../ended/until.js';
+import { rememberEnd } from '../step-up/sent-to.js';
 import { Fields } from './fields.js';
 import { bodyOf, problemsOf, type Values, valuesFrom, written } from './form.js';
 import { readRefusal } from './refused.js';
-import { type FieldName, fieldsOf, normalized, type Problem, problemOf } from './rules.js';
+import {
+  type DetailsScreen,
+  type FieldName,
+  fieldsOf,
+  normalized,
+  type Problem,
+  problemOf,
+  SCREENS,
+  screenOf,
+} from './rules.js';
+import { Terms } from './terms.js';
+import { testPerson } from './test-person.js';
 import { TEXTS } from './texts.js';
 import { useDevice } from './use-device.js';
 
@@ -38,9 +52,15 @@ export function Details({ journey }: StepProps) {
   const device = useDevice(journey);
   const form = useRef<HTMLFormElement>(null);
   const [values, setValues] = useState<Values>(() => valuesFrom(start.prefill));
+  /** A field is left after the press that took its focus, and the press may have filled it in. */
+  const latest = useRef(values);
+  latest.current = values;
+  const [screen, setScreen] = useState<DetailsScreen>('about');
   const [errors, setErrors] = useState<Errors>({});
   /** Errors that were present when the person tried to continue. They are listed above the form. */
   const [listed, setListed] = useState<{ readonly fields: readonly FieldName[] } | null>(null);
+  /** The field that gets the focus on its screen. A new object moves the focus again. */
+  const [wanted, setWanted] = useState<{ readonly field: FieldName } | null>(null);
   const [notice, setNotice] = useState<Notice | null>(null);
   const [busy, setBusy] = useState(false);
   /** How often the device check stopped a submission. */
@@ -65,24 +85,48 @@ export function Details({ journey }: StepProps) {
     journey.changed(Object.keys(problemsOf(changed, start.userType, new Date())).length === 0);
   };
   const leave = (field: FieldName): void => {
-    check(field, values[field]);
+    check(field, latest.current[field]);
     setValues((now) => ({ ...now, [field]: written(field, now[field]) }));
   };
-  const complain = (wrong: Errors): void => {
-    setErrors(wrong);
-    setListed({ fields: fieldsOf(start.userType).filter((field) => wrong[field]) });
+  const want = (field: FieldName): void => {
+    setScreen(screenOf(field));
+    setWanted({ field });
   };
-  const focusOn = (field: FieldName | undefined): void =>
-    field && form.current?.querySelector<HTMLElement>(`[data-field=${field}] [name]`)?.focus();
+  const complain = (wrong: Errors): void => {
+    const fields = fieldsOf(start.userType).filter((field) => wrong[field]);
+    setErrors((others) => ({ ...others, ...wrong }));
+    setListed({ fields });
+    if (fields[0]) want(fields[0]);
+  };
+  const open = (other: DetailsScreen): void => {
+    setNotice(null);
+    setWanted(null);
+    setScreen(other);
+  };
+  const fillIn = (): void => {
+    const filled = testPerson(values, start.userType, new Date(), Math.random());
+    setValues(filled);
+    setErrors({});
+    key.current = randomId();
+    announce(texts.testDataUsed);
+    journey.changed(true);
+  };
 
   // The errors must be rendered first, so that a screen reader reads them with the field.
-  useEffect(() => focusOn(listed?.fields[0]), [listed]);
+  useEffect(() => {
+    if (wanted) form.current?.querySelector<HTMLElement>(`[data-field=${wanted.field}] [name]`)?.focus();
+  }, [wanted]);
 
-  const send = async (): Promise<void> => {
+  const at = SCREENS.indexOf(screen);
+  const [before, after] = [SCREENS[at - 1], SCREENS[at + 1]];
+
+  const proceed = async (): Promise<void> => {
     const problems = Object.entries(problemsOf(values, start.userType, new Date())) as [FieldName, Problem][];
+    const due = problems.filter(([field]) => after === undefined || screenOf(field) === screen);
     setNotice(null);
-    if (problems.length > 0)
-      return complain(Object.fromEntries(problems.map(([field, problem]) => [field, textOf(field, problem)])));
+    if (due.length > 0)
+      return complain(Object.fromEntries(due.map(([field, problem]) => [field, textOf(field, problem)])));
+    if (after) return open(after);
     setErrors({});
     setListed(null);
     setBusy(true);
@@ -102,6 +146,7 @@ export function Details({ journey }: StepProps) {
       timeoutMs: SUBMIT_LIMIT_MS,
     });
     if (!answer.ok) return refused(answer, wish);
+    rememberEnd(answer.body.id, normalized('phoneNumber', values.phoneNumber));
     setValues(valuesFrom({}));
     await journey.follow(answer.body);
   };
@@ -144,77 +189,107 @@ export function Details({ journey }: StepProps) {
       </StepFrame>
     );
   return (
-    <StepFrame title={texts.title} lead={start.userType === 'CONSUMER' ? texts.leadConsumer : texts.leadOther}>
-      <form
-        ref={form}
-        noValidate
-        // Otherwise Firefox would keep the typed values in its form history. Each field names the values that a browser may fill
-        // in.
-        autocomplete="off"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (!busy) void send();
-        }}
-      >
-        {listed && listed.fields.some((field) => errors[field]) && (
-          <Alert key={listed} title={texts.problems}>
-            <ul>
-              {listed.fields
-                .filter((field) => errors[field])
-                .map((field) => (
-                  <li key={field}>
-                    <Button kind="link" onPress={() => focusOn(field)}>
-                      {texts[field]}
-                    </Button>
-                  </li>
-                ))}
-            </ul>
-          </Alert>
-        )}
-        <Fields
-          userType={start.userType}
-          values={values}
-          errors={errors}
-          locked={busy}
-          onValue={change}
-          onLeave={leave}
-        />
-        <fieldset class="group">
-          <legend>{texts.terms}</legend>
-          <div class="terms" role="region" aria-label={texts.terms} tabIndex={0} lang={options.terms.language}>
-            {options.terms.paragraphs.map((paragraph, at) => (
-              <p key={at}>{paragraph}</p>
-            ))}
-            <p>{fill(texts.termsVersion, { version: options.terms.version })}</p>
-          </div>
-          <Checkbox
-            name="terms"
-            label={texts.accept}
-            checked={values.terms !== ''}
-            error={errors.terms}
+    <View shown={screen} onBack={before ? () => open(before) : null} locked={busy} leavesFocus={wanted !== null}>
+      <StepFrame {...headOf(screen, start.userType, texts)}>
+        <form
+          ref={form}
+          noValidate
+          // Otherwise Firefox would keep the typed values in its form history. Each field names the values that a browser may fill
+          // in.
+          autocomplete="off"
+          onSubmit={(event) => {
+            event.preventDefault();
+            if (!busy) void proceed();
+          }}
+        >
+          {listed && <Summary key={listed} fields={listed.fields.filter((field) => errors[field])} onChosen={want} />}
+          <Fields
+            screen={screen}
+            userType={start.userType}
+            values={values}
+            errors={errors}
             locked={busy}
-            onChecked={(checked) => change('terms', checked ? new Date().toISOString() : '')}
+            onValue={change}
+            onLeave={leave}
           />
-        </fieldset>
-        {device.failure && (
-          <Alert key={stopped} title={texts.deviceCheck} focus={stopped > 0}>
-            <p>{texts[device.failure]}</p>
-            <div class="actions">
-              <Button kind="secondary" onPress={device.again}>
-                {parts.again}
+          {screen === 'home' && (
+            <Terms
+              terms={options.terms}
+              accepted={values.terms !== ''}
+              error={errors.terms}
+              locked={busy}
+              onAccepted={(accepted) => change('terms', accepted ? new Date().toISOString() : '')}
+            />
+          )}
+          {device.failure && (
+            <Alert key={stopped} title={texts.deviceCheck} focus={stopped > 0}>
+              <p>{texts[device.failure]}</p>
+              <div class="actions">
+                <Button kind="secondary" onPress={device.again}>
+                  {parts.again}
+                </Button>
+              </div>
+            </Alert>
+          )}
+          {notice && (
+            <Alert key={notice} title={texts.notSent} focus>
+              {notice.text}
+            </Alert>
+          )}
+          <div class="actions">
+            <Button busy={busy}>{busy ? texts.sending : texts.send}</Button>
+          </div>
+          {options.environment === 'test' && !busy && (
+            <div class="quiet">
+              <Button kind="link" onPress={fillIn}>
+                {texts.testData}
               </Button>
             </div>
-          </Alert>
-        )}
-        {notice && (
-          <Alert key={notice} title={texts.notSent} focus>
-            {notice.text}
-          </Alert>
-        )}
-        <div class="actions">
-          <Button busy={busy}>{busy ? texts.sending : texts.send}</Button>
-        </div>
-      </form>
-    </StepFrame>
+          )}
+        </form>
+      </StepFrame>
+    </View>
+  );
+}
+
+function headOf(
+  screen: DetailsScreen,
+  userType: UserType,
+  texts: (typeof TEXTS)[Language],
+): { readonly title: string; readonly lead?: string } {
+  const isConsumer = userType === 'CONSUMER';
+  switch (screen) {
+    case 'about':
+      return { title: texts.aboutTitle, lead: isConsumer ? texts.aboutLeadConsumer : texts.aboutLeadOther };
+    case 'numbers':
+      return { title: isConsumer ? texts.numbersTitleConsumer : texts.numbersTitleOther };
+    case 'home':
+      return { title: texts.homeTitle };
+    default:
+      return screen satisfies never;
+  }
+}
+
+interface SummaryProps {
+  /** Fields that still have an error. */
+  readonly fields: readonly FieldName[];
+  readonly onChosen: (field: FieldName) => void;
+}
+
+function Summary({ fields, onChosen }: SummaryProps) {
+  const texts = useTexts(TEXTS);
+  if (fields.length === 0) return null;
+  return (
+    <Alert title={texts.problems}>
+      <ul>
+        {fields.map((field) => (
+          <li key={field}>
+            <Button kind="link" onPress={() => onChosen(field)}>
+              {texts[field]}
+            </Button>
+          </li>
+        ))}
+      </ul>
+    </Alert>
   );
 }

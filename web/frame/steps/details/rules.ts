@@ -66,6 +66,19 @@ export function fieldsOf(userType: UserType): readonly FieldName[] {
   ];
 }
 
+/** The screens of the step, in their order. */
+export const SCREENS = ['about', 'numbers', 'home'] as const;
+
+export type DetailsScreen = (typeof SCREENS)[number];
+
+const OF_NUMBERS: readonly FieldName[] = ['ssn', 'phoneNumber', 'email'];
+const OF_HOME: readonly FieldName[] = ['currentAddress', 'currentCity', 'currentState', 'currentZip', 'terms'];
+
+export function screenOf(field: FieldName): DetailsScreen {
+  if (OF_NUMBERS.includes(field)) return 'numbers';
+  return OF_HOME.includes(field) ? 'home' : 'about';
+}
+
 export function isOptional(field: FieldName): boolean {
   return OPTIONAL.includes(field);
 }

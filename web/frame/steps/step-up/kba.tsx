@@ -1,12 +1,13 @@
-// The person answers questions. Only the open session holds them.
+// The person answers questions, one in each view, and sends all answers together. Only the open session holds them.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { KbaQuestion, SessionStatus } from '../../api/wire.js';
 import type { StepProps } from '../../journey.js';
 import { announce } from '../../parts/announcer.js';
-import { useTexts } from '../../parts/language.js';
+import { fill, useTexts } from '../../parts/language.js';
 import { Radios } from '../../parts/radios.js';
 import { answerText } from '../../parts/refusals.js';
 import { Alert, Button, Spinner, StepFrame } from '../../parts/step.js';
+import { View } from '../../parts/views.js';
 import { attemptsText } from './attempts.js';
 import { STEP_UP } from './texts.js';
 import { useAnswer, useGone } from './use-answer.js';
@@ -28,49 +29,62 @@ type Chosen = Readonly<Record<number, number>>;
 
 function Questions({ journey, questions }: StepProps & { readonly questions: readonly KbaQuestion[] }) {
   const texts = useTexts(STEP_UP);
+  const [at, setAt] = useState(0);
   const [chosen, setChosen] = useState<Chosen>({});
-  /** Whether the person has tried to continue. After that, a missing answer is an error. */
+  /** Whether the person has tried to continue without an answer. */
   const [tried, setTried] = useState(false);
   const [wrong, setWrong] = useState<string | null>(null);
   const form = useRef<HTMLFormElement>(null);
   const { stage, problem, send } = useAnswer(journey, 'kba');
+  const question = questions[at];
+  const isLast = at + 1 === questions.length;
 
-  function choose(question: number, answer: number): void {
-    const now = { ...chosen, [question]: answer };
+  function open(index: number): void {
+    setAt(index);
+    setTried(false);
+    setWrong(null);
+  }
+
+  function choose(id: number, answer: number): void {
+    const now = { ...chosen, [id]: answer };
     setChosen(now);
-    journey.changed(questions.every(({ id }) => now[id] !== undefined));
+    journey.changed(questions.every((each) => now[each.id] !== undefined));
   }
 
   async function submit(event: Event): Promise<void> {
     event.preventDefault();
-    setTried(true);
-    const missing = questions.find(({ id }) => chosen[id] === undefined);
-    if (missing) {
-      announce(texts.kbaMissingSome);
-      form.current?.querySelector<HTMLInputElement>(`input[name="question-${missing.id}"]`)?.focus();
+    if (question && chosen[question.id] === undefined) {
+      setTried(true);
+      announce(texts.kbaMissing);
+      form.current?.querySelector('input')?.focus();
       return;
     }
+    if (!isLast) return open(at + 1);
     setWrong(null);
-    const open = await send({ answers: questions.map(({ id }) => ({ questionId: id, answerId: chosen[id] })) });
-    if (open === null) return;
+    const still = await send({ answers: questions.map(({ id }) => ({ questionId: id, answerId: chosen[id] })) });
+    if (still === null) return;
+    open(0);
     setChosen({});
-    setTried(false);
-    setWrong(attemptsText(journey.language, open));
+    setWrong(attemptsText(journey.language, still));
   }
 
+  if (!question) return null;
+  const { id, text, answers } = question;
   return (
-    <StepFrame title={texts.kbaTitle} lead={texts.kbaLead}>
-      {wrong !== null && (
-        <Alert title={texts.kbaWrong} focus>
-          <p>
-            {texts.kbaAgain} {wrong}
-          </p>
-        </Alert>
-      )}
-      <form ref={form} noValidate onSubmit={(event) => void submit(event)}>
-        {questions.map(({ id, text, answers }) => (
+    <View shown={at} onBack={at > 0 ? () => open(at - 1) : null} locked={stage !== 'idle'}>
+      <StepFrame
+        title={fill(texts.kbaProgress, { question: at + 1, questions: questions.length })}
+        lead={texts.kbaLead}
+      >
+        {wrong !== null && (
+          <Alert title={texts.kbaWrong} focus>
+            <p>
+              {texts.kbaAgain} {wrong}
+            </p>
+          </Alert>
+        )}
+        <form ref={form} noValidate onSubmit={(event) => void submit(event)}>
           <Radios
-            key={id}
             name={`question-${id}`}
             legend={text}
             lang={LANGUAGE_OF_QUESTIONS}
@@ -79,12 +93,14 @@ function Questions({ journey, questions }: StepProps & { readonly questions: rea
             onValue={(value) => choose(id, Number(value))}
             error={tried && chosen[id] === undefined ? texts.kbaMissing : null}
           />
-        ))}
-        {problem && <Alert>{problem}</Alert>}
-        {stage === 'checking' && <Spinner text={texts.checking} />}
-        <Button busy={stage !== 'idle'}>{problem ? texts.again : texts.continue}</Button>
-      </form>
-    </StepFrame>
+          {isLast && problem && <Alert>{problem}</Alert>}
+          {stage === 'checking' && <Spinner text={texts.checking} />}
+          <div class="actions">
+            <Button busy={stage !== 'idle'}>{isLast && problem ? texts.again : texts.continue}</Button>
+          </div>
+        </form>
+      </StepFrame>
+    </View>
   );
 }
 

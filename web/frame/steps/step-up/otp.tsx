@@ -1,27 +1,42 @@
 // The person enters the code from the text message.
-import { useRef, useState } from 'preact/hooks';
+import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import type { StepProps } from '../../journey.js';
 import { announce } from '../../parts/announcer.js';
 import { TextField } from '../../parts/field.js';
-import { useTexts } from '../../parts/language.js';
-import { Alert, Button, Spinner, StepFrame } from '../../parts/step.js';
+import { fill, useTexts } from '../../parts/language.js';
+import { Alert, Button, Spinner, StepFrame, TakesFocus } from '../../parts/step.js';
 import { attemptsText } from './attempts.js';
 import { codeOf } from './code.js';
 import { Resend } from './resend.js';
+import { endOf } from './sent-to.js';
 import { STEP_UP } from './texts.js';
 import { useAnswer } from './use-answer.js';
+
+/** The usual length. A code of this length is sent by itself. */
+const USUAL_LENGTH = 6;
+/** A person who types may have a longer code, so their next digit is waited for. A pasted code is sent at once. */
+const NEXT_DIGIT_MS = 500;
 
 export function OtpStep({ journey }: StepProps) {
   const texts = useTexts(STEP_UP);
   const [typed, setTyped] = useState('');
   const [error, setError] = useState<string | null>(null);
   const form = useRef<HTMLFormElement>(null);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const takesFocus = useContext(TakesFocus);
   const { stage, problem, send } = useAnswer(journey, 'otp');
-  const { stepUp, status } = journey.session ?? {};
+  const { id, stepUp, status } = journey.session ?? {};
+  const end = endOf(id);
 
   function focusField(): void {
     form.current?.querySelector('input')?.focus();
   }
+
+  // After the heading, which a screen reader then reads before the field.
+  useEffect(() => {
+    if (takesFocus) focusField();
+    return () => clearTimeout(timer.current);
+  }, []);
 
   function object(text: string): void {
     setError(text);
@@ -29,10 +44,21 @@ export function OtpStep({ journey }: StepProps) {
     focusField();
   }
 
-  async function submit(event: Event): Promise<void> {
-    event.preventDefault();
-    const code = codeOf(typed);
-    if (code === null) return object(typed.trim() ? texts.codeMalformed : texts.codeMissing);
+  function change(text: string): void {
+    const added = text.length - typed.length;
+    setTyped(text);
+    setError(null);
+    journey.changed(codeOf(text) !== null);
+    clearTimeout(timer.current);
+    if (added <= 0 || codeOf(text)?.length !== USUAL_LENGTH) return;
+    if (added > 1) void submit(text);
+    else timer.current = setTimeout(() => void submit(text), NEXT_DIGIT_MS);
+  }
+
+  async function submit(text: string): Promise<void> {
+    clearTimeout(timer.current);
+    const code = codeOf(text);
+    if (code === null) return object(text.trim() ? texts.codeMalformed : texts.codeMissing);
     setError(null);
     const open = await send({ code });
     if (open === null) return;
@@ -41,8 +67,17 @@ export function OtpStep({ journey }: StepProps) {
   }
 
   return (
-    <StepFrame title={texts.otpTitle} lead={texts.otpLead}>
-      <form ref={form} noValidate autocomplete="off" onSubmit={(event) => void submit(event)}>
+    <StepFrame title={texts.otpTitle} lead={end === undefined ? texts.otpLead : <SentTo end={end} />}>
+      <form
+        ref={form}
+        class="code-form"
+        noValidate
+        autocomplete="off"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void submit(typed);
+        }}
+      >
         <TextField
           name="code"
           label={texts.code}
@@ -51,22 +86,42 @@ export function OtpStep({ journey }: StepProps) {
           error={error}
           autocomplete="one-time-code"
           inputMode="numeric"
-          onValue={(value) => {
-            setTyped(value);
-            setError(null);
-            journey.changed(codeOf(value) !== null);
-          }}
+          locked={stage !== 'idle'}
+          onValue={change}
         />
         {problem && <Alert>{problem}</Alert>}
         {stage === 'checking' && <Spinner text={texts.checking} />}
-        <Button busy={stage !== 'idle'}>{problem ? texts.again : texts.continue}</Button>
+        <div class="actions">
+          <Button busy={stage !== 'idle'}>{problem ? texts.again : texts.continue}</Button>
+        </div>
       </form>
-      <Resend journey={journey} busy={stage !== 'idle'} sent={focusField} />
-      {stage === 'idle' && status !== 'KBA_PENDING' && stepUp?.kbaEnabled && (
-        <Button kind="link" onPress={() => journey.choose('kba')}>
-          {texts.instead}
-        </Button>
-      )}
+      <div class="stack ways">
+        <Resend journey={journey} locked={stage !== 'idle'} sent={focusField} />
+        {/* A session grant has one session, and other details would lead back to it. */}
+        {stage === 'idle' && journey.options.grant === null && (
+          <Button kind="link" onPress={() => journey.startAgain()}>
+            {texts.wrongNumber}
+          </Button>
+        )}
+        {stage === 'idle' && status !== 'KBA_PENDING' && stepUp?.kbaEnabled && (
+          <Button kind="link" onPress={() => journey.choose('kba')}>
+            {texts.instead}
+          </Button>
+        )}
+      </div>
     </StepFrame>
+  );
+}
+
+function SentTo({ end }: { readonly end: string }) {
+  const texts = useTexts(STEP_UP);
+  return (
+    <>
+      {texts.sentTo}{' '}
+      <span class="number" aria-hidden="true">
+        (•••) •••-{end}
+      </span>{' '}
+      <span class="unseen">{fill(texts.endsIn, { end })}</span>
+    </>
   );
 }

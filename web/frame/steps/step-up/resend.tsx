@@ -1,4 +1,4 @@
-// Requests another code, and shows the wait before it. The seconds are not announced, because a screen reader would speak each.
+// Requests another code, and shows the wait within the button. The seconds are not announced, because a screen reader would speak each.
 import { useRef, useState } from 'preact/hooks';
 import { isJudged } from '../../api/api.js';
 import type { Session } from '../../api/wire.js';
@@ -7,7 +7,7 @@ import { announce } from '../../parts/announcer.js';
 import { useCountdown } from '../../parts/countdown.js';
 import { fill, useTexts } from '../../parts/language.js';
 import { answerText, duration } from '../../parts/refusals.js';
-import { Alert, Button } from '../../parts/step.js';
+import { Alert } from '../../parts/step.js';
 import { randomId } from '../../random-id.js';
 import type { Refused } from './judgement.js';
 import { STEP_UP } from './texts.js';
@@ -16,12 +16,12 @@ import { useGone, whereItStands } from './use-answer.js';
 export interface ResendProps {
   readonly journey: Journey;
   /** The vendor is judging an answer. */
-  readonly busy: boolean;
+  readonly locked: boolean;
   /** Called when a new code is on its way. */
   readonly sent: () => void;
 }
 
-export function Resend({ journey, busy, sent }: ResendProps) {
+export function Resend({ journey, locked, sent }: ResendProps) {
   const texts = useTexts(STEP_UP);
   const [wait, setWait] = useCountdown(
     journey.session?.id === journey.start.screeningId ? 0 : journey.options.otpResendInterval,
@@ -67,19 +67,44 @@ export function Resend({ journey, busy, sent }: ResendProps) {
     return undefined;
   }
 
+  const waits = wait > 0;
   return (
-    <div class="stack">
+    <>
       {problem && <Alert>{problem}</Alert>}
-      {stage === 'sent' && wait > 0 && <p>{texts.resent}</p>}
-      {wait > 0 && stage !== 'over' && (
-        <p class="hint">{fill(texts.resendWait, { time: duration(journey.language, wait) })}</p>
+      {stage === 'sent' && waits && <p>{texts.resent}</p>}
+      {stage !== 'over' && (
+        <Ask wait={wait} sending={stage === 'sending'} locked={locked} onPress={() => void resend()}>
+          {waits ? fill(texts.resendWait, { time: duration(journey.language, wait) }) : texts.resend}
+        </Ask>
       )}
-      {wait === 0 && stage !== 'over' && (
-        <Button kind="secondary" busy={busy || stage === 'sending'} onPress={() => void resend()}>
-          {texts.resend}
-        </Button>
-      )}
-    </div>
+    </>
+  );
+}
+
+interface AskProps {
+  readonly wait: number;
+  readonly sending: boolean;
+  readonly locked: boolean;
+  readonly onPress: () => void;
+  readonly children: string;
+}
+
+/** It keeps the focus while it waits, so it is never disabled. Only a press of its own makes it spin. */
+function Ask({ wait, sending, locked, onPress, children }: AskProps) {
+  const inert = wait > 0 || locked || sending;
+  return (
+    <button
+      type="button"
+      class="button link"
+      aria-disabled={inert || undefined}
+      aria-busy={sending || undefined}
+      onClick={() => {
+        if (!inert) onPress();
+      }}
+    >
+      {sending && <span class="wheel" aria-hidden="true" />}
+      <span>{children}</span>
+    </button>
   );
 }
 
