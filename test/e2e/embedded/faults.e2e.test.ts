@@ -148,7 +148,7 @@ function gone(): void {}
 
 const REFUSED = {
   failed: { code: 'SYSTEM_INTERNAL_ERROR', message: 'It is failed.', recoverable: false },
-  unavailable: { code: 'SERVICE_UNAVAILABLE', message: 'The page was closed during the request.', recoverable: true },
+  unavailable: { code: 'SERVICE_UNAVAILABLE', message: 'It is unavailable.', recoverable: true },
   limited: { code: 'NETWORK_RATE_LIMITED', message: 'It is limited.', recoverable: true },
   garbled: {
     code: 'SYSTEM_INTERNAL_ERROR',
