@@ -1,4 +1,5 @@
 // ops accounts create | show | list | set | credit
+import { readFileSync } from 'node:fs';
 import { CommandBus } from '@nestjs/cqrs';
 import { Command, Option, SubCommand } from 'nest-commander';
 import { newId } from '../kernel/ids.js';
@@ -46,6 +47,9 @@ interface SettingValues {
   readonly productIds?: number[];
   readonly terms?: OrNone<Terms>;
   readonly support?: OrNone<string>;
+  readonly displayName?: OrNone<string>;
+  readonly logo?: OrNone<string>;
+  readonly privacy?: OrNone<string>;
   readonly perMinute?: OrNone<number>;
   readonly submitsPerMinute?: OrNone<number>;
   readonly applicationFee?: OrNone<number>;
@@ -117,6 +121,24 @@ abstract class SettingOptions extends OperatorCommand {
     description: 'contact for help on its pages: a mail address, a phone number or an http or https address',
   })
   readSupport(text: string): string {
+    return text;
+  }
+
+  @Option({ flags: '--display-name <name|none>', description: 'name on its pages and reports; none: its own name' })
+  readDisplayName(text: string): string {
+    return text;
+  }
+
+  @Option({ flags: '--logo <file|none>', description: 'logo on its pages: a PNG file of at most 64 kB' })
+  readLogo(text: string): string {
+    return text === NONE ? NONE : logoIn(text);
+  }
+
+  @Option({
+    flags: '--privacy <url|none>',
+    description: 'https address of its privacy notice, for a link on its pages',
+  })
+  readPrivacy(text: string): string {
     return text;
   }
 
@@ -197,7 +219,7 @@ export class CreateAccountCommand extends SettingOptions {
     await this.commands.execute(
       new OpenAccount({ accountId, name, parentId: parent ?? null, settings: settingsOf(values) }, operatorContext()),
     );
-    print(await existing(this.accounts, accountId));
+    print(shown(await existing(this.accounts, accountId)));
   }
 }
 
@@ -219,7 +241,7 @@ export class SetAccountCommand extends SettingOptions {
     if (Object.keys(values).length === 0)
       throw new WrongInput('Give a setting, such as --fee 3500; --help lists all of them.');
     await this.commands.execute(new SetSettings(accountId, settingsOf(values), operatorContext()));
-    print(await existing(this.accounts, accountId));
+    print(shown(await existing(this.accounts, accountId)));
   }
 }
 
@@ -235,7 +257,7 @@ export class ShowAccountCommand extends OperatorCommand {
   override async run([account]: string[]): Promise<void> {
     const found = await existing(this.accounts, idIn(account, 'account'));
     print({
-      ...found,
+      ...shown(found),
       children: await this.lists.idsIn(accountProjection, accountsList(found.accountId)),
     });
   }
@@ -257,7 +279,7 @@ export class ListAccountsCommand extends OperatorCommand {
 
   override async run(_: string[], { parent }: { parent?: string }): Promise<void> {
     const ids = await this.lists.idsIn(accountProjection, accountsList(parent));
-    for (const id of ids) print(await existing(this.accounts, id));
+    for (const id of ids) print(shown(await existing(this.accounts, id)));
   }
 }
 
@@ -320,6 +342,21 @@ async function existing(accounts: AccountDirectory, accountId: string): Promise<
   return account;
 }
 
+/** The command shows the size of the logo instead of the logo. */
+function shown({ brand, ...account }: FoundAccount): object {
+  const logo = brand.logo && `PNG of ${Buffer.from(brand.logo, 'base64').length} bytes`;
+  return { ...account, brand: { ...brand, logo } };
+}
+
+/** In base64. The account's decider checks the picture. */
+function logoIn(path: string): string {
+  try {
+    return readFileSync(path).toString('base64');
+  } catch (error) {
+    throw new WrongInput(`The file of --logo cannot be read: ${(error as Error).message}.`);
+  }
+}
+
 function settingsOf(values: SettingValues): SettingsToSet {
   const {
     fee,
@@ -332,6 +369,9 @@ function settingsOf(values: SettingValues): SettingsToSet {
     productIds,
     terms,
     support,
+    displayName,
+    logo,
+    privacy,
     perMinute,
     submitsPerMinute,
     applicationFee,
@@ -361,6 +401,7 @@ function settingsOf(values: SettingValues): SettingsToSet {
       exchangesPerMinute: perMinute,
       submitsPerMinute,
     }),
+    brand: cleared({ displayName, logo, privacyUrl: privacy }),
     vendors: given({ identity, credit, income }),
   };
 }

@@ -29,6 +29,14 @@ export interface AccountFacts {
   readonly termsVersions: readonly string[];
   /** Its pages name this mail address, phone number or web address for help; null: they name none. */
   readonly supportContact: string | null;
+  readonly brand: {
+    /** The name that people see: the chosen one, or the account's name. */
+    readonly displayName: string;
+    /** A PNG in base64; null: none. */
+    readonly logo: string | null;
+    /** The https address of its privacy notice; null: none. */
+    readonly privacyUrl: string | null;
+  };
   /** The account at the payment processor that receives the money, if one is connected. */
   readonly connectedPaymentAccount: string | null;
   /** Cents of each payment that the platform keeps, and the most that it may keep; null: not fixed, not bounded. */

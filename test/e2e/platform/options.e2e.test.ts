@@ -1,6 +1,8 @@
 // GET /screening/options on the whole service (docs/contract/platform.md#options).
-import { writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { until } from '../../support/eventually.js';
 import { Service, type Credentials, type PlatformCaller, type Reply } from '../../support/service.js';
@@ -46,6 +48,11 @@ describe('GET /screening/options', () => {
       applicationFee: { fixed: null, max: 3_500 },
       grant: null,
       support: 'support@example.test',
+      brand: {
+        displayName: 'Elm Street Homes',
+        logo: expect.stringMatching(/^data:image\/png;base64,[\w+/]+=*$/),
+        privacyUrl: 'https://example.test/privacy',
+      },
       terms: { version: 'standard-1', language: 'en', paragraphs: expect.any(Array) },
       otpResendInterval: Number(service.env['OTP_RESEND_INTERVAL']),
     });
@@ -80,6 +87,28 @@ describe('GET /screening/options', () => {
     }
     const wrong = await service.ops('accounts', 'set', accountId, '--support', 'ask at the desk');
     expect(wrong.exitCode).not.toBe(0);
+  });
+
+  it('200: the brand as the operator set it', async () => {
+    const { accountId, page } = await pageOf(
+      '--display-name',
+      'Acme Homes',
+      '--privacy',
+      'https://example.com/privacy',
+    );
+    expect((await options(page)).body.brand).toEqual({
+      displayName: 'Acme Homes',
+      logo: null,
+      privacyUrl: 'https://example.com/privacy',
+    });
+    const logo = join(tmpdir(), `logo-${accountId}.png`);
+    await writeFile(logo, Buffer.from((await options(demo)).body.brand.logo.split(',')[1], 'base64'));
+    const set = await ops('accounts', 'set', accountId, '--logo', logo, '--display-name', 'none');
+    expect(set.brand).toMatchObject({ displayName: 'Other', logo: expect.stringMatching(/^PNG of \d+ bytes$/) });
+    await until('the page has the logo', async () => (await options(page)).body.brand.logo !== null);
+    const wrong = await service.ops('accounts', 'set', accountId, '--logo', fileURLToPath(import.meta.url));
+    expect(wrong.exitCode).not.toBe(0);
+    await rm(logo);
   });
 
   it("200: the values that the token's session grant fixes", async () => {

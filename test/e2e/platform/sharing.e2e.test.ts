@@ -236,9 +236,11 @@ describe('GET /reports/{id}/sharing', () => {
       status: 'NOT_SHARED',
       reportId: null,
       recipientAccountId: accountId,
+      recipientName: 'Demo account nopay',
       expiresAt: null,
     });
-    const { sessionId: _, ...shared } = (await consent(id)).body;
+    const { sessionId: _, ...consented } = (await consent(id)).body;
+    const shared = { ...consented, recipientName: 'Demo account nopay' };
     expect((await sharing(id)).body).toEqual(shared);
     const { revokedAt } = (await revoke(id)).body;
     expect((await sharing(id)).body).toEqual({ ...shared, status: 'REVOKED', revokedAt });

@@ -52,6 +52,7 @@ describe('an account', () => {
         exchangesPerMinute: null,
         submitsPerMinute: null,
         supportContact: null,
+        brand: { displayName: null, logo: null, privacyUrl: null },
         applicationFeeCents: null,
         maxApplicationFeeCents: null,
         refundAfterDays: null,
@@ -234,6 +235,34 @@ describe('an account', () => {
     expect(before.when({ kind: 'set', settings: { currency: 'jpy' } })).toEqual([
       { type: 'CurrencyChosen', data: { currency: 'jpy' } },
     ]);
+  });
+
+  it('takes a brand, field by field', () => {
+    const brand = { displayName: 'Elm Street Homes', logo: null, privacyUrl: null };
+    const chosen: AccountEvent = { type: 'BrandChosen', data: { brand } };
+    const set = (wanted: object) => ({ kind: 'set', settings: { brand: wanted } }) as const;
+    expect(given(OPENED).when(set({ displayName: ' Elm Street Homes ' }))).toEqual([chosen]);
+    expect(given(OPENED, chosen).when(set({ displayName: 'Elm Street Homes' }))).toEqual([]);
+    const privacyUrl = 'https://example.com/privacy';
+    expect(given(OPENED, chosen).when(set({ privacyUrl }))).toEqual([
+      { type: 'BrandChosen', data: { brand: { ...brand, privacyUrl } } },
+    ]);
+  });
+
+  it.each([
+    [{ displayName: '' }, 'display-name'],
+    [{ displayName: 'x'.repeat(61) }, 'display-name'],
+    [{ displayName: 'Elm\u202eStreet' }, 'display-name'],
+    [{ privacyUrl: 'http://example.com/privacy' }, 'privacy'],
+    [{ privacyUrl: 'javascript:alert(1)' }, 'privacy'],
+    [{ privacyUrl: 'https://user@example.com/' }, 'privacy'],
+    [{ privacyUrl: 'https://example.com/a b' }, 'privacy'],
+    [{ logo: Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>').toString('base64') }, 'logo'],
+  ])('refuses %j as its brand', (brand, field) => {
+    expect(refusal(() => given(OPENED).when({ kind: 'set', settings: { brand } }))).toMatchObject({
+      code: 'request.invalid',
+      detail: { field },
+    });
   });
 
   it.each([

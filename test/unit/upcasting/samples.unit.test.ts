@@ -278,6 +278,7 @@ function everyEvent(): DomainEvent[] {
     productIds: [1],
     terms: { version: '1', text: { en: ['Yes.'], es: ['Sí.'] } },
     supportContact: 'help@example.com',
+    brand: { displayName: 'Example Homes' },
     vendors: { identity: 'acme' },
   } as const;
   run(

@@ -19,6 +19,10 @@ export type DemoName = 'demo' | 'child' | 'grandchild' | 'unrelated' | 'nopay' |
 export const DEMO_PRODUCT_IDS: readonly number[] = [1, 2];
 
 const SUPPORT = 'support@example.test';
+/** A white house on blue. */
+const LOGO =
+  'iVBORw0KGgoAAAANSUhEUgAAAEAAAABAAgMAAADXB5lNAAAACVBMVEUAAAAkVNb////RTAe8AAAAAXRSTlMAQObYZgAAALFJREFUeNrVlLsRxCAMRPcCl0A/V4ID44AS6MclEKAqbwQCBLqZS3yBFfjzZt7KgRcA2LzMjjLO9zn4/eXVvLXQJKcBO36aJYJDthnsFrgZHLcAeTiv9mVyD2kBMS+AaAaBKE0gEuUJEDWngpPBpUBgkBSIDPIAxRAH3RAH3RAHbWlbjBFRQzAiaghGRA2BMooDZRTn65a7gFyeDf7y4/7ui6mYKaGtqSmyqbo5DJbj4gNlwYlOjQshwQAAAABJRU5ErkJggg==';
+const BRAND = { displayName: 'Elm Street Homes', logo: LOGO, privacyUrl: 'https://example.test/privacy' };
 const PAYING: SettingsToSet = {
   payer: 'consumer',
   feeCents: 3_500,
@@ -40,7 +44,7 @@ export const DEMO_ACCOUNTS: readonly DemoAccount[] = [
   {
     name: 'demo',
     parent: null,
-    settings: { ...PAYING, refundAfterDays: 14 },
+    settings: { ...PAYING, refundAfterDays: 14, brand: BRAND },
     credits: CREDITS,
     live: { publishable: true, secret: true },
   },

@@ -10,6 +10,7 @@ import {
   type ChosenCapability,
   type VendorChoice,
 } from '../../../kernel/vendor-choice.js';
+import { reencodedLogo } from './logo.js';
 
 export const PRODUCTS = ['CONSUMER', 'AGENT', 'PMC'] as const;
 /** A kind of user that an account may screen. */
@@ -39,6 +40,7 @@ export interface Settings {
   readonly terms: Terms | null;
   /** A mail address, a phone number or a web address for people who need help on the account's pages; null: the pages show none. */
   readonly supportContact: string | null;
+  readonly brand: Brand;
   /** Cents of each payment that the platform keeps, even when a page gives another fee; null: the grant or the page decides. */
   readonly applicationFeeCents: number | null;
   /** The most cents that the platform may keep of a payment; null: the general bound. */
@@ -53,9 +55,23 @@ export interface Settings {
   readonly vendors: VendorChoice;
 }
 
-/** Settings that are not named stay as they are. */
-export type SettingsToSet = Partial<Omit<Settings, 'vendors'>> & { readonly vendors?: Partial<VendorChoice> };
+/** The look of the account on its pages. */
+export interface Brand {
+  /** 1 to 60 characters; null: the pages show the account's name. */
+  readonly displayName: string | null;
+  /** A PNG as `reencodedLogo` writes it, in base64; null: the pages show no logo. */
+  readonly logo: string | null;
+  /** The https address of the account's privacy notice; null: the pages link to none. */
+  readonly privacyUrl: string | null;
+}
 
+/** Settings that are not named stay as they are. */
+export type SettingsToSet = Partial<Omit<Settings, 'vendors' | 'brand'>> & {
+  readonly vendors?: Partial<VendorChoice>;
+  readonly brand?: Partial<Brand>;
+};
+
+const BRAND_FIELDS = ['displayName', 'logo', 'privacyUrl'] as const satisfies readonly (keyof Brand)[];
 /** The ISO 4217 codes that this runtime knows, in lowercase. */
 const CURRENCIES: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency').map((code) => code.toLowerCase()));
 const MAX_PRODUCT_IDS = 50;
@@ -64,6 +80,8 @@ const MAX_INT = 2_147_483_647;
 const MAX_PARAGRAPHS = 40;
 const MAX_PARAGRAPH = 4_000;
 const MAX_SUPPORT_CONTACT = 254;
+const MAX_DISPLAY_NAME = 60;
+const MAX_ADDRESS = 500;
 
 export const DEFAULT_SETTINGS: Settings = {
   feeCents: 0,
@@ -76,6 +94,7 @@ export const DEFAULT_SETTINGS: Settings = {
   productIds: [],
   terms: null,
   supportContact: null,
+  brand: { displayName: null, logo: null, privacyUrl: null },
   applicationFeeCents: null,
   maxApplicationFeeCents: null,
   refundAfterDays: null,
@@ -117,6 +136,8 @@ export type AccountEvent =
   | DomainEvent<'TermsChosen', { readonly terms: Terms | null }>
   /** The contact belongs to the company, so it is not personal data. */
   | DomainEvent<'SupportContactChosen', { readonly supportContact: string | null }>
+  /** The brand belongs to the company, so it is not personal data. */
+  | DomainEvent<'BrandChosen', { readonly brand: Brand }>
   | DomainEvent<'ApplicationFeeFixed', { readonly applicationFeeCents: number | null }>
   | DomainEvent<'ApplicationFeeLimited', { readonly maxApplicationFeeCents: number | null }>
   /** Applies to payments that are opened from then on. */
@@ -228,6 +249,7 @@ export const account: Decider<AccountState, AccountCommand, AccountEvent> = {
       }
       case 'ProductIdsChosen':
       case 'SupportContactChosen':
+      case 'BrandChosen':
       case 'ApplicationFeeFixed':
       case 'ApplicationFeeLimited':
       case 'RefundDelaySet':
@@ -258,7 +280,12 @@ function opened(state: AccountState): OpenedAccount {
 }
 
 function settingEvents(wanted: SettingsToSet, current: Settings, termsDigests: readonly string[]): AccountEvent[] {
-  const next = checked({ ...current, ...wanted, vendors: { ...current.vendors, ...wanted.vendors } });
+  const next = checked({
+    ...current,
+    ...wanted,
+    vendors: { ...current.vendors, ...wanted.vendors },
+    brand: { ...current.brand, ...checkedBrand(wanted.brand ?? {}) },
+  });
   return [
     ...billingEvents(next, current),
     ...productEvents(next, current, termsDigests),
@@ -310,6 +337,8 @@ function productEvents(next: Settings, current: Settings, termsDigests: readonly
   const { supportContact } = next;
   if (supportContact !== current.supportContact)
     events.push({ type: 'SupportContactChosen', data: { supportContact } });
+  if (BRAND_FIELDS.some((field) => next.brand[field] !== current.brand[field]))
+    events.push({ type: 'BrandChosen', data: { brand: next.brand } });
   return events;
 }
 
@@ -385,6 +414,35 @@ function checkPayments({ applicationFeeCents, maxApplicationFeeCents, refundAfte
     !(Number.isSafeInteger(refundAfterDays) && refundAfterDays >= 1 && refundAfterDays <= 365)
   )
     throw wrong('refund-after-days', 'The days until a refund must be a whole number from 1 to 365.');
+}
+
+function checkedBrand({ displayName, logo, privacyUrl }: Partial<Brand>): Partial<Brand> {
+  const name = displayName?.trim() ?? displayName;
+  if (typeof name === 'string' && (name === '' || name.length > MAX_DISPLAY_NAME || /[\p{Cc}\p{Cf}\p{Cs}]/u.test(name)))
+    throw wrong(
+      'display-name',
+      `The display name has 1 to ${MAX_DISPLAY_NAME} characters, without control characters.`,
+    );
+  if (typeof privacyUrl === 'string' && !isPrivacyUrl(privacyUrl))
+    throw wrong('privacy', `The privacy link must be an https address of at most ${MAX_ADDRESS} characters.`);
+  return {
+    ...(name !== undefined && { displayName: name }),
+    ...(logo !== undefined && { logo: logo && encodedLogo(logo) }),
+    ...(privacyUrl !== undefined && { privacyUrl }),
+  };
+}
+
+function isPrivacyUrl(text: string): boolean {
+  if (text.length > MAX_ADDRESS || !/^https:\/\/[^\s\p{Cc}\p{Cf}\p{Cs}]+$/iu.test(text) || !URL.canParse(text))
+    return false;
+  const { username, password } = new URL(text);
+  return !username && !password;
+}
+
+function encodedLogo(base64: string): string {
+  const logo = reencodedLogo(Buffer.from(base64, 'base64'));
+  if (typeof logo === 'string') throw wrong('logo', logo);
+  return logo.toString('base64');
 }
 
 /** The component turns it into a link (web/frame/parts/support.tsx). */

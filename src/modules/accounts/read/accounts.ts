@@ -22,6 +22,7 @@ const known = exhaustiveEvents<AccountEvent>('account', {
   ProductIdsChosen: true,
   TermsChosen: true,
   SupportContactChosen: true,
+  BrandChosen: true,
   ApplicationFeeFixed: true,
   ApplicationFeeLimited: true,
   RefundDelaySet: true,
@@ -31,8 +32,8 @@ const known = exhaustiveEvents<AccountEvent>('account', {
   DashboardTokenIssued: true,
 });
 
-/** An account with its newest settings. */
-export interface AccountView extends Omit<AccountFacts, 'accountId'> {
+/** An account with its newest settings, without the brand, whose logo would weigh on every list. */
+export interface AccountView extends Omit<AccountFacts, 'accountId' | 'brand'> {
   readonly exchangesPerMinute: number | null;
 }
 
@@ -123,5 +124,11 @@ export class AccountDirectory extends Accounts {
 }
 
 function found(accountId: string, state: AccountState): FoundAccount | null {
-  return state.status === 'open' ? { accountId, ...accountProjection.view(state) } : null;
+  if (state.status !== 'open') return null;
+  const { brand } = state.settings;
+  return {
+    accountId,
+    ...accountProjection.view(state),
+    brand: { ...brand, displayName: brand.displayName ?? state.name },
+  };
 }

@@ -4,11 +4,14 @@ import { Clock } from '../../../kernel/clock.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { isOver, share, shareIdOf, type ActiveShare, type RevokedShare } from '../domain/share.js';
+import { Accounts } from '../../../published/accounts.js';
 import { ReportAccess } from './report-access.js';
 import { ShareRecipient } from './share-recipient.js';
 
 /** EXPIRED: the recipient's time is over. A report in this state, or REVOKED, cannot be shared again. */
-export type Sharing =
+export type Sharing = { readonly recipientName: string | null } & SharingState;
+
+type SharingState =
   | { readonly status: 'NOT_SHARED'; readonly recipientAccountId: string }
   | (Omit<ActiveShare, 'status'> & { readonly status: 'SHARED' | 'EXPIRED' })
   | RevokedShare;
@@ -32,12 +35,21 @@ export class ReadSharingHandler implements IQueryHandler<ReadSharing> {
     private readonly aggregates: AggregateStore,
     private readonly access: ReportAccess,
     private readonly recipients: ShareRecipient,
+    private readonly accounts: Accounts,
     private readonly clock: Clock,
   ) {}
 
   async execute({ sessionId, grantId, context }: ReadSharing): Promise<Sharing> {
     const session = await this.access.ownSession(sessionId, context);
     const recipientAccountId = await this.recipients.of(session, { grantId, recipientAccountId: null });
+    const recipient = await this.accounts.find(recipientAccountId);
+    return {
+      recipientName: recipient?.brand.displayName ?? null,
+      ...(await this.stateOf(sessionId, recipientAccountId)),
+    };
+  }
+
+  private async stateOf(sessionId: string, recipientAccountId: string): Promise<SharingState> {
     const { state } = await this.aggregates.load(share, shareIdOf(sessionId, recipientAccountId));
     switch (state.status) {
       case 'NONE':

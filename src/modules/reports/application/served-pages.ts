@@ -29,7 +29,7 @@ export async function requestOf(sessionId: string, screenings: Screenings, accou
   const { endUserType, unitAddress, verifiedBy } = screened;
   return {
     environment: session.environment,
-    requestedBy: account?.name ?? '',
+    requestedBy: account?.brand.displayName ?? '',
     endUserType,
     property: unitAddress,
     verified: session.verifiedAt === null || verifiedBy === null ? null : { how: verifiedBy, at: session.verifiedAt },

@@ -3,7 +3,7 @@ import { leastAmountCents, mostApplicationFeeCents } from '../../../kernel/consu
 import type { EndUserType } from '../../../kernel/end-user-type.js';
 import type { Terms } from '../../../kernel/terms.js';
 import { Vendors } from '../../../ports/vendors.js';
-import { Accounts, type UserType } from '../../../published/accounts.js';
+import { Accounts, type AccountFacts, type UserType } from '../../../published/accounts.js';
 import { SessionGrants } from '../../../published/session-grants.js';
 import { INSTALLATION_TERMS } from '../domain/installation-terms.js';
 
@@ -23,6 +23,7 @@ export interface ScreeningOptions {
   } | null;
   /** The account's contact for help; null: none. */
   readonly supportContact: string | null;
+  readonly brand: AccountFacts['brand'];
   readonly terms: { readonly version: string; readonly language: Language; readonly paragraphs: readonly string[] };
 }
 
@@ -65,6 +66,7 @@ export class ScreeningOptionsReader {
         applicationFeeCents: grant.applicationFeeCents,
       },
       supportContact: account.supportContact,
+      brand: account.brand,
       terms: wordsOf(account.terms ?? INSTALLATION_TERMS, language),
     };
   }

@@ -73,6 +73,8 @@ export class SharingResult {
   readonly reportId!: string | null;
   @ApiProperty({ format: 'uuid', description: 'The recipient of a consent that names none' })
   readonly recipientAccountId!: string;
+  @ApiProperty({ type: String, nullable: true, description: 'Name of that recipient, for people' })
+  readonly recipientName!: string | null;
   @ApiProperty({
     type: String,
     format: 'date-time',
@@ -85,11 +87,12 @@ export class SharingResult {
 }
 
 export function sharingResult(sharing: Sharing): SharingResult {
-  const { status, recipientAccountId } = sharing;
-  if (sharing.status === 'NOT_SHARED') return { status, reportId: null, recipientAccountId, expiresAt: null };
+  const { status, recipientAccountId, recipientName } = sharing;
+  const recipient = { recipientAccountId, recipientName };
+  if (sharing.status === 'NOT_SHARED') return { status, reportId: null, ...recipient, expiresAt: null };
   const { reportId, expiresAt, sharedAt } = sharing;
   const revoked = sharing.status === 'REVOKED' && { revokedAt: sharing.revokedAt };
-  return { status, reportId, recipientAccountId, expiresAt, sharedAt, ...revoked };
+  return { status, reportId, ...recipient, expiresAt, sharedAt, ...revoked };
 }
 
 export class PdfResult {

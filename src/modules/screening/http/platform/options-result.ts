@@ -40,6 +40,14 @@ class GrantOptionsResult {
   @ApiProperty({ type: 'integer', nullable: true, description: 'Cents' }) readonly applicationFee!: number | null;
 }
 
+class BrandResult {
+  @ApiProperty({ description: 'Name that people see' }) readonly displayName!: string;
+  @ApiProperty({ type: String, nullable: true, description: 'A PNG as a data: URL' })
+  readonly logo!: string | null;
+  @ApiProperty({ type: String, nullable: true, description: "The https address of the account's privacy notice" })
+  readonly privacyUrl!: string | null;
+}
+
 class TermsResult {
   @ApiProperty({ description: 'Send it as termsVersion with the submission' }) readonly version!: string;
   @ApiProperty({ enum: ['en', 'es'] }) readonly language!: 'en' | 'es';
@@ -71,13 +79,14 @@ export class OptionsResult {
     description: 'Contact of the account for help: a mail address, a phone number or an http or https address',
   })
   readonly support!: string | null;
+  @ApiProperty({ type: BrandResult }) readonly brand!: BrandResult;
   @ApiProperty({ type: TermsResult }) readonly terms!: TermsResult;
   @ApiProperty({ type: 'integer', description: 'Seconds between two codes', example: 30 })
   readonly otpResendInterval!: number;
 }
 
 export function optionsResult(
-  { userTypes, productIds, price, applicationFee, grant, supportContact, terms }: ScreeningOptions,
+  { userTypes, productIds, price, applicationFee, grant, supportContact, brand, terms }: ScreeningOptions,
   environment: Environment,
   otpResendInterval: number,
 ): OptionsResult {
@@ -94,6 +103,7 @@ export function optionsResult(
       applicationFee: grant.applicationFeeCents,
     },
     support: supportContact,
+    brand: { ...brand, logo: brand.logo && `data:image/png;base64,${brand.logo}` },
     terms,
     otpResendInterval,
   };

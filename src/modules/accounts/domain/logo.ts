@@ -1,0 +1,83 @@
+// Reads a PNG and writes it again with its picture only. A logo then carries no text, no profile and no second file.
+import { crc32, deflateSync, inflateSync } from 'node:zlib';
+
+const MAX_FILE_BYTES = 64_000;
+/** An event has room for this much as base64. */
+const MAX_LOGO_BYTES = 45_000;
+const MAX_SIDE = 1_024;
+const SIGNATURE = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
+/** Channels and bit depths by colour type. */
+const COLOURS: Readonly<Record<number, { readonly channels: number; readonly depths: readonly number[] }>> = {
+  0: { channels: 1, depths: [1, 2, 4, 8, 16] },
+  2: { channels: 3, depths: [8, 16] },
+  3: { channels: 1, depths: [1, 2, 4, 8] },
+  4: { channels: 2, depths: [8, 16] },
+  6: { channels: 4, depths: [8, 16] },
+};
+
+const NO_PNG = 'The logo must be a PNG file without faults and without interlacing.';
+const TOO_LARGE = `The logo must be at most ${MAX_FILE_BYTES} bytes, and at most ${MAX_LOGO_BYTES} after it is written again.`;
+const TOO_WIDE = `The logo must be at most ${MAX_SIDE} pixels wide and high.`;
+
+/** The PNG with the chunks IHDR, PLTE, tRNS, IDAT and IEND only; or the fault, for people. */
+export function reencodedLogo(file: Buffer): Buffer | string {
+  if (file.length > MAX_FILE_BYTES) return TOO_LARGE;
+  const chunks = chunksOf(file);
+  const [header] = chunks?.get('IHDR') ?? [];
+  if (chunks === null || header?.length !== 13) return NO_PNG;
+  const [width, height] = [header.readUInt32BE(0), header.readUInt32BE(4)];
+  const [depth = 0, colour = 0, ...methods] = header.subarray(8);
+  const { channels, depths } = COLOURS[colour] ?? { channels: 0, depths: [] };
+  const palette = chunks.get('PLTE') ?? [];
+  const isRegular = depths.includes(depth) && methods.every((method) => method === 0) && width > 0 && height > 0;
+  if (!isRegular || (colour === 3 && palette.length !== 1)) return NO_PNG;
+  if (width > MAX_SIDE || height > MAX_SIDE) return TOO_WIDE;
+  const pixels = inflated(
+    Buffer.concat(chunks.get('IDAT') ?? []),
+    height * (1 + Math.ceil((width * channels * depth) / 8)),
+  );
+  if (pixels === null) return NO_PNG;
+  const transparency = chunks.get('tRNS') ?? [];
+  const written = Buffer.concat([
+    SIGNATURE,
+    chunk('IHDR', header),
+    ...palette.slice(0, 1).map((data) => chunk('PLTE', data)),
+    ...transparency.slice(0, 1).map((data) => chunk('tRNS', data)),
+    chunk('IDAT', deflateSync(pixels, { level: 9 })),
+    chunk('IEND', Buffer.alloc(0)),
+  ]);
+  return written.length > MAX_LOGO_BYTES ? TOO_LARGE : written;
+}
+
+/** The data of the chunks up to IEND, by type; null when a length or a checksum is wrong. */
+function chunksOf(file: Buffer): ReadonlyMap<string, Buffer[]> | null {
+  if (!file.subarray(0, SIGNATURE.length).equals(SIGNATURE)) return null;
+  const chunks = new Map<string, Buffer[]>();
+  for (let at = SIGNATURE.length; at + 12 <= file.length;) {
+    const end = at + 12 + file.readUInt32BE(at);
+    if (end > file.length || crc32(file.subarray(at + 4, end - 4)) !== file.readUInt32BE(end - 4)) return null;
+    const type = file.toString('latin1', at + 4, at + 8);
+    if (type === 'IEND') return chunks;
+    chunks.set(type, [...(chunks.get(type) ?? []), file.subarray(at + 8, end - 4)]);
+    at = end;
+  }
+  return null;
+}
+
+/** Null unless the data are exactly as long as the picture. */
+function inflated(data: Buffer, length: number): Buffer | null {
+  try {
+    const pixels = inflateSync(data, { maxOutputLength: length });
+    return pixels.length === length ? pixels : null;
+  } catch {
+    return null;
+  }
+}
+
+function chunk(type: string, data: Buffer): Buffer {
+  const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
+  const [length, checksum] = [Buffer.alloc(4), Buffer.alloc(4)];
+  length.writeUInt32BE(data.length);
+  checksum.writeUInt32BE(crc32(body));
+  return Buffer.concat([length, body, checksum]);
+}
