@@ -8,6 +8,7 @@ import { SHARE_TEXTS as SHARE } from '../../web/frame/steps/report/share-texts.j
 import { TEXTS as REPORT } from '../../web/frame/steps/report/texts.js';
 import { STEP_UP } from '../../web/frame/steps/step-up/texts.js';
 import { fill } from '../../web/frame/parts/language.js';
+import { ACCOUNT } from '../support/embedded-walk.js';
 import { soon } from '../support/eventually.js';
 import { IntegratorSite } from '../support/integrator-site.js';
 import { DrivenBrowser, type Engine, type FramePath, missing } from '../support/web-driver.js';
@@ -89,7 +90,7 @@ describe.each<Engine>(['Firefox', 'WebKit'])('the component in %s', (engine) => 
       await paid(engine);
 
       await step(REPORT.en.title);
-      await shown(FRAME, share.question);
+      await shown(FRAME, fill(share.question, { account: ACCOUNT }));
       await press(share.share);
       await step(share.shared);
       await picture('shared');

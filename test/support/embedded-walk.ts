@@ -22,6 +22,8 @@ export const CARD_LABELS = {
   en: ['Card number', 'Expiration date', 'Security code', 'ZIP code'],
   es: ['Número de tarjeta', 'Fecha de vencimiento', 'Código de seguridad', 'Código postal'],
 } as const;
+/** The display name of the demo account. */
+export const ACCOUNT = 'Elm Street Homes';
 const GOOD = '4242424242424242';
 const DECLINED = '4000000000009995';
 const AUTHENTICATED = '4000002500003155';
@@ -96,7 +98,7 @@ export class Walk {
 
     await this.pay();
 
-    await this.heading(share.question);
+    await this.heading(fill(share.question, { account: ACCOUNT }));
     await look('report');
     await this.press(share.share);
     await this.heading(share.shared);
@@ -157,6 +159,7 @@ export class Walk {
       ['not-found', { options: { screeningId: await this.submitted('Notfound') } }, ended.notFound],
       ['verified', { options: { screeningId: agent } }, FRAME[language].verified],
       ['report-refused', { view: 'report', options: { screeningId: unpaid } }, REPORT[language].title],
+      ['income-consent', { view: 'income', options: { screeningId: unpaid } }, income.consentTitle],
       ['income', { view: 'income', options: { screeningId: unpaid } }, income.title],
       ['income-confirmed', { view: 'income', options: { screeningId: confirmed } }, FRAME[language].incomeDone],
       ['income-failed', { view: 'income', options: { screeningId: unknown } }, income.failed],
@@ -164,6 +167,7 @@ export class Walk {
     ];
     for (const [screen, wish, title] of screens) {
       await this.mount(wish);
+      if (wish.view === 'income' && screen !== 'income-consent') await this.press(income.agree);
       await this.heading(title);
       if (screen === 'report-refused') await frame.getByRole('alert').waitFor();
       if (screen === 'income') await frame.locator('.spinner').getByText(income.PAYROLL).waitFor();

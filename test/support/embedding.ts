@@ -28,6 +28,7 @@ export const CALLBACKS = [
   'onReportRevoked',
   'onReportShareDeclined',
   'onReportUnavailable',
+  'onDone',
   'onIncomeReportComplete',
   'onIncomeReportFailure',
   'onError',

@@ -16,8 +16,7 @@ const { folder, language, width } = parseArgs({
 }).values;
 
 /**
- * A browser paints only the part of a frame that its window shows. A picture shows the beginning or the end of a report, and every other
- * screen whole.
+ * A browser paints only the part of a frame that its window shows. A picture shows the beginning of a report, and every other screen whole.
  */
 const windowFor = (screen: string): { width: number; height: number } => ({
   width: Number(width),
@@ -35,10 +34,7 @@ try {
     await new Walk(demo, host, language as Language, async (screen) => {
       const window = windowFor(screen);
       await host.page.setViewportSize(window);
-      await host.page.evaluate(
-        (y) => (globalThis as any).scrollTo(0, y),
-        screen.startsWith('report-s') ? 1_000_000 : 0,
-      );
+      await host.page.evaluate(() => (globalThis as any).scrollTo(0, 0));
       const { y, height } = (await host.page.locator('#place iframe').boundingBox())!;
       const clip = { x: 0, y: 0, width: window.width, height: Math.min(y + height, window.height) };
       await host.page.screenshot({ path: `${folder}/${screen}-${colorScheme}.png`, clip });

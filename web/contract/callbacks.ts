@@ -45,6 +45,8 @@ export interface CallbackPayloads {
   onReportShareDeclined: { readonly sessionId: string };
   /** The credit bureau refuses the report. The person may ask again, without another payment. */
   onReportUnavailable: { readonly sessionId: string; readonly reasonCode: string };
+  /** The person has finished and wants to go back to the page. `sessionId` is null in a view without a screening. */
+  onDone: { readonly sessionId: string | null };
   onIncomeReportComplete: { readonly incomeSessionId: string; readonly route: IncomeRoute };
   onIncomeReportFailure: {
     readonly incomeSessionId: string;
@@ -52,7 +54,7 @@ export interface CallbackPayloads {
     readonly reasonCode: string;
   };
   /** `recoverable`: the person can continue by trying again. New codes may be added: keep a default branch. */
-  onError: { readonly code: string; readonly message: string; readonly recoverable?: boolean };
+  onError: { readonly code: ErrorCode; readonly message: string; readonly recoverable?: boolean };
   /** The component continues. `fields`: names, never values. */
   onWarning: { readonly code: WarningCode; readonly message: string; readonly fields?: readonly string[] };
   /** Replaces the print dialog of the component. */
@@ -70,3 +72,33 @@ export type WarningCode =
   | 'INVALID_APPLICATION_FEE'
   | 'INVALID_END_USER_TYPE'
   | 'DELEGATION_UNSUPPORTED';
+
+/** The error codes of the component itself. */
+export type ComponentErrorCode =
+  | 'PAYMENT_REQUIRED'
+  | 'IFRAME_LOAD_FAILED'
+  | 'IFRAME_TIMEOUT'
+  | 'IFRAME_ERROR'
+  | 'TOKEN_EXCHANGE_FAILED'
+  | 'TOKEN_REFRESH_FAILED'
+  | 'UNKNOWN_ERROR'
+  | 'MISSING_KEY'
+  | 'INVALID_KEY'
+  | 'KEY_INACTIVE'
+  | 'MISSING_ORIGIN'
+  | 'ORIGIN_NOT_ALLOWED'
+  | 'RATE_LIMITED'
+  | 'BILLING_NOT_CONFIGURED'
+  | 'INTERNAL_ERROR'
+  | 'FINGERPRINT_SDK_UNAVAILABLE'
+  | 'FINGERPRINT_SCRIPT_LOAD_FAILED'
+  | 'FINGERPRINT_COLLECTION_FAILED'
+  | 'AUTH_TOKEN_INVALID'
+  | 'SCREENING_OTP_RESEND_FAILED'
+  | 'SCREENING_KBA_QUESTIONS_MISSING'
+  | 'SYSTEM_INTERNAL_ERROR'
+  | 'SYSTEM_CONFIGURATION_ERROR'
+  | 'COMPONENT_RENDER_FAILED';
+
+/** A code of the component or of the API. Later versions may add codes. */
+export type ErrorCode = ComponentErrorCode | (string & Record<never, never>);

@@ -23,7 +23,8 @@ export interface FrameStart {
   readonly protocol: number;
   readonly view: View;
   readonly token: Token;
-  readonly unitAddress: UnitAddress;
+  /** Null: the page named none, and the view is not `screening`. */
+  readonly unitAddress: UnitAddress | null;
   readonly userType: UserType;
   readonly endUserType: EndUserType | null;
   readonly applicationFee: number | null;
@@ -33,6 +34,9 @@ export interface FrameStart {
   readonly locale: string | null;
   readonly appearance: Appearance;
 }
+
+/** The language and the look of the view. */
+export type Dress = Pick<FrameStart, 'locale' | 'appearance'>;
 
 /** A part of the frame, in CSS pixels from its upper edge. */
 export interface Area {
@@ -64,6 +68,8 @@ export type PageMethods = {
 export type FrameMethods = {
   /** Once; a second call changes nothing. */
   start(start: unknown): void;
+  /** The page has another language or look. A frame of an older service does not have this method. */
+  dressed(dress: unknown): void;
   /** The page has a new token. */
   renewed(token: unknown): void;
 };

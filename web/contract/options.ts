@@ -6,8 +6,11 @@ export interface InitOptions {
   readonly baseUrl?: string;
   /** Address of the frame; by default `{baseUrl}/embedded`. */
   readonly embeddedUrl?: string;
-  /** A session grant that the integrator's server has issued (POST /v1/sessions). It is valid once. */
-  readonly sessionToken?: string;
+  /**
+   * A session grant that the integrator's server has issued (POST /v1/sessions), or a function that gets one. A grant is valid once; the
+   * function is called again when the instance needs another.
+   */
+  readonly sessionToken?: string | (() => Promise<string>);
   /** A BCP 47 tag. English and Spanish are supported; by default the browser chooses. */
   readonly locale?: string;
   readonly appearance?: Appearance;
@@ -47,28 +50,43 @@ export interface Prefill {
 
 export type Callbacks = { readonly [Name in CallbackName]?: (payload: CallbackPayloads[Name]) => void };
 
-export interface MountOptions extends Callbacks {
-  /** The place of the component: a CSS selector, or the element itself. Give one of the two. */
-  readonly selector?: string;
-  readonly element?: HTMLElement;
-  /** The home that the screening is for: 1 to 255 characters, or its parts. */
-  readonly unitAddress: UnitAddress;
+/** The place of the component: a CSS selector, or the element itself. Give one of the two. */
+export type Place =
+  | { readonly selector: string; readonly element?: never }
+  | { readonly element: HTMLElement; readonly selector?: never };
+
+interface ViewOptions extends Callbacks {
   readonly endUserType?: EndUserType;
   /** CONSUMER by default. */
   readonly userType?: UserType;
   /** Cents of the price that the platform keeps; 1 to 1,000,000. */
   readonly applicationFee?: number;
   readonly productId?: number;
-  /** A screening to continue. The view `report` needs it. */
-  readonly screeningId?: string;
   readonly prefill?: Prefill;
 }
 
+/** The options of `mount` by view. */
+export interface MountOptionsByView {
+  screening: Place &
+    ViewOptions & {
+      /** The home that the screening is for: 1 to 255 characters, or its parts. */
+      readonly unitAddress: UnitAddress;
+      /** A screening to continue. */
+      readonly screeningId?: string;
+    };
+  report: Place & ViewOptions & { readonly screeningId: string; readonly unitAddress?: UnitAddress };
+  income: Place & ViewOptions & { readonly screeningId?: string; readonly unitAddress?: UnitAddress };
+}
+
+export type MountOptions = MountOptionsByView[View];
+
 export interface ServiceInstance {
   /** Rejects with a plain error when an option is invalid. Later failures go to `onError`. */
-  mount(view: View, options: MountOptions): Promise<MountedView>;
+  mount<V extends View>(view: V, options: MountOptionsByView[V]): Promise<MountedView>;
   /** Receives the callbacks of all views of this instance. Returns a function that ends the subscription. */
   on<Name extends CallbackName>(name: Name, listener: (payload: CallbackPayloads[Name]) => void): () => void;
+  /** Changes the language and the look of all views, now and later. A field that is not named stays. */
+  update(options: Pick<InitOptions, 'locale' | 'appearance'>): void;
   /** Unmounts every view and deletes the token. */
   destroy(): void;
 }

@@ -1,7 +1,7 @@
 // The readers of both ends of the port. They copy a value field by field and freeze it; a value of the wrong shape becomes null.
 // Callbacks, fields and kinds that are missing here do not pass.
 import type { CallbackName, CallbackPayloads, UserType } from './callbacks.js';
-import { type Area, type FrameEvent, type FrameStart, PROTOCOL, type Token } from './messages.js';
+import { type Area, type Dress, type FrameEvent, type FrameStart, PROTOCOL, type Token } from './messages.js';
 import {
   readAppearance,
   readApplicationFee,
@@ -63,6 +63,7 @@ const PAYLOAD_READERS: { readonly [Name in CallbackName]: Reader<Payload<Name>> 
   onReportRevoked: sharing,
   onReportShareDeclined: sessionOnly,
   onReportUnavailable: fields<Payload<'onReportUnavailable'>>({ sessionId: readId, reasonCode: readCode }, {}),
+  onDone: fields<Payload<'onDone'>>({ sessionId: nullable(readId) }, {}),
   onIncomeReportComplete: fields<Payload<'onIncomeReportComplete'>>(
     { incomeSessionId: readId, route: readIncomeRoute },
     {},
@@ -100,6 +101,11 @@ const tokenFields = fields<Token>({ token: text(8_192, /^[\w.-]+$/), expiresAt: 
 /** For the frame: a token from the page. */
 export const readToken = orNull(total(tokenFields));
 
+const DRESS = { locale: withDefault(null, nullable(readLocale)), appearance: withDefault({}, readAppearance) };
+
+/** For the frame: another language or look. */
+export const readDress = orNull(total(fields<Dress>(DRESS, {})));
+
 /** For the frame: its instructions. Null also for a page of another protocol. */
 export const readFrameStart = orNull(
   total(
@@ -108,15 +114,14 @@ export const readFrameStart = orNull(
         protocol: withDefault(PROTOCOL, integer(PROTOCOL, PROTOCOL)),
         view: readView,
         token: tokenFields,
-        unitAddress: readUnitAddress,
+        unitAddress: withDefault(null, nullable(readUnitAddress)),
         userType: withDefault<UserType>('CONSUMER', readUserType),
         endUserType: withDefault(null, nullable(readEndUserType)),
         applicationFee: withDefault(null, nullable(readApplicationFee)),
         productId: withDefault(null, nullable(readProductId)),
         screeningId: withDefault(null, nullable(readUuid)),
         prefill: withDefault({}, readPrefill),
-        locale: withDefault(null, nullable(readLocale)),
-        appearance: withDefault({}, readAppearance),
+        ...DRESS,
       },
       {},
     ),

@@ -19,6 +19,7 @@ const REPLACES_THE_COMPONENT: Record<CallbackName, boolean> = {
   onReportRevoked: false,
   onReportShareDeclined: false,
   onReportUnavailable: false,
+  onDone: false,
   onIncomeReportComplete: false,
   onIncomeReportFailure: false,
   onError: false,

@@ -1,6 +1,6 @@
 // The choices in the form, as arguments of `init` and `mount`.
 import type { EndUserType, UserType, View } from '../contract/callbacks.js';
-import type { Appearance, InitOptions, MountOptions, Prefill } from '../contract/options.js';
+import type { Appearance, InitOptions, MountOptionsByView, Prefill } from '../contract/options.js';
 
 export type GrantChoice = 'none' | 'own' | 'child';
 
@@ -10,7 +10,7 @@ export interface Choice {
   readonly pageHandles: boolean;
   readonly view: View;
   readonly init: InitOptions;
-  readonly mount: Omit<MountOptions, 'selector'> & { readonly selector: string };
+  readonly mount: MountOptionsByView['screening'] & { readonly selector: string };
 }
 
 const APPEARANCE = [

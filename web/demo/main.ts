@@ -43,7 +43,10 @@ async function mountComponent(): Promise<void> {
     const made = await Service.init(publishableKey(choice), init);
     if (mine !== turn) return made.destroy();
     instance = made;
-    const view = await made.mount(choice.view, { ...choice.mount, ...callbacks(hear, choice.pageHandles) });
+    const view = await made.mount(choice.view, {
+      ...choice.mount,
+      ...callbacks(hear, choice.pageHandles),
+    });
     if (mine === turn) shown = { view, choice };
     say(`Mounted: ${choice.view}, account ${choice.account}.`);
   } catch (error) {

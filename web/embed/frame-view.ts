@@ -1,7 +1,7 @@
 // One view in the page, from `mount` to `unmount`: the frame, the port to it, and the callbacks that it triggers.
 import { connect, type Connection, PortMessenger, type RemoteProxy } from 'penpal';
 import type { CallbackName, CallbackPayloads } from '../contract/callbacks.js';
-import { componentError } from '../contract/codes.js';
+import { hostError } from '../contract/host-codes.js';
 import { languageOf } from '../contract/language.js';
 import {
   type Area,
@@ -16,7 +16,7 @@ import {
 import { MIN_HEIGHT, readArea, readFrameEvent } from '../contract/read-messages.js';
 import { TITLES } from '../contract/titles.js';
 import { readUuid } from '../contract/read-values.js';
-import { hint } from './console.js';
+import { hint, unheard } from './console.js';
 import { Listeners } from './listeners.js';
 import type { Mount } from './mount-options.js';
 import type { Settings } from './settings.js';
@@ -40,6 +40,7 @@ export class FrameView {
   #connection: Connection<FrameMethods> | null = null;
   /** The frame, once it has its instructions. */
   #started: RemoteProxy<FrameMethods> | null = null;
+  #motion: Animation | undefined;
   #isClosed = false;
   #screeningId: string | null;
 
@@ -94,11 +95,22 @@ export class FrameView {
     else this.#fail(exchanged.error);
   }
 
+  /** Passes on the language and the look that the page has now. */
+  dress(): void {
+    const { locale, appearance } = this.host.settings;
+    if (this.#frame) this.#frame.title = this.#title();
+    void this.#started?.dressed({ locale, appearance }).catch(ignore);
+  }
+
+  #title(): string {
+    return TITLES[this.mount.view][languageOf([this.host.settings.locale, ...navigator.languages])];
+  }
+
   #createFrame(): HTMLIFrameElement {
-    const { publishableKey, embeddedUrl, locale } = this.host.settings;
+    const { publishableKey, embeddedUrl } = this.host.settings;
     let address = `${embeddedUrl}/?key=${publishableKey}`;
     const frame = document.createElement('iframe');
-    frame.title = TITLES[this.mount.view][languageOf([locale, ...navigator.languages])];
+    frame.title = this.#title();
     frame.allow = 'payment';
     // The full address of the page may identify its visitor.
     frame.referrerPolicy = 'origin';
@@ -127,7 +139,7 @@ export class FrameView {
     this.#frame?.contentWindow?.postMessage(PORT_MESSAGE, new URL(this.host.settings.embeddedUrl).origin, [port2]);
   };
 
-  readonly #loadFailed = (): void => this.#fail(componentError('IFRAME_LOAD_FAILED'));
+  readonly #loadFailed = (): void => this.#fail(hostError('IFRAME_LOAD_FAILED'));
 
   /** Has no prototype, because penpal calls any method here that the frame names. */
   readonly #methods: PageMethods = Object.assign(Object.create(null) as object, {
@@ -178,7 +190,7 @@ export class FrameView {
     if (fields.length > 0)
       this.#tellWarning({
         code: 'INVALID_PREFILL_FIELDS',
-        message: 'Some prefill fields are unknown or no strings, and are left out.',
+        message: 'Unknown prefill fields, and fields that are no strings, are left out.',
         fields,
       });
     const { grant } = this.host.tokens;
@@ -196,16 +208,30 @@ export class FrameView {
   /** Returns whether the page listens to the callback. */
   #tell(event: FrameEvent): boolean {
     const isHeard = this.#listeners.has(event.name) || this.host.listeners.has(event.name);
-    if (event.name === 'onResize' && this.#frame) this.#frame.style.height = `${event.payload.height}px`;
+    if (event.name === 'onResize') this.#resize(event.payload.height);
+    if (event.name === 'onError' && !isHeard) unheard(event.payload);
     this.#listeners.tell(event);
     this.host.listeners.tell(event);
     return isHeard;
+  }
+
+  /** The content below glides to its place, unless motion is reduced. */
+  #resize(height: number): void {
+    const frame = this.#frame;
+    if (!frame) return;
+    const before = frame.offsetHeight;
+    frame.style.height = `${height}px`;
+    this.#motion?.cancel();
+    if (!matchMedia('(prefers-reduced-motion: reduce)').matches)
+      this.#motion = frame.animate({ height: [`${before}px`, `${height}px`] }, 200);
   }
 
   /** Scrolls at once and as little as needed, the page or an element in it. */
   #show(area: Area | null): void {
     const frame = this.#frame;
     if (!area || !frame || (frame.getRootNode() as Document | ShadowRoot).activeElement !== frame) return;
+    // The page cannot scroll to a part of the frame that it has no room for yet.
+    this.#motion?.cancel();
     frame.style.scrollMargin = `${-area.top}px 0 ${area.bottom - frame.offsetHeight}px`;
     frame.scrollIntoView({ block: 'nearest', behavior: 'instant' });
     frame.style.scrollMargin = '';
@@ -218,7 +244,7 @@ export class FrameView {
         `the frame at ${embeddedUrl} did not answer. Is ${location.origin} among the origins of the publishable key, and does the ` +
           `Content-Security-Policy of this page have frame-src ${new URL(embeddedUrl).origin}?`,
       );
-      this.#fail(componentError('IFRAME_TIMEOUT'));
+      this.#fail(hostError('IFRAME_TIMEOUT'));
     }, LOAD_TIMEOUT_MS);
   }
 
@@ -228,7 +254,7 @@ export class FrameView {
   }
 
   #failSoon(code: 'SYSTEM_CONFIGURATION_ERROR' | 'IFRAME_ERROR'): void {
-    this.#timer = setTimeout(() => this.#fail(componentError(code)));
+    this.#timer = setTimeout(() => this.#fail(hostError(code)));
   }
 
   /** The view cannot be shown. It leaves the page, so that the page can mount it again. */

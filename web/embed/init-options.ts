@@ -1,7 +1,16 @@
 import { APPEARANCE_READERS, readAppearance, readLocale } from '../contract/read-values.js';
 import type { InitOptions } from '../contract/options.js';
+import { nameUnknown } from './console.js';
 import { type REJECTIONS, rejection } from './rejections.js';
 import type { Settings } from './settings.js';
+
+const INIT_OPTIONS: readonly string[] = [
+  'baseUrl',
+  'embeddedUrl',
+  'sessionToken',
+  'locale',
+  'appearance',
+] satisfies (keyof InitOptions)[];
 
 const KEY = /^pk_(?:live|test)_[A-Za-z0-9_-]{16,}$/;
 const LOOPBACK = /^(?:localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
@@ -32,16 +41,15 @@ export function readSettings(publishableKey: unknown, given: unknown, defaultBas
   };
   if (baseUrl === null) throw rejection('baseUrlUnknown');
   const service = readAddress(baseUrl, 'baseUrl');
-  if (!isSessionToken(sessionToken)) throw rejection('sessionToken');
-  if (!isLocale(locale)) throw rejection('locale');
-  const look = readLook(appearance);
+  if (sessionToken !== null && typeof sessionToken !== 'function' && !isGrant(sessionToken))
+    throw rejection('sessionToken');
+  nameUnknown(given, INIT_OPTIONS);
   return {
     publishableKey,
     baseUrl: service,
     embeddedUrl: embeddedUrl === undefined ? `${service}/embedded` : readAddress(embeddedUrl, 'embeddedUrl'),
-    sessionToken,
-    locale,
-    appearance: look,
+    sessionToken: sessionToken as Settings['sessionToken'],
+    ...readDress(locale, appearance),
   };
 }
 
@@ -49,19 +57,15 @@ function isKey(value: unknown): value is string {
   return typeof value === 'string' && KEY.test(value);
 }
 
-function readLook(value: unknown): Settings['appearance'] {
-  const read = isAppearance(value) ? readAppearance(value) : undefined;
+/** Throws the plain error with which `init` rejects, and `update` throws. */
+export function readDress(locale: unknown, appearance: unknown): Pick<Settings, 'locale' | 'appearance'> {
+  if (locale !== null && readLocale(locale) === undefined) throw rejection('locale');
+  const read = isAppearance(appearance) ? readAppearance(appearance) : undefined;
   if (read === undefined) throw rejection('appearance');
-  return read;
+  return { locale: locale as string | null, appearance: read };
 }
 
-function isSessionToken(value: unknown): value is string | null {
-  return value === null || (typeof value === 'string' && value !== '');
-}
-
-function isLocale(value: unknown): value is string | null {
-  return value === null || readLocale(value) !== undefined;
-}
+export const isGrant = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
 function isAppearance(value: unknown): value is object {
   if (typeof value !== 'object' || value === null) return false;

@@ -1,5 +1,6 @@
 import type { MountedView, ServiceInstance } from '../contract/options.js';
 import { FrameView, type Host } from './frame-view.js';
+import { readDress } from './init-options.js';
 import type { Settings } from './settings.js';
 import { Listeners } from './listeners.js';
 import { isCallbackName, readMount } from './mount-options.js';
@@ -53,6 +54,12 @@ export function createInstance(settings: Settings): ServiceInstance {
       if (!isCallbackName(name)) throw rejection('callbackName');
       if (typeof listener !== 'function') throw rejection('callback');
       return listeners.add(name, listener);
+    },
+
+    update(options) {
+      const { locale = settings.locale, appearance = settings.appearance } = options;
+      Object.assign(settings, readDress(locale, appearance));
+      for (const view of views) view.dress();
     },
 
     destroy() {

@@ -13,12 +13,13 @@ import {
   readView,
 } from '../contract/read-values.js';
 import type { Reader } from '../contract/readers.js';
+import { nameUnknown } from './console.js';
 import { type REJECTIONS, rejection } from './rejections.js';
 
 export interface Mount {
   readonly view: View;
   readonly element: HTMLElement;
-  readonly unitAddress: UnitAddress;
+  readonly unitAddress: UnitAddress | null;
   readonly userType: UserType;
   readonly endUserType: EndUserType | null;
   readonly applicationFee: number | null;
@@ -30,7 +31,19 @@ export interface Mount {
   readonly callbacks: Callbacks;
 }
 
-type Given = { readonly [Name in keyof MountOptions]?: unknown };
+const OPTIONS = [
+  'selector',
+  'element',
+  'unitAddress',
+  'endUserType',
+  'userType',
+  'applicationFee',
+  'productId',
+  'screeningId',
+  'prefill',
+] as const satisfies (keyof MountOptions)[];
+
+type Given = { readonly [Name in (typeof OPTIONS)[number] | CallbackName]?: unknown };
 
 /** Throws the plain error with which `mount` rejects. */
 export function readMount(givenView: unknown, given: unknown): Mount {
@@ -38,16 +51,17 @@ export function readMount(givenView: unknown, given: unknown): Mount {
   if (view === undefined) throw rejection('view');
   if (typeof given !== 'object' || given === null) throw rejection('mountOptions');
   const options = given as Given;
-  const unitAddress = readUnitAddress(options.unitAddress);
-  if (unitAddress === undefined) throw rejection('unitAddress');
   const read = <T>(name: keyof Given & keyof typeof REJECTIONS, reader: Reader<T>): T | null => {
     if (options[name] === undefined) return null;
     const value = reader(options[name]);
     if (value === undefined) throw rejection(name);
     return value;
   };
+  const unitAddress = read('unitAddress', readUnitAddress);
+  if (view === 'screening' && unitAddress === null) throw rejection('unitAddress');
   const screeningId = read('screeningId', readUuid);
   if (view === 'report' && screeningId === null) throw rejection('screeningIdMissing');
+  nameUnknown(given, [...OPTIONS, ...CALLBACK_NAMES]);
   return {
     view,
     unitAddress,

@@ -1,4 +1,4 @@
-// The options of `init`, after reading.
+// The options of `init`, after reading. `update` changes the last two.
 import type { Appearance } from '../contract/options.js';
 
 export interface Settings {
@@ -6,7 +6,7 @@ export interface Settings {
   /** Without a trailing slash, like `embeddedUrl`. */
   readonly baseUrl: string;
   readonly embeddedUrl: string;
-  readonly sessionToken: string | null;
-  readonly locale: string | null;
-  readonly appearance: Appearance;
+  readonly sessionToken: string | (() => unknown) | null;
+  locale: string | null;
+  appearance: Appearance;
 }

@@ -1,6 +1,6 @@
 // One request for a token. The page makes it, because the publishable key allows the page's origin.
 import type { CallbackPayloads } from '../contract/callbacks.js';
-import { COMPONENT_ERRORS, componentError, type ComponentErrorCode } from '../contract/codes.js';
+import { HOST_ERRORS, hostError, type HostErrorCode } from '../contract/host-codes.js';
 import type { Token } from '../contract/messages.js';
 import { readCode, readMessage } from '../contract/read-values.js';
 import { readToken } from '../contract/read-messages.js';
@@ -80,7 +80,7 @@ export async function exchangeToken(
     status = reply.status;
     retryAfterSeconds = retryAfterOf(reply);
     if (!reply.ok)
-      return refused(body === undefined ? componentError('UNKNOWN_ERROR', status) : refusalIn(body, failed, status));
+      return refused(body === undefined ? hostError('UNKNOWN_ERROR', status) : refusalIn(body, failed, status));
     const { token, expires_in, grant } = (body ?? {}) as Record<string, unknown>;
     const lifetime = readLifetime(expires_in) ?? NaN;
     const read = readToken({ token, expiresAt: askedAt + lifetime * 1_000 });
@@ -91,7 +91,7 @@ export async function exchangeToken(
     clearTimeout(timer);
     ended.removeEventListener('abort', abort);
   }
-  return refused(componentError(failed, status));
+  return refused(hostError(failed, status));
 }
 
 function parse(text: string): unknown {
@@ -102,15 +102,15 @@ function parse(text: string): unknown {
   }
 }
 
-function refusalIn(body: unknown, failed: ComponentErrorCode, status: number): ErrorPayload {
+function refusalIn(body: unknown, failed: HostErrorCode, status: number): ErrorPayload {
   const error = ((body as { error?: unknown } | null)?.error ?? {}) as Record<string, unknown>;
   const code = readCode(error['code']);
-  if (code === undefined) return componentError(failed, status);
-  if (Object.hasOwn(COMPONENT_ERRORS, code)) return componentError(code as ComponentErrorCode, status);
+  if (code === undefined) return hostError(failed, status);
+  if (Object.hasOwn(HOST_ERRORS, code)) return hostError(code as HostErrorCode, status);
   const recoverable = boolean(error['recoverable']);
   return {
     code,
-    message: readMessage(error['message']) ?? COMPONENT_ERRORS[failed].message,
+    message: readMessage(error['message']) ?? HOST_ERRORS[failed].message,
     ...(recoverable !== undefined && { recoverable }),
   };
 }

@@ -1,10 +1,11 @@
 // The token of an instance. It is exchanged at the first mount, shared by all views, and renewed before it expires or when the service
 // refuses it.
 // Only one exchange runs at a time.
-import { componentError } from '../contract/codes.js';
+import { hostError } from '../contract/host-codes.js';
 import type { Token } from '../contract/messages.js';
 import { pauseBeforeRepeat } from '../contract/repeats.js';
-import { hint } from './console.js';
+import { callbackThrew, hint } from './console.js';
+import { isGrant } from './init-options.js';
 import type { Settings } from './settings.js';
 import { type Exchanged, exchangeToken, type Grant, type Refused } from './token-exchange.js';
 
@@ -13,6 +14,8 @@ const RENEWED_AT = 0.9;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 /** The shortest time between a failed renewal and the next one. */
 const SHORTEST_PAUSE_MS = 5_000;
+/** For the page's function that gets a grant. */
+const GRANT_LIMIT_MS = 30_000;
 
 export class Tokens {
   #token: Token | null = null;
@@ -20,7 +23,7 @@ export class Tokens {
   /** The token that replaced a refused one. It is not replaced for the same reason again. */
   #lastResort: string | null = null;
   #grant: Grant | null = null;
-  #sessionToken: string | null;
+  #sessionToken: string | null = null;
   #running: Promise<Exchanged> | null = null;
   /** Aborts the running exchange. */
   #ended = new AbortController();
@@ -36,7 +39,7 @@ export class Tokens {
     private readonly settings: Settings,
     private readonly settled: (exchanged: Exchanged) => void,
   ) {
-    this.#sessionToken = settings.sessionToken;
+    if (typeof settings.sessionToken === 'string') this.#sessionToken = settings.sessionToken;
   }
 
   /** The outcome for the session grant; null when the page gave none, and before the first exchange. */
@@ -106,23 +109,25 @@ export class Tokens {
     // Compares clock times, because timers stop while a computer sleeps and the clock does not.
     const isGood = before !== null && Date.now() < before.expiresAt;
     // A token under a grant can only be renewed. A new exchange without the grant could give the token of another account.
-    const needsBefore = this.#grant?.consumed === true;
-    if (needsBefore && !isGood) return { error: componentError('AUTH_TOKEN_INVALID') };
+    // A page with a function can give another grant.
+    const needsBefore = this.#grant?.consumed === true && typeof this.settings.sessionToken !== 'function';
+    if (needsBefore && !isGood) return { error: hostError('AUTH_TOKEN_INVALID') };
     const renewed = isGood && (needsBefore || !isRefused) ? before.token : null;
     const exchanged = await this.#askWith(renewed, ended);
     if (renewed === null || 'token' in exchanged || exchanged.error.code !== 'AUTH_UNAUTHORIZED') return exchanged;
     // Valid by this clock, but not for the service.
-    return needsBefore ? { error: componentError('AUTH_TOKEN_INVALID') } : this.#askWith(null, ended);
+    return needsBefore ? { error: hostError('AUTH_TOKEN_INVALID') } : this.#askWith(null, ended);
   }
 
   async #askWith(renewed: string | null, ended: AbortSignal): Promise<Exchanged> {
     const failed = this.#token === null ? 'TOKEN_EXCHANGE_FAILED' : 'TOKEN_REFRESH_FAILED';
     for (let repeats = 0; ; repeats += 1) {
+      if (renewed === null && !(await this.#getGrant(ended))) return { error: hostError(failed) };
       this.#isRedeeming = this.#sessionToken !== null;
       const wanted = { sessionToken: this.#sessionToken, renewed, failed } as const;
       const exchanged = await exchangeToken(this.settings, wanted, ended);
       this.#isRedeeming = false;
-      if ('token' in exchanged) return this.#isLost(exchanged.grant) ? { error: componentError(failed) } : exchanged;
+      if ('token' in exchanged) return this.#isLost(exchanged.grant) ? { error: hostError(failed) } : exchanged;
       // A 4xx reply means that the grant was not redeemed.
       if (exchanged.status < 400 || exchanged.status >= 500) this.#mayBeRedeemed = true;
       const pauseMs = this.#pauseAfter(exchanged, repeats);
@@ -130,6 +135,19 @@ export class Tokens {
       await pause(pauseMs, ended);
       if (ended.aborted) return exchanged;
     }
+  }
+
+  /** Asks the page for a grant, if it has a function and no grant waits. False: the page gave none in time. */
+  async #getGrant(ended: AbortSignal): Promise<boolean> {
+    const { sessionToken } = this.settings;
+    if (typeof sessionToken !== 'function' || this.#sessionToken !== null) return true;
+    try {
+      const given = await Promise.race([sessionToken(), pause(GRANT_LIMIT_MS, ended)]);
+      if (isGrant(given)) this.#sessionToken = given;
+    } catch (error) {
+      callbackThrew('sessionToken', error);
+    }
+    return this.#sessionToken !== null;
   }
 
   /**

@@ -1,17 +1,19 @@
 // Shows the person's current place, in their language and in the page's colours.
 import { Component, type ComponentChildren } from 'preact';
-import { useEffect, useLayoutEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { FrameSettings } from '../contract/frame-settings.js';
 import { type Language, languageOf } from '../contract/language.js';
-import type { Area, FrameStart } from '../contract/messages.js';
+import type { Area, Dress, FrameStart } from '../contract/messages.js';
 import { TITLES } from '../contract/titles.js';
 import type { Api } from './api/api.js';
+import type { ScreeningOptions } from './api/wire.js';
 import { applyAppearance } from './appearance.js';
 import { Flow, type FlowParts, type Shown } from './flow.js';
 import { tellGeometry } from './geometry.js';
 import { LanguageContext } from './parts/language.js';
 import { Layout } from './parts/layout.js';
-import { Spinner, TakesFocus } from './parts/step.js';
+import { Skeleton } from './parts/skeleton.js';
+import { TakesFocus } from './parts/step.js';
 import type { Place } from './place.js';
 import { progressOf } from './progress.js';
 import { Crashed, Failed } from './screens.js';
@@ -24,18 +26,25 @@ export interface AppProps {
   readonly emit: FlowParts['emit'];
   readonly known: (sessionId: string) => void;
   readonly showFocus: (area: Area) => void;
+  /** Takes the function that receives another language or look. */
+  readonly onDress: (wear: (dress: Dress) => void) => void;
 }
 
-export function App({ settings, start, api, emit, known, showFocus }: AppProps) {
-  const language = languageOf([start.locale, ...navigator.languages]);
+export function App({ settings, start, api, emit, known, showFocus, onDress }: AppProps) {
+  const [dress, setDress] = useState<Dress>(start);
+  const language = languageOf([dress.locale, ...navigator.languages]);
   const title = TITLES[start.view][language];
   const [shown, show] = useState<Shown>({ kind: 'loading' });
   const flow = useMemo(() => new Flow({ settings, start, api, language, emit, known, show }), []);
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     document.documentElement.lang = language;
     document.title = title;
-    applyAppearance(start.appearance);
+    void flow.speak(language);
+  }, [language]);
+  useLayoutEffect(() => applyAppearance(dress.appearance), [dress.appearance]);
+  useEffect(() => {
+    onDress(setDress);
     void flow.open();
     const unexpected = (): void => flow.fail('SYSTEM_INTERNAL_ERROR');
     // An error event without an error is a notice of the browser, such as that of a ResizeObserver that continues in the next frame.
@@ -47,9 +56,17 @@ export function App({ settings, start, api, emit, known, showFocus }: AppProps) 
   }, []);
 
   const journey = shown.kind === 'place' ? shown.journey : null;
+  // It stays above a failure.
+  const brand = useRef<ScreeningOptions['brand']>(undefined);
+  brand.current = journey?.options.brand ?? brand.current;
   return (
     <LanguageContext.Provider value={language}>
-      <Layout title={title} progress={progressOf(shown)} testMode={journey?.options.environment === 'test'}>
+      <Layout
+        title={title}
+        progress={progressOf(shown)}
+        testMode={journey?.options.environment === 'test'}
+        brand={brand.current}
+      >
         <Screen
           key={shown.kind === 'place' ? screenOf(shown.place) : shown.kind}
           flow={flow}
@@ -73,7 +90,7 @@ interface ScreenProps {
 }
 
 function Screen({ flow, shown, language }: ScreenProps) {
-  if (shown.kind === 'loading') return <Spinner />;
+  if (shown.kind === 'loading') return <Skeleton />;
   if (shown.kind === 'failed')
     return (
       <TakesFocus.Provider value={!shown.first}>

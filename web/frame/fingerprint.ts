@@ -1,5 +1,5 @@
 // The device check. The collector's script runs in the frame, and its result is part of the submission.
-import type { ComponentErrorCode } from '../contract/codes.js';
+import type { ComponentErrorCode } from '../contract/callbacks.js';
 import type { FrameSettings } from '../contract/frame-settings.js';
 import type { Fingerprint } from './api/wire.js';
 import { forgetScript, loadScript } from './trusted-types.js';

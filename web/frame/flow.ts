@@ -1,13 +1,14 @@
 // Leads a person through the view: fetches the session's state, chooses the screen, and notifies the page.
 // It knows no markup; app.tsx shows the screens.
-import type { CallbackPayloads } from '../contract/callbacks.js';
-import { COMPONENT_ERRORS, componentError, type ComponentErrorCode } from '../contract/codes.js';
+import type { CallbackPayloads, ComponentErrorCode } from '../contract/callbacks.js';
+import { COMPONENT_ERRORS, componentError } from '../contract/codes.js';
 import type { FrameSettings } from '../contract/frame-settings.js';
 import type { Language } from '../contract/language.js';
 import type { FrameEvent, FrameStart } from '../contract/messages.js';
 import type { Answer, Api } from './api/api.js';
 import type { Refusal, ScreeningOptions, Session, SessionStatus } from './api/wire.js';
 import type { Journey } from './journey.js';
+import { PARTS } from './parts/texts.js';
 import { firstPlace, isStep, type Place, placeOf } from './place.js';
 import { settle } from './settle.js';
 
@@ -18,6 +19,8 @@ export type Shown =
       readonly kind: 'failed';
       readonly problem: Refusal;
       readonly again: (() => void) | null;
+      /** The account's contact for help, if it is known yet. */
+      readonly support?: string | null | undefined;
       /** True when no screen was shown before. */
       readonly first: boolean;
     }
@@ -56,15 +59,29 @@ export class Flow {
   /** Callbacks that happen once, each with its session. */
   private readonly told = new Set<string>();
 
+  private language: Language;
+
   constructor(private readonly parts: FlowParts) {
     this.start = parts.start;
+    this.language = parts.language;
+  }
+
+  /** The page wants another language. Typed text stays. */
+  async speak(language: Language): Promise<void> {
+    if (language === this.language) return;
+    this.language = language;
+    this.showAgain();
+    const options = await this.askOptions();
+    if (!options.ok || language !== this.language) return;
+    this.options = options.body;
+    this.showAgain();
   }
 
   async open(): Promise<void> {
-    const { api, language, start, show } = this.parts;
+    const { start, show } = this.parts;
     show({ kind: 'loading' });
     const [options, session] = await Promise.all([
-      api.call<ScreeningOptions>({ method: 'GET', path: `/screening/options?language=${language}` }),
+      this.askOptions(),
       start.screeningId === null || start.view === 'income' ? null : this.ask(start.screeningId),
     ]);
     // Recipients of a shared report may see the report, but not its session.
@@ -202,6 +219,11 @@ export class Flow {
     this.parts.show({ kind: 'place', place, first, journey: this.journey(place) });
   }
 
+  private showAgain(): void {
+    const { place } = this;
+    if (place !== null) this.parts.show({ kind: 'place', place, first: false, journey: this.journey(place) });
+  }
+
   private tellStanding(place: Place): void {
     const { session } = this;
     if (!session || this.start.view !== 'screening') return;
@@ -213,8 +235,8 @@ export class Flow {
   }
 
   private journey(place: Place): Journey {
-    const { settings, api, language, emit } = this.parts;
-    const { start, options, session, tell, follow, choose, startAgain, next, screened } = this;
+    const { settings, api, emit } = this.parts;
+    const { language, start, options, session, tell, follow, choose, startAgain, next, screened } = this;
     if (!options) throw new Error('A screen is shown before the options are there.');
     return {
       settings,
@@ -230,7 +252,9 @@ export class Flow {
       next,
       screened,
       fail: (problem) => this.fail(problem),
+      account: options.brand?.displayName ?? PARTS[language].theCompany,
       askPage: (name, sessionId) => emit({ name, payload: { sessionId } }),
+      leave: () => emit({ name: 'onDone', payload: { sessionId: session?.id ?? start.screeningId } }),
       changed: (complete) => {
         if (isStep(place)) tell('onChange', { step: place, complete });
       },
@@ -239,7 +263,12 @@ export class Flow {
 
   private stop(problem: Refusal, again: (() => void) | null): void {
     this.fail(problem);
-    this.parts.show({ kind: 'failed', problem, again, first: this.place === null });
+    const { support } = this.options ?? {};
+    this.parts.show({ kind: 'failed', problem, again, support, first: this.place === null });
+  }
+
+  private askOptions(): Promise<Answer<ScreeningOptions>> {
+    return this.parts.api.call({ method: 'GET', path: `/screening/options?language=${this.language}` });
   }
 
   private ask(id: string): Promise<Answer<SessionStatus>> {

@@ -1,6 +1,5 @@
 // The data and the functions of every step of the frame. flow.ts makes them.
-import type { CallbackPayloads } from '../contract/callbacks.js';
-import type { ComponentErrorCode } from '../contract/codes.js';
+import type { CallbackPayloads, ComponentErrorCode } from '../contract/callbacks.js';
 import type { FrameSettings } from '../contract/frame-settings.js';
 import type { Language } from '../contract/language.js';
 import type { FrameStart } from '../contract/messages.js';
@@ -13,6 +12,8 @@ export interface Journey {
   readonly options: ScreeningOptions;
   readonly api: Api;
   readonly language: Language;
+  /** The account's name, for people. */
+  readonly account: string;
   /** The API's latest state; null before a submission. */
   readonly session: Session | SessionStatus | null;
   /** Triggers a callback of the page. */
@@ -21,6 +22,8 @@ export interface Journey {
   fail(problem: ComponentErrorCode | Refusal): void;
   /** Asks the page to print or to download the report. False: the page does not, so the frame must. */
   askPage(name: 'handlePrintRequested' | 'handleDownloadRequested', sessionId: string): Promise<boolean>;
+  /** Triggers `onDone`. False: the page does not listen, so the person stays. */
+  leave(): Promise<boolean>;
   /** Triggers `onChange` for the current step. */
   changed(complete: boolean): void;
   /**

@@ -1,17 +1,18 @@
 // The frame application: waits for the page that embeds it, and shows the view that the page asks for.
 import { connect, PortMessenger } from 'penpal';
-import { render } from 'preact';
+import { type ComponentChild, render } from 'preact';
 import { COMPONENT_ERRORS } from '../contract/codes.js';
 import { languageOf } from '../contract/language.js';
 import {
   type Area,
+  type Dress,
   type FrameEvent,
   type FrameMethods,
   type PageMethods,
   PORT_MESSAGE,
   type Token,
 } from '../contract/messages.js';
-import { readFrameStart, readToken } from '../contract/read-messages.js';
+import { readDress, readFrameStart, readToken } from '../contract/read-messages.js';
 import { Client } from './api/client.js';
 import { App } from './app.js';
 import { browser } from './browser.js';
@@ -25,6 +26,7 @@ const TOKEN_LIMIT_MS = 30_000;
 function run(port: MessagePort): void {
   let token: Token | null = null;
   let started = false;
+  let wear: (dress: Dress) => void = () => undefined;
   // Has no prototype, because penpal calls any method here that the page names.
   const methods: FrameMethods = Object.assign(Object.create(null) as object, {
     start(argument: unknown) {
@@ -38,8 +40,12 @@ function run(port: MessagePort): void {
       started = true;
       token = start.token;
       const client = new Client({ ...browser, apiUrl: settings.apiUrl, token: tokenFor });
-      const told = { emit, known, showFocus };
-      render(<App settings={settings} start={start} api={client} {...told} />, document.body);
+      const told = { emit, known, showFocus, onDress: (listener: typeof wear) => void (wear = listener) };
+      show(<App settings={settings} start={start} api={client} {...told} />);
+    },
+    dressed(argument: unknown) {
+      const dress = readDress(argument);
+      if (dress) wear(dress);
     },
     renewed(argument: unknown) {
       token = readToken(argument) ?? token;
@@ -59,11 +65,10 @@ function run(port: MessagePort): void {
     void emit({ name: 'onError', payload: problem });
     const language = languageOf(navigator.languages);
     document.documentElement.lang = language;
-    render(
+    show(
       <LanguageContext.Provider value={language}>
         <Failed language={language} shown={{ kind: 'failed', problem, again: null, first: true }} />
       </LanguageContext.Provider>,
-      document.body,
     );
   }
 
@@ -85,6 +90,12 @@ function run(port: MessagePort): void {
     if (answer) token = answer;
     return answer?.token ?? null;
   }
+}
+
+/** In the place of the outline with which the page begins. */
+function show(content: ComponentChild): void {
+  document.body.replaceChildren();
+  render(content, document.body);
 }
 
 /** The page has removed the frame or is reloading, so no receiver is left. */

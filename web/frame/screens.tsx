@@ -4,9 +4,11 @@ import type { Language } from '../contract/language.js';
 import type { SessionStatus } from './api/wire.js';
 import { browser } from './browser.js';
 import type { StepProps } from './journey.js';
-import { useTexts } from './parts/language.js';
+import { fill, useTexts } from './parts/language.js';
+import { Leave } from './parts/leave.js';
 import { refusalText } from './parts/refusals.js';
 import { Alert, Button, Spinner, StepFrame } from './parts/step.js';
+import { Support } from './parts/support.js';
 import { PARTS } from './parts/texts.js';
 import type { Shown } from './flow.js';
 import { FRAME } from './texts.js';
@@ -52,27 +54,30 @@ export function Waiting({ journey }: StepProps) {
 }
 
 /** An agent or an organization has finished. */
-export function Verified() {
+export function Verified({ journey }: StepProps) {
   const texts = useTexts(FRAME);
-  return <Good title={texts.verified} lead={texts.verifiedLead} />;
+  return <Good journey={journey} title={texts.verified} lead={texts.verifiedLead} />;
 }
 
 /** The consumer has finished. */
 export function Done({ journey }: StepProps) {
   const texts = useTexts(FRAME);
-  if (journey.start.view === 'income') return <Good title={texts.incomeDone} lead={texts.incomeDoneLead} />;
-  return <Good title={texts.done} lead={texts.doneLead} />;
+  if (journey.start.view === 'income')
+    return <Good journey={journey} title={texts.incomeDone} lead={texts.incomeDoneLead} />;
+  return <Good journey={journey} title={texts.done} lead={texts.doneLead} />;
 }
 
-function Good({ title, lead }: { readonly title: string; readonly lead: string }) {
+interface GoodProps extends StepProps {
+  readonly title: string;
+  readonly lead: string;
+}
+
+function Good({ journey, title, lead }: GoodProps) {
   return (
-    <div class="finished">
-      <svg class="tick-mark" viewBox="0 0 48 48" aria-hidden="true">
-        <circle cx="24" cy="24" r="24" />
-        <path d="m14 24.5 7 7 13-14" />
-      </svg>
-      <StepFrame title={title} lead={lead} />
-    </div>
+    <StepFrame sign="good" title={title} lead={fill(lead, { account: journey.account })}>
+      <Leave journey={journey} />
+      <Support contact={journey.options.support} />
+    </StepFrame>
   );
 }
 
@@ -82,13 +87,14 @@ export interface FailedProps {
 }
 
 /** Nothing can be shown. */
-export function Failed({ language, shown: { problem, again } }: FailedProps) {
+export function Failed({ language, shown: { problem, again, support } }: FailedProps) {
   const texts = useTexts(FRAME);
   const { again: tryAgain } = useTexts(PARTS);
   return (
-    <StepFrame title={texts.failed}>
+    <StepFrame sign="stopped" title={texts.failed}>
       <Alert>{refusalText(language, problem)}</Alert>
       {again && <Button onPress={again}>{tryAgain}</Button>}
+      <Support contact={support} />
     </StepFrame>
   );
 }

@@ -14,9 +14,9 @@ export const FRAME = {
     verified: 'You are verified',
     verifiedLead: 'Your identity is confirmed. There is nothing more to do here.',
     done: 'All done',
-    doneLead: 'Thank you. You can leave this page now.',
+    doneLead: 'Thank you. There is nothing more to do here.',
     incomeDone: 'Your income is confirmed',
-    incomeDoneLead: 'The report is ready for whoever asked for it. You can leave this page now.',
+    incomeDoneLead: 'The report is ready for {account}.',
   },
   es: {
     failed: 'No podemos continuar',
@@ -31,8 +31,8 @@ export const FRAME = {
     verified: 'Su identidad está verificada',
     verifiedLead: 'Confirmamos su identidad. No hay nada más que hacer aquí.',
     done: 'Listo',
-    doneLead: 'Gracias. Ya puede salir de esta página.',
+    doneLead: 'Gracias. No hay nada más que hacer aquí.',
     incomeDone: 'Sus ingresos están confirmados',
-    incomeDoneLead: 'El informe está listo para quien lo solicitó. Ya puede salir de esta página.',
+    incomeDoneLead: 'El informe está listo para {account}.',
   },
 } satisfies Texts<string>;

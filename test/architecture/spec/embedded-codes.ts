@@ -8,6 +8,7 @@ export const CALLBACK_WEBHOOKS: Readonly<Record<string, readonly string[]>> = {
   onVerificationSuccess: ['screening.completed', 'screening.step_up_required'],
   onVerificationFailure: ['screening.blocked', 'screening.step_up_required'],
   onReportUnavailable: ['report.unavailable'],
+  onDone: [],
   onIncomeReportComplete: ['income_report.completed'],
   onIncomeReportFailure: ['income_report.failed'],
   onReady: [],

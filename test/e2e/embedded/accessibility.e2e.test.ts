@@ -66,7 +66,7 @@ describe('Every screen', () => {
     const found: string[] = [];
     const walked = await Promise.all((['en', 'es'] as const).map((language) => walk(language, found)));
     expect(found).toEqual([]);
-    expect(walked.map((screens) => screens.length)).toEqual([30, 30]);
+    expect(walked.map((screens) => screens.length)).toEqual([31, 31]);
   });
 
   async function walk(language: Language, found: string[]): Promise<string[]> {
@@ -93,6 +93,22 @@ describe('Every screen', () => {
     await host.close();
     return screens;
   }
+});
+
+describe('The first step', () => {
+  it('has an outline until it is there, and then leaves the live region empty', async () => {
+    const host = await embedding.open();
+    const outline = host.frame.locator('.skeleton');
+    await host.page.route('**/screening/options*', async (route) => {
+      await outline.waitFor();
+      await route.continue();
+    });
+    await host.mount();
+    await host.hears('onReady');
+    expect(await outline.count()).toBe(0);
+    await host.frame.locator('[aria-live]:empty').waitFor({ state: 'attached' });
+    await host.close();
+  });
 });
 
 describe('The keyboard alone', () => {
@@ -240,7 +256,7 @@ describe('The keyboard alone', () => {
     await keyboard.press('Enter');
 
     await comesTo('Your screening report');
-    await frame.getByRole('heading', { name: 'Share your report?' }).waitFor();
+    await frame.getByRole('heading', { name: 'Share with Elm Street Homes?' }).waitFor();
     await tabTo('Share my report');
     await keyboard.press('Enter');
     await comesTo('Your report is shared');
@@ -248,7 +264,7 @@ describe('The keyboard alone', () => {
     await keyboard.press('Space');
     await comesTo('Stop sharing for good?');
     await tabTo('Keep sharing');
-    await tabTo('Stop sharing for good', 'Shift+Tab');
+    await tabTo('Stop sharing for good');
     await keyboard.press('Enter');
     await comesTo('You have stopped sharing your report');
     expect(await host.hears('onReportRevoked')).toMatchObject({ reportId: expect.any(String) });

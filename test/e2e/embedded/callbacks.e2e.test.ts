@@ -2,7 +2,8 @@
 // suites of the steps do not cover.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Frame } from 'playwright-core';
-import { COMPONENT_ERRORS, type ComponentErrorCode } from '../../../web/contract/codes.js';
+import type { ComponentErrorCode } from '../../../web/contract/callbacks.js';
+import { COMPONENT_ERRORS } from '../../../web/contract/codes.js';
 import { browserOfPeople } from '../../support/browsers.js';
 import { ANA, DetailsForm, type Typed } from '../../support/details-form.js';
 import { Embedding, type HostPage, type MountWish, type Told } from '../../support/embedding.js';

@@ -2,7 +2,8 @@
 // nothing happens twice. The service is the real one. The faults are put between it and the browser.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Frame, Page, Request, Route } from 'playwright-core';
-import { COMPONENT_ERRORS, type ComponentErrorCode } from '../../../web/contract/codes.js';
+import type { ComponentErrorCode } from '../../../web/contract/callbacks.js';
+import { COMPONENT_ERRORS } from '../../../web/contract/codes.js';
 import { ANA, DetailsForm } from '../../support/details-form.js';
 import { Embedding, type HostPage, type MountWish, type Told } from '../../support/embedding.js';
 import { soon, until } from '../../support/eventually.js';
@@ -485,7 +486,7 @@ describe('the report', () => {
       again: tryAgain,
       words: always('We could not find out whether the report is shared.'),
       told: 'nothing',
-      through: () => seen('Share your report?'),
+      through: () => seen('Share with Demo account nopay?'),
     });
   });
 

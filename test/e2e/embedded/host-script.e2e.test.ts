@@ -1,7 +1,8 @@
 // The host script in a real browser: its refusals, its callbacks, and its cleanup (docs/how-to/embed-the-component.md).
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page, Route } from 'playwright-core';
-import { COMPONENT_ERRORS, type ComponentErrorCode } from '../../../web/contract/codes.js';
+import type { ComponentErrorCode } from '../../../web/contract/callbacks.js';
+import { COMPONENT_ERRORS } from '../../../web/contract/codes.js';
 import { TITLES } from '../../../web/contract/titles.js';
 import { REJECTIONS } from '../../../web/embed/rejections.js';
 import { Embedding, type HostPage } from '../../support/embedding.js';
@@ -603,6 +604,104 @@ describe('an error of the host script', () => {
   );
 });
 
+describe('a page without a listener for errors', () => {
+  const mountBare = (publishableKey: string, more: object = {}): Promise<void> =>
+    page.evaluate(
+      async ([publishableKey, more]) => {
+        const instance = await (globalThis as any).Service.init(publishableKey);
+        await instance.mount('screening', { selector: '#place', unitAddress: 'x', ...more });
+      },
+      [publishableKey, more] as const,
+    );
+
+  it('gets the error in the console, with its own origin', async () => {
+    await open();
+    await mountBare('pk_test_0123456789abcdef0123456789abcdef');
+    const { message } = COMPONENT_ERRORS.INVALID_KEY;
+    const line = `error: Service: INVALID_KEY: ${message} (page: ${embedding.hostOrigin})`;
+    await until('the console has it', () => Promise.resolve(host.console.includes(line)));
+  });
+
+  it('gets the names of options that do not exist in the console', async () => {
+    await openWithDouble();
+    await mountBare(key, { userTyp: 'AGENT', onRaedy: 1 });
+    expect(host.console).toEqual(['warning: Service: unknown options are ignored: userTyp, onRaedy.']);
+  });
+});
+
+describe('an instance that is updated', () => {
+  it('passes its language and its look on, and keeps the rest', async () => {
+    await openWithDouble();
+    await host.mount({ init: { locale: 'en', appearance: { theme: 'dark' } } });
+    const frame = await FrameDouble.startedIn(page);
+    await page.evaluate(() => (globalThis as any).instance.update({ locale: 'es' }));
+    expect(await frame.hears('dressed')).toEqual({ locale: 'es', appearance: { theme: 'dark' } });
+    expect(await page.locator('#place iframe').getAttribute('title')).toBe(TITLES.screening.es);
+    expect(await rejectionOf("Promise.resolve().then(() => instance.update({ locale: 'Spanish' }))")).toEqual([
+      'Error',
+      REJECTIONS.locale,
+    ]);
+  });
+
+  it('keeps what a person has typed', async () => {
+    await open();
+    await host.mount({ options: { prefill: { firstName: 'Ada' } }, init: { locale: 'en' } });
+    await host.hears('onReady');
+    await page.evaluate(() =>
+      (globalThis as any).instance.update({ locale: 'es', appearance: { backgroundColor: 'rgb(250, 240, 230)' } }),
+    );
+    const name = host.frame.getByLabel('Nombre', { exact: true });
+    await name.waitFor();
+    expect(await name.inputValue()).toBe('Ada');
+    expect(await host.frame.locator('html').getAttribute('lang')).toBe('es');
+    expect(
+      await host.frame
+        .locator('body')
+        .evaluate((body: any) => (globalThis as any).getComputedStyle(body).backgroundColor),
+    ).toBe('rgb(250, 240, 230)');
+  });
+});
+
+describe('a function that gets session grants', () => {
+  /** Mounts a view with a function that gives this. */
+  const withFunction = (gives: 'a grant' | 'a number' | 'an error' | 'a rejection'): Promise<void> =>
+    page.evaluate(
+      async ([key, gives]) => {
+        const global = globalThis as any;
+        global.told = [];
+        let asked = 0;
+        const sessionToken = (): unknown => {
+          if (gives === 'an error') throw new Error('no grant');
+          if (gives === 'a rejection') return Promise.reject(new Error('no grant'));
+          asked += 1;
+          return Promise.resolve(gives === 'a grant' ? `grant-${asked}` : asked);
+        };
+        const instance = await global.Service.init(key, { sessionToken });
+        const onError = (payload: unknown): void => global.told.push(['onError', payload]);
+        await instance.mount('screening', { selector: '#place', unitAddress: 'x', onError });
+      },
+      [key, gives] as const,
+    );
+
+  it('is called again when the token of its grant is refused', async () => {
+    await openWithDouble();
+    const grant = { consumed: true, reason: null };
+    const asked = await exchangeGives(token('first', { grant }), token('second', { grant }));
+    await withFunction('a grant');
+    const frame = await FrameDouble.startedIn(page);
+    expect((await frame.call('token', 'first')).value).toMatchObject({ token: 'second' });
+    expect(asked.map((headers) => headers['x-session-token'])).toEqual(['grant-1', 'grant-2']);
+  });
+
+  it.each(['a number', 'an error', 'a rejection'] as const)('fails the view when it gives %s', async (gives) => {
+    await openWithDouble();
+    const asked = await exchangeGives(token('first'));
+    await withFunction(gives);
+    expect(await host.hears('onError')).toMatchObject({ code: 'TOKEN_EXCHANGE_FAILED' });
+    expect(asked).toEqual([]);
+  });
+});
+
 describe('a session grant', () => {
   it('is sent once', async () => {
     await openWithDouble();
@@ -830,9 +929,10 @@ describe('the focused element in the frame', () => {
   const IN_BOX = `<div id="box" style="height:300px;overflow:auto">${IN_PAGE}</div>`;
   let frame: FrameDouble;
 
-  async function mounted(body: string): Promise<void> {
+  async function mounted(body: string, reducedMotion: 'reduce' | 'no-preference' = 'no-preference'): Promise<void> {
     embedding.serving('/long', { html: embedding.hostPage(body) });
     await open('/long');
+    await page.emulateMedia({ reducedMotion });
     await FrameDouble.serveIn(page);
     await host.mount();
     frame = await FrameDouble.startedIn(page);
@@ -866,7 +966,7 @@ describe('the focused element in the frame', () => {
   });
 
   it('causes no scrolling when the page has the focus elsewhere, or when there is not a valid area', async () => {
-    await mounted(IN_PAGE);
+    await mounted(IN_PAGE, 'reduce');
     const before = await shown({ top: 900, bottom: 950 });
     await focus();
     const after: any = await shown(null);

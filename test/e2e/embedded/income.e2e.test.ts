@@ -23,6 +23,7 @@ async function open(screeningId: string | null): Promise<void> {
   host = await embedding.open();
   frame = host.frame;
   await host.mount({ view: 'income', options: screeningId === null ? {} : { screeningId } });
+  await host.press(frame.getByRole('button', { name: 'Agree and continue' }));
 }
 
 async function screened(lastName: string): Promise<string> {

@@ -100,6 +100,18 @@ describe('a consumer who pays in the component', () => {
     expect(JSON.stringify([await host.told(), host.console])).not.toContain(CARDS.good);
   });
 
+  it('reads what is paid for, with the application fee apart', async () => {
+    await atPayment({ applicationFee: 500 });
+    await payButton().waitFor();
+    const lines = await host.frame.locator('.order').locator('dt, dd').allTextContents();
+    expect(lines).toEqual([
+      ...['Identity check, credit report, background', '$30.00'],
+      ...['Application fee', '$5.00'],
+      ...['Amount to pay', '$35.00'],
+    ]);
+    await host.frame.getByText('You will be charged once.').waitFor();
+  });
+
   it('pays with Enter in a card field', async () => {
     await atPayment();
     await typeCard(CARDS.good);

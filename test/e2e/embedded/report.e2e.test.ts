@@ -83,7 +83,7 @@ describe('a consumer whose account pays', () => {
       overallStatus: 'COMPLETED',
       score: body.score.value,
     });
-    await heading('Share your report?').waitFor();
+    await heading('Share with Demo account nopay?').waitFor();
     await soon(async () =>
       expect(await names()).toEqual([
         'onReady',
@@ -110,7 +110,7 @@ describe('a consumer whose account pays', () => {
   it('fits into 320 pixels together with the report', async () => {
     host = await embedding.open('/', { viewport: { width: 320, height: 700 } });
     await host.mount({ account: 'nopay', options: { screeningId: await verified() }, init: { locale: 'es' } });
-    await heading('¿Quiere compartir su informe?').waitFor();
+    await heading('¿Compartir con Demo account nopay?').waitFor();
     await until('the frame and the report in it fit', () =>
       page().evaluate(
         ({ ownerDocument: { documentElement: frame }, contentDocument, clientWidth }: any) =>
@@ -121,14 +121,16 @@ describe('a consumer whose account pays', () => {
 
   it('prints the report, and downloads it as a PDF', async () => {
     await atReport(await verified());
-    await heading('Share your report?').waitFor();
+    await heading('Share with Demo account nopay?').waitFor();
     await printsIntoAttribute();
     await host.press(button('Print'));
     await printed().waitFor();
+    await host.frame.locator('.told').getByText('The report was sent to the print dialog.').waitFor();
 
     const download = host.page.waitForEvent('download');
     await host.press(button('Download PDF'));
     expect((await download).suggestedFilename()).toMatch(/^screening-report-[a-z-]+-\d{4}-\d{2}-\d{2}\.pdf$/);
+    await host.frame.locator('.told').getByText('The PDF was downloaded.').waitFor();
     const chunks: Buffer[] = [];
     for await (const chunk of await (await download).createReadStream()) chunks.push(chunk as Buffer);
     const pdf = Buffer.concat(chunks).toString('latin1');
@@ -188,7 +190,7 @@ describe('a consumer whose account pays', () => {
   it('leaves printing to a page only while the page listens, at the moment of the press', async () => {
     const id = await verified();
     await atReport(id);
-    await heading('Share your report?').waitFor();
+    await heading('Share with Demo account nopay?').waitFor();
     await printsIntoAttribute();
     await host.page.evaluate(() => {
       const { instance, told } = globalThis as any;
@@ -212,6 +214,9 @@ describe('a consumer whose account pays', () => {
     await heading('Your report is shared').waitFor();
     expect(await host.hears('onStepComplete', 2)).toEqual({ step: 'share' });
 
+    await host.press(button('Done, return to Demo account nopay'));
+    expect(await host.hears('onDone')).toEqual({ sessionId: id });
+
     await host.page.reload();
     await host.mount({ account: 'nopay', view: 'report', options: { screeningId: id } });
     await host.press(button('Stop sharing'));
@@ -226,6 +231,28 @@ describe('a consumer whose account pays', () => {
     await host.mount({ account: 'nopay', view: 'report', options: { screeningId: id } });
     await heading('You have stopped sharing your report').waitFor();
     expect(await button('Share my report').count()).toBe(0);
+  });
+
+  it('may leave a page that does not listen, and keeps the question in view while the page scrolls', async () => {
+    host = await embedding.open('/', { viewport: { width: 800, height: 600 } });
+    const { publishableKey } = embedding.credentials.accounts.nopay;
+    await host.page.evaluate(
+      async ([publishableKey, screeningId]) => {
+        const instance = await (globalThis as any).Service.init(publishableKey);
+        await instance.mount('screening', { selector: '#place', unitAddress: 'x', screeningId });
+      },
+      [publishableKey, await verified()] as const,
+    );
+    await heading('Share with Demo account nopay?').waitFor();
+    await until('the report fits', () => page().evaluate(({ clientHeight }: any) => clientHeight > 1_500));
+    await host.page.evaluate(() => (globalThis as any).scrollTo(0, 1_200));
+    await until('the question has followed', async () => {
+      const box = await host.frame.locator('.share').boundingBox();
+      return box !== null && box.y >= 0 && box.y + box.height <= 600;
+    });
+    await host.press(button('Not now'));
+    await host.press(button('Done, return to Demo account nopay'));
+    await host.frame.locator('.hint').getByText('You can leave this page now.').waitFor();
   });
 
   it('declines to share, and may change their mind', async () => {

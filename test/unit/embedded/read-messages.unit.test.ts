@@ -26,6 +26,7 @@ const PAYLOADS: CallbackPayloads = {
   onReportRevoked: { sessionId: SESSION, reportId: SESSION, recipientAccountId: 'acct_1' },
   onReportShareDeclined: { sessionId: SESSION },
   onReportUnavailable: { sessionId: SESSION, reasonCode: 'FILE_FROZEN' },
+  onDone: { sessionId: null },
   onIncomeReportComplete: { incomeSessionId: SESSION, route: 'PAYROLL' },
   onIncomeReportFailure: { incomeSessionId: SESSION, route: 'BANKING', reasonCode: 'NO_RECORDS' },
   onError: { code: 'INVALID_OTP', message: 'The code is wrong.', recoverable: true },

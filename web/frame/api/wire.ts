@@ -27,6 +27,13 @@ export interface ScreeningOptions {
   } | null;
   /** The account's contact for people who need help. An older service does not send it. */
   readonly support?: string | null;
+  /** The look of the account. An older service does not send it. */
+  readonly brand?: {
+    readonly displayName: string;
+    /** A data: URL. */
+    readonly logo: string | null;
+    readonly privacyUrl: string | null;
+  };
   readonly terms: { readonly version: string; readonly language: string; readonly paragraphs: readonly string[] };
   /** Seconds between two codes. */
   readonly otpResendInterval: number;
@@ -105,6 +112,8 @@ export interface Sharing {
   readonly reportId: string | null;
   /** The default recipient of a consent that names none. */
   readonly recipientAccountId: string | null;
+  /** An older service does not send it. */
+  readonly recipientName?: string | null;
   readonly expiresAt: string | null;
   readonly sharedAt?: string;
   readonly revokedAt?: string;

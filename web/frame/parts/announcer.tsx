@@ -3,6 +3,9 @@ import { useEffect, useState } from 'preact/hooks';
 
 let speak: (text: string) => void = () => undefined;
 
+/** A screen reader has read the text by then. A text that stays would be read again with the page. */
+const CLEARED_AFTER_MS = 5_000;
+
 /** Announces a text once. A repeated call announces the same text again. */
 export function announce(text: string): void {
   speak(text);
@@ -16,9 +19,14 @@ export function Announcer() {
       speak = () => undefined;
     };
   }, []);
+  useEffect(() => {
+    if (said.text === '') return undefined;
+    const timer = setTimeout(() => say(({ count }) => ({ text: '', count })), CLEARED_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, [said]);
   return (
     <div class="unseen" role="status" aria-live="polite">
-      <span key={said.count}>{said.text}</span>
+      {said.text && <span key={said.count}>{said.text}</span>}
     </div>
   );
 }

@@ -1,6 +1,7 @@
-// The frame around every screen: the progress, the connection's state, and the live region.
+// The frame around every screen: the account's brand, the progress, the connection's state, and the live region.
 import type { ComponentChildren } from 'preact';
 import { useContext, useEffect, useState } from 'preact/hooks';
+import type { ScreeningOptions } from '../api/wire.js';
 import type { Progress } from '../progress.js';
 import { announce, Announcer } from './announcer.js';
 import { LanguageContext } from './language.js';
@@ -13,15 +14,23 @@ export interface LayoutProps {
   /** Null: the place has no progress to show. */
   readonly progress: Progress | null;
   readonly testMode: boolean;
+  /** The look of the account, once it is known. */
+  readonly brand: ScreeningOptions['brand'];
   readonly children: ComponentChildren;
 }
 
-export function Layout({ title, progress, testMode, children }: LayoutProps) {
+export function Layout({ title, progress, testMode, brand, children }: LayoutProps) {
   const texts = PARTS[useContext(LanguageContext)];
   return (
     <main aria-label={title}>
       <Announcer />
       <OfflineBanner />
+      {brand && (
+        <div class="brand">
+          {brand.logo && <img src={brand.logo} alt="" />}
+          <p>{brand.displayName}</p>
+        </div>
+      )}
       {(progress || testMode) && (
         <div class="above">
           {progress && <ProgressBar {...progress} />}
@@ -29,6 +38,21 @@ export function Layout({ title, progress, testMode, children }: LayoutProps) {
         </div>
       )}
       {children}
+      {brand && (
+        <div class="foot">
+          <p>
+            <svg class="lock" viewBox="0 0 16 16" aria-hidden="true">
+              <path d="M4.5 7V5a3.5 3.5 0 0 1 7 0v2M3 7h10v7H3z" />
+            </svg>
+            {texts.secure}
+          </p>
+          {brand.privacyUrl && (
+            <a href={brand.privacyUrl} target="_blank" rel="noopener noreferrer">
+              {texts.privacy}
+            </a>
+          )}
+        </div>
+      )}
     </main>
   );
 }

@@ -3,6 +3,7 @@ import { type ComponentChildren, createContext } from 'preact';
 import { useContext, useEffect, useRef } from 'preact/hooks';
 import { announce } from './announcer.js';
 import { LanguageContext } from './language.js';
+import { type Kind, Sign } from './sign.js';
 import { PARTS } from './texts.js';
 
 /** Whether the new screen takes the focus. The first screen does not, because the page around it has its own focus. */
@@ -23,6 +24,8 @@ export function Heading({ children }: { readonly children: ComponentChildren }) 
 }
 
 export interface StepFrameProps {
+  /** The sign of an ending. */
+  readonly sign?: Kind;
   readonly title: string;
   /** A sentence or two below the title. */
   readonly lead?: ComponentChildren;
@@ -30,9 +33,10 @@ export interface StepFrameProps {
 }
 
 /** A screen: its heading, its lead, and its content. */
-export function StepFrame({ title, lead, children }: StepFrameProps) {
+export function StepFrame({ sign, title, lead, children }: StepFrameProps) {
   return (
     <section class="step">
+      {sign && <Sign kind={sign} />}
       <div class="intro">
         <Heading>{title}</Heading>
         {lead && <p class="lead">{lead}</p>}
@@ -46,7 +50,7 @@ export interface ButtonProps {
   readonly children: ComponentChildren;
   /** A button without it submits the form around it. */
   readonly onPress?: () => void;
-  readonly kind?: 'primary' | 'secondary' | 'link';
+  readonly kind?: 'primary' | 'secondary' | 'danger' | 'link';
   /** The button is working and cannot be pressed again. It keeps the focus and its name. */
   readonly busy?: boolean;
   readonly disabled?: boolean;

@@ -71,7 +71,7 @@ export function bodyOf(values: Values, start: FrameStart, termsVersion: string, 
   return {
     ...Object.fromEntries(fields),
     userType,
-    unitAddress,
+    ...(unitAddress !== null && { unitAddress }),
     ...(endUserType === null ? {} : { endUserType }),
     ...(productId === null ? {} : { productId }),
     termsAcceptedAt: values.terms,

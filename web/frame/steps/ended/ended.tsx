@@ -3,8 +3,11 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Language } from '../../../contract/language.js';
 import type { Session } from '../../api/wire.js';
 import type { StepProps } from '../../journey.js';
-import { useTexts } from '../../parts/language.js';
+import { fill, useTexts } from '../../parts/language.js';
+import { Leave } from '../../parts/leave.js';
+import type { Kind } from '../../parts/sign.js';
 import { Button, StepFrame } from '../../parts/step.js';
+import { Support } from '../../parts/support.js';
 import { ENDED } from './texts.js';
 import { endOf } from './times.js';
 import { untilText } from './until.js';
@@ -23,12 +26,17 @@ export function Ended({ journey }: StepProps) {
     return () => clearTimeout(timer);
   }, [now]);
   if (!session) return null;
-  const { title, lead } = reasonOf(session, language);
+  const { sign, title, lead } = reasonOf(session, language);
   return (
-    <StepFrame title={title} lead={lead}>
-      {end === 'never' && <p>{texts.noEnd}</p>}
+    <StepFrame sign={end instanceof Date ? 'wait' : sign} title={title} lead={lead}>
+      {end === 'never' && <p>{fill(texts.noEnd, { account: journey.account })}</p>}
       {end instanceof Date && <p>{untilText(journey, end)}</p>}
-      {end === 'over' && <Button onPress={() => journey.next()}>{texts.startAgain}</Button>}
+      {end === 'over' ? (
+        <Button onPress={() => journey.next()}>{texts.startAgain}</Button>
+      ) : (
+        <Leave journey={journey} early />
+      )}
+      <Support contact={journey.options.support} />
     </StepFrame>
   );
 }
@@ -36,19 +44,19 @@ export function Ended({ journey }: StepProps) {
 function reasonOf(
   { status, reasonCode, blockedUntil }: Session,
   language: Language,
-): { readonly title: string; readonly lead: string } {
+): { readonly sign: Kind; readonly title: string; readonly lead: string } {
   const texts = ENDED[language];
-  if (status === 'EXPIRED') return { title: texts.expired, lead: texts.expiredLead };
-  if (status !== 'BLOCKED') return { title: texts.error, lead: texts.errorLead };
+  if (status === 'EXPIRED') return { sign: 'wait', title: texts.expired, lead: texts.expiredLead };
+  if (status !== 'BLOCKED') return { sign: 'stopped', title: texts.error, lead: texts.errorLead };
   // Only a block for wrong answers ends.
-  if (blockedUntil) return { title: texts.attempts, lead: texts.attemptsLead };
+  if (blockedUntil) return { sign: 'stopped', title: texts.attempts, lead: texts.attemptsLead };
   switch (reasonCode) {
     case 'IDENTITY_NOT_FOUND':
-      return { title: texts.notFound, lead: texts.notFoundLead };
+      return { sign: 'unknown', title: texts.notFound, lead: texts.notFoundLead };
     case 'MINOR_CONSUMER':
-      return { title: texts.minor, lead: texts.minorLead };
+      return { sign: 'stopped', title: texts.minor, lead: texts.minorLead };
     // Other findings about a person must not appear on a screen that others may see.
     default:
-      return { title: texts.blocked, lead: texts.blockedLead };
+      return { sign: 'stopped', title: texts.blocked, lead: texts.blockedLead };
   }
 }

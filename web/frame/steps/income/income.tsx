@@ -1,11 +1,12 @@
-// Proof of income and employment. The person types nothing and watches.
+// Proof of income and employment. The person agrees, and then watches.
 import { useEffect, useState } from 'preact/hooks';
 import type { IncomeSession } from '../../api/wire.js';
 import { browser } from '../../browser.js';
 import type { StepProps } from '../../journey.js';
-import { useTexts } from '../../parts/language.js';
+import { fill, useTexts } from '../../parts/language.js';
 import { answerText } from '../../parts/refusals.js';
 import { Alert, Button, Spinner, StepFrame, TakesFocus } from '../../parts/step.js';
+import { Support } from '../../parts/support.js';
 import { randomId } from '../../random-id.js';
 import { another, followIncome, isOver, onceMore, type Opening } from './inquiry.js';
 import { INCOME } from './texts.js';
@@ -19,11 +20,13 @@ export function IncomeStep({ journey }: StepProps) {
     attempt: 1,
     key: randomId(),
   }));
-  const [pressed, setPressed] = useState(false);
+  /** Nothing is asked about a person who has not agreed. */
+  const [agreed, setAgreed] = useState(false);
   const [session, setSession] = useState<IncomeSession | null>(null);
   const [stopped, setStopped] = useState<Stopped | null>(null);
 
   useEffect(() => {
+    if (!agreed) return undefined;
     const gone = new AbortController();
     const surroundings = { api: journey.api, pause: browser.pause, seen };
     void followIncome(surroundings, opening, gone.signal).then((refusal) => {
@@ -32,7 +35,7 @@ export function IncomeStep({ journey }: StepProps) {
       setStopped(refusal);
     });
     return () => gone.abort();
-  }, [opening]);
+  }, [agreed, opening]);
 
   function seen(now: IncomeSession): void {
     setSession(now);
@@ -40,26 +43,36 @@ export function IncomeStep({ journey }: StepProps) {
   }
 
   function tryAgain(next: Opening): void {
-    setPressed(true);
     setStopped(null);
     setSession(null);
     setOpening(next);
   }
 
   return (
-    // A person whose pressed button disappeared continues from the heading. A person who only waits may be elsewhere in the page.
-    <TakesFocus.Provider value={pressed}>
-      {stopped ? (
-        <StepFrame key="stopped" title={texts.stopped}>
+    // A person whose pressed button disappeared continues from the heading.
+    <TakesFocus.Provider value={agreed}>
+      {!agreed ? (
+        <StepFrame
+          key="consent"
+          title={texts.consentTitle}
+          lead={fill(texts.consentLead, { account: journey.account })}
+        >
+          <Button onPress={() => setAgreed(true)}>{texts.agree}</Button>
+          <Support contact={journey.options.support} />
+        </StepFrame>
+      ) : stopped ? (
+        <StepFrame key="stopped" sign="stopped" title={texts.stopped}>
           <Alert>{answerText(journey.language, stopped)}</Alert>
           <Button onPress={() => tryAgain(onceMore(opening, stopped.status))}>{texts.again}</Button>
+          <Support contact={journey.options.support} />
         </StepFrame>
       ) : session && isOver(session) && session.status !== 'COMPLETED' ? (
-        <StepFrame key="failed" title={texts.failed}>
+        <StepFrame key="failed" sign="unknown" title={texts.failed}>
           <Alert title={texts[whyOf(session)]}>
-            <p>{texts.failedLead}</p>
+            <p>{fill(texts.failedLead, { account: journey.account })}</p>
           </Alert>
           <Button onPress={() => tryAgain(another(opening))}>{texts.again}</Button>
+          <Support contact={journey.options.support} />
         </StepFrame>
       ) : (
         <StepFrame key="open" title={texts.title} lead={texts.lead}>

@@ -2,6 +2,10 @@ import type { Texts } from '../../journey.js';
 
 export const INCOME = {
   en: {
+    consentTitle: 'Confirm your income',
+    consentLead:
+      'We ask payroll providers about your job and pay. If they have no record, we ask banks about your deposits. The report goes to {account}.',
+    agree: 'Agree and continue',
     title: 'We are confirming your income',
     lead: 'This usually takes less than a minute. Please keep this page open, or come back later.',
     opening: 'Starting…',
@@ -11,11 +15,15 @@ export const INCOME = {
     noMatch: 'Neither payroll providers nor banks have a record that fits.',
     vendorError: 'The providers could not answer.',
     expired: 'No answer came in time.',
-    failedLead: 'You can try again now, or contact whoever sent you to this page.',
+    failedLead: 'You can try again now, or contact {account}.',
     stopped: 'We cannot continue right now',
     again: 'Try again',
   },
   es: {
+    consentTitle: 'Confirme sus ingresos',
+    consentLead:
+      'Consultamos a los proveedores de nómina sobre su empleo y su salario. Si no tienen un registro, consultamos a los bancos sobre sus depósitos. El informe lo recibe {account}.',
+    agree: 'Aceptar y continuar',
     title: 'Estamos confirmando sus ingresos',
     lead: 'Suele tardar menos de un minuto. No cierre esta página o vuelva más tarde.',
     opening: 'Iniciando…',
@@ -25,7 +33,7 @@ export const INCOME = {
     noMatch: 'Ni los proveedores de nómina ni los bancos tienen un registro que coincida.',
     vendorError: 'Los proveedores no pudieron responder.',
     expired: 'No llegó ninguna respuesta a tiempo.',
-    failedLead: 'Puede intentarlo de nuevo ahora o comunicarse con quien le dio el enlace.',
+    failedLead: 'Puede intentarlo de nuevo ahora o comunicarse con {account}.',
     stopped: 'No podemos continuar en este momento',
     again: 'Intentar de nuevo',
   },

@@ -5,7 +5,8 @@ import type { Journey } from '../../journey.js';
 import { placeOf } from '../../place.js';
 
 export type Opened =
-  | { readonly kind: 'intent'; readonly intent: Intent }
+  /** `applicationFee`: cents of the amount, as the service took it. */
+  | { readonly kind: 'intent'; readonly intent: Intent; readonly applicationFee: number | null }
   /** Paid, or in progress, from an earlier visit or another tab. */
   | { readonly kind: 'under-way'; readonly transactionId: string }
   /** Nothing is to be paid, or nothing any more. */
@@ -39,7 +40,7 @@ export async function openPayment(journey: Journey, pause: Pause, signal: AbortS
     applicationFee = null;
     answer = await ask(journey, amount, applicationFee, signal);
   }
-  if (answer.ok) return { kind: 'intent', intent: answer.body };
+  if (answer.ok) return { kind: 'intent', intent: answer.body, applicationFee };
   const { error } = answer;
   if (!NO_MORE_TO_PAY.includes(error.code)) return { kind: 'refused', refusal: error };
   return standing(journey, error.code === 'PAYMENT_ALREADY_COMPLETED', pause, signal);

@@ -33,6 +33,7 @@ export function PaymentStep({ journey }: StepProps) {
   const place = useRef<HTMLDivElement>(null);
   const card = useRef<CardForm | null>(null);
   const intent = useRef<Intent | null>(null);
+  const fee = useRef(journey.start.applicationFee);
   const gone = useRef(new AbortController());
   const [shown, show] = useState<Shown>({ kind: 'opening' });
   const [visit, setVisit] = useState(0);
@@ -62,6 +63,7 @@ export function PaymentStep({ journey }: StepProps) {
         // The step cannot be shown now, but may be on another try. The API did not refuse, and the account is set up.
         if (!isLoaded || !globalThis.Stripe) return stop('COMPONENT_RENDER_FAILED');
         intent.current = opened.intent;
+        fee.current = opened.applicationFee;
         return showCard(opened.intent, signal);
       case 'under-way':
         return follow(opened.transactionId, signal);
@@ -150,7 +152,7 @@ export function PaymentStep({ journey }: StepProps) {
 
   if (shown.kind === 'no-report') return <VerifyAgain journey={journey} />;
   // Shows the amount of the intent, if known: the price may have changed since the view was opened.
-  const amount = amountText(journey, intent.current);
+  const order = orderOf(journey, intent.current, fee.current ?? 0);
   const showsCard = shown.kind === 'card';
   const { session } = journey;
   const refundedAt = session !== null && 'refundedAt' in session && session.refundedAt;
@@ -159,7 +161,7 @@ export function PaymentStep({ journey }: StepProps) {
       title={texts.title}
       lead={refundedAt ? fill(texts.refunded, { date: day(journey.language, refundedAt) }) : texts.why}
     >
-      <Standing shown={shown} amount={amount} onAgain={() => setVisit(visit + 1)} />
+      <Standing shown={shown} order={order} onAgain={() => setVisit(visit + 1)} />
       {shown.kind === 'opening' && <Spinner text={texts.opening} />}
       {problem && !['unavailable', 'slow'].includes(shown.kind) && (
         <Alert key={problem.count}>{texts[problem.what]}</Alert>
@@ -174,8 +176,12 @@ export function PaymentStep({ journey }: StepProps) {
         <div ref={place} />
         {showsCard && (
           <>
-            <p class="hint">{texts.whoSeesTheCard}</p>
-            <Button busy={shown.paying}>{shown.paying ? texts.paying : fill(texts.pay, { amount })}</Button>
+            <Button busy={shown.paying}>
+              {shown.paying ? texts.paying : fill(texts.pay, { amount: order.total })}
+            </Button>
+            <p class="hint">
+              {texts.once} {texts.whoSeesTheCard}
+            </p>
           </>
         )}
       </form>
@@ -185,12 +191,12 @@ export function PaymentStep({ journey }: StepProps) {
 
 interface StandingProps {
   readonly shown: Shown;
-  readonly amount: string;
+  readonly order: Order;
   readonly onAgain: () => void;
 }
 
-/** The price, or how the payment stands. */
-function Standing({ shown, amount, onAgain }: StandingProps) {
+/** The order, or how the payment stands. */
+function Standing({ shown, order, onAgain }: StandingProps) {
   const texts = useTexts(TEXTS);
   switch (shown.kind) {
     case 'processing':
@@ -218,17 +224,44 @@ function Standing({ shown, amount, onAgain }: StandingProps) {
       );
     default:
       return (
-        <dl class="total">
-          <dt>{texts.amount}</dt>
-          <dd>{amount}</dd>
+        <dl class="order">
+          <div>
+            <dt>{texts.order}</dt>
+            <dd>{order.screening}</dd>
+          </div>
+          {order.applicationFee && (
+            <>
+              <div>
+                <dt>{texts.applicationFee}</dt>
+                <dd>{order.applicationFee}</dd>
+              </div>
+              <div>
+                <dt>{texts.amount}</dt>
+                <dd>{order.total}</dd>
+              </div>
+            </>
+          )}
         </dl>
       );
   }
 }
 
-function amountText({ options: { price: told }, language }: Journey, intent: Intent | null): string {
+interface Order {
+  readonly total: string;
+  /** The total without the application fee. */
+  readonly screening: string;
+  readonly applicationFee: string | null;
+}
+
+function orderOf({ options: { price: told }, language }: Journey, intent: Intent | null, feeCents: number): Order {
   const price = intent ?? told;
-  if (!price) return '';
+  if (!price) return { total: '', screening: '', applicationFee: null };
   const exponent = price.currency === told?.currency ? told.exponent : undefined;
-  return money(language, price.amount, price.currency, exponent);
+  const written = (cents: number): string => money(language, cents, price.currency, exponent);
+  const fee = Math.min(feeCents, price.amount);
+  return {
+    total: written(price.amount),
+    screening: written(price.amount - fee),
+    applicationFee: fee > 0 ? written(fee) : null,
+  };
 }

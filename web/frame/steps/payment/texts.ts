@@ -18,7 +18,10 @@ type Key =
   | 'title'
   | 'why'
   | 'refunded'
+  | 'order'
+  | 'applicationFee'
   | 'amount'
+  | 'once'
   | 'whoSeesTheCard'
   | 'opening'
   | 'pay'
@@ -38,7 +41,10 @@ export const TEXTS: Texts<Key> = {
     why: 'Your identity is confirmed. Your report is ready for you as soon as you have paid.',
     refunded:
       'We gave your earlier payment back to you on {date}. You have not been charged since. To get your report, pay again.',
+    order: 'Identity check, credit report, background',
+    applicationFee: 'Application fee',
     amount: 'Amount to pay',
+    once: 'You will be charged once.',
     whoSeesTheCard: 'Your card details go straight to the payment processor. We never see them.',
     opening: 'Opening the payment form…',
     pay: 'Pay {amount}',
@@ -68,7 +74,10 @@ export const TEXTS: Texts<Key> = {
     why: 'Su identidad está confirmada. Podrá ver su informe en cuanto pague.',
     refunded:
       'El {date} le devolvimos su pago anterior. Desde entonces no se le cobró nada. Para ver su informe, pague otra vez.',
+    order: 'Verificación de identidad, informe de crédito, antecedentes',
+    applicationFee: 'Tarifa de solicitud',
     amount: 'Monto',
+    once: 'Se le cobrará una sola vez.',
     whoSeesTheCard: 'Los datos de su tarjeta van directamente al procesador de pagos. Nosotros nunca los vemos.',
     opening: 'Abriendo el formulario de pago…',
     pay: 'Pagar {amount}',

@@ -27,19 +27,31 @@ export function Actions({ journey, sessionId, report, html, page }: ActionsProps
   const texts = useTexts(TEXTS);
   const [preparing, setPreparing] = useState(false);
   const [problem, setProblem] = useState<Problem | null>(null);
+  const [done, setDone] = useState<'printed' | 'saved' | null>(null);
+
+  function begin(): void {
+    setProblem(null);
+    setDone(null);
+  }
+
+  function end(how: 'printed' | 'saved'): void {
+    setDone(how);
+    announce(texts[how]);
+  }
 
   async function print(): Promise<void> {
-    setProblem(null);
+    begin();
     if (await journey.askPage('handlePrintRequested', sessionId)) return;
     try {
       page.current?.contentWindow?.print();
+      end('printed');
     } catch {
       setProblem('notPrinted');
     }
   }
 
   async function download(): Promise<void> {
-    setProblem(null);
+    begin();
     if (await journey.askPage('handleDownloadRequested', sessionId)) return;
     setPreparing(true);
     announce(texts.preparing);
@@ -48,7 +60,7 @@ export function Actions({ journey, sessionId, report, html, page }: ActionsProps
     setPreparing(false);
     if (typeof pdf === 'string') return setProblem(pdf);
     save(pdf, filename);
-    announce(texts.saved);
+    end('saved');
   }
 
   return (
@@ -62,6 +74,7 @@ export function Actions({ journey, sessionId, report, html, page }: ActionsProps
         </Button>
       </div>
       {problem && <Alert>{texts[problem]}</Alert>}
+      {done && <p class="hint told">{texts[done]}</p>}
     </>
   );
 }

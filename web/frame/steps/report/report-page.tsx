@@ -9,26 +9,23 @@ export interface ReportPageProps {
   readonly html: string;
   readonly title: string;
   readonly page: RefObject<HTMLIFrameElement | null>;
-  /** The report has its final height, so the parts below it no longer move. */
-  readonly onFitted: () => void;
 }
 
 /** As high as its content, so that the page around it scrolls. */
-export function ReportPage({ settings, html, title, page, onFitted }: ReportPageProps) {
+export function ReportPage({ settings, html, title, page }: ReportPageProps) {
   useEffect(() => {
     const frame = page.current;
     if (!frame) return;
     let observer: ResizeObserver | null = null;
     const fit = (): void => {
       const content = frame.contentDocument?.documentElement;
-      if (!content) return onFitted();
+      if (!content) return;
       const theme = document.documentElement.dataset['theme'];
       if (theme !== undefined) content.dataset['theme'] = theme;
       observer?.disconnect();
       observer = new ResizeObserver(() => {
         const border = frame.offsetHeight - frame.clientHeight;
         frame.style.height = `${Math.ceil(content.getBoundingClientRect().height) + border}px`;
-        onFitted();
       });
       observer.observe(content);
     };

@@ -1,9 +1,11 @@
-// The steps `report` and `share` on one screen: the report, its actions, and the sharing below it.
+// The steps `report` and `share` on one screen: the question about sharing, and the report with its actions below it.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { SessionStatus } from '../../api/wire.js';
 import type { StepProps } from '../../journey.js';
 import { useTexts } from '../../parts/language.js';
+import { Leave } from '../../parts/leave.js';
 import { Alert, Button, Spinner, StepFrame } from '../../parts/step.js';
+import { Support } from '../../parts/support.js';
 import { Actions } from './actions.js';
 import { isOutOfReach, mayPass, type ReadReport, readReport, textOf } from './read-report.js';
 import { ReportPage } from './report-page.js';
@@ -17,7 +19,7 @@ export function ReportStep({ journey }: StepProps) {
   const [read, setRead] = useState<ReadReport | null>(null);
   const [visit, setVisit] = useState(0);
   // Buttons that appeared earlier would move while a person presses them.
-  const [fitted, setFitted] = useState(false);
+  const [settled, setSettled] = useState(false);
   const page = useRef<HTMLIFrameElement>(null);
   const { ask, answer } = useSteps(journey);
   // Only the party that screens knows the session.
@@ -55,15 +57,15 @@ export function ReportStep({ journey }: StepProps) {
       title={title}
       lead={isRecipient ? texts.leadOfRecipient : texts[read.report.score ? 'lead' : 'leadWithoutScore']}
     >
-      <Actions journey={journey} sessionId={sessionId} report={read.report} html={read.html} page={page} />
-      <ReportPage
-        settings={journey.settings}
-        html={read.html}
-        title={texts.page}
-        page={page}
-        onFitted={() => setFitted(true)}
+      <Share
+        journey={journey}
+        sessionId={sessionId}
+        onSettled={() => setSettled(true)}
+        onAsked={ask}
+        onAnswered={answer}
       />
-      {fitted && <Share journey={journey} sessionId={sessionId} onAsked={ask} onAnswered={answer} />}
+      {settled && <Actions journey={journey} sessionId={sessionId} report={read.report} html={read.html} page={page} />}
+      <ReportPage settings={journey.settings} html={read.html} title={texts.page} page={page} />
     </StepFrame>
   );
 }
@@ -88,11 +90,12 @@ function NotRead({ journey, read, title, onAgain }: NotReadProps) {
       />
     );
   return (
-    <StepFrame title={title}>
+    <StepFrame sign="file" title={title}>
       <Alert title={texts.notOpened} focus>
         <p>{texts[textOf(refusal)]}</p>
       </Alert>
-      {mayPass(refusal) && <Button onPress={onAgain}>{texts.tryAgain}</Button>}
+      {mayPass(refusal) ? <Button onPress={onAgain}>{texts.tryAgain}</Button> : <Leave journey={journey} early />}
+      <Support contact={journey.options.support} />
     </StepFrame>
   );
 }

@@ -1,6 +1,6 @@
 import type { Texts } from '../../journey.js';
 
-/** `{until}` stands for a day. */
+/** `{until}` stands for a day, `{account}` for the name of the recipient. */
 export const SHARE_TEXTS: Texts<
   | 'question'
   | 'what'
@@ -26,22 +26,21 @@ export const SHARE_TEXTS: Texts<
   | 'stateUnknown'
 > = {
   en: {
-    question: 'Share your report?',
-    what: 'The landlord or property manager who asked for this screening will see your report as it is today, for up to 24 months. You can stop sharing at any time.',
+    question: 'Share with {account}?',
+    what: 'They see your whole report as it is today, for up to 24 months. You can stop sharing at any time.',
     share: 'Share my report',
     notNow: 'Not now',
     declined: 'Your report was not shared',
-    declinedWhat: 'You can still share it whenever you like.',
+    declinedWhat: 'You can still share it with {account} whenever you like.',
     shared: 'Your report is shared',
-    sharedUntil:
-      'The landlord or property manager who asked for it can see it until {until}, unless you stop sharing before.',
+    sharedUntil: 'It can be seen by {account} until {until}, unless you stop sharing before.',
     stop: 'Stop sharing',
     sure: 'Stop sharing for good?',
-    sureWhat: 'Sharing ends at once. This cannot be undone, and this report cannot be shared with them again.',
+    sureWhat: 'Sharing ends at once. This cannot be undone: this report cannot be shared again with {account}.',
     stopForGood: 'Stop sharing for good',
     keep: 'Keep sharing',
     revoked: 'You have stopped sharing your report',
-    revokedWhat: 'This report cannot be shared again with the landlord or property manager who asked for it.',
+    revokedWhat: 'This report cannot be shared again with {account}.',
     over: 'Your report is no longer shared',
     overWhat: 'The time for which you had shared it is over.',
     expired: 'The report has expired and can no longer be shared. A new screening makes a new one.',
@@ -51,23 +50,22 @@ export const SHARE_TEXTS: Texts<
     stateUnknown: 'We could not find out whether the report is shared.',
   },
   es: {
-    question: '¿Quiere compartir su informe?',
-    what: 'El propietario o administrador que pidió esta evaluación podrá ver su informe tal como está hoy, durante un máximo de 24 meses. Puede dejar de compartirlo cuando quiera.',
+    question: '¿Compartir con {account}?',
+    what: 'Podrá ver su informe completo tal como está hoy, durante un máximo de 24 meses. Puede dejar de compartirlo cuando quiera.',
     share: 'Compartir mi informe',
     notNow: 'Ahora no',
     declined: 'No se compartió su informe',
-    declinedWhat: 'Todavía puede compartirlo cuando quiera.',
+    declinedWhat: 'Todavía puede compartirlo con {account} cuando quiera.',
     shared: 'Su informe está compartido',
-    sharedUntil:
-      'El propietario o administrador que lo pidió puede verlo hasta el {until}, a menos que usted deje de compartirlo antes.',
+    sharedUntil: 'Lo puede ver {account} hasta el {until}, a menos que usted deje de compartirlo antes.',
     stop: 'Dejar de compartir',
     sure: '¿Dejar de compartir definitivamente?',
     sureWhat:
-      'Dejará de compartirse de inmediato. No se puede deshacer, y este informe no se podrá volver a compartir con ellos.',
+      'Dejará de compartirse de inmediato. No se puede deshacer: este informe no se podrá volver a compartir con {account}.',
     stopForGood: 'Dejar de compartir definitivamente',
     keep: 'Seguir compartiendo',
     revoked: 'Dejó de compartir su informe',
-    revokedWhat: 'Este informe no se podrá volver a compartir con el propietario o administrador que lo pidió.',
+    revokedWhat: 'Este informe no se podrá volver a compartir con {account}.',
     over: 'Su informe ya no está compartido',
     overWhat: 'Terminó el tiempo por el que lo había compartido.',
     expired: 'El informe venció y ya no se puede compartir. Con una nueva evaluación tendrá uno nuevo.',

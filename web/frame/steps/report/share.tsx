@@ -6,8 +6,11 @@ import type { Revoked, Shared, Sharing } from '../../api/wire.js';
 import type { Journey } from '../../journey.js';
 import { day } from '../../parts/day.js';
 import { fill, useTexts } from '../../parts/language.js';
+import { Leave } from '../../parts/leave.js';
 import { Alert, Button, Spinner } from '../../parts/step.js';
+import { PARTS } from '../../parts/texts.js';
 import { randomId } from '../../random-id.js';
+import { keepInView } from './keep-in-view.js';
 import { SHARE_TEXTS } from './share-texts.js';
 
 type State =
@@ -24,6 +27,8 @@ type State =
 export interface ShareProps {
   readonly journey: Journey;
   readonly sessionId: string;
+  /** The state of the sharing is shown, so the parts below no longer move. */
+  onSettled(): void;
   /** The question is shown. */
   onAsked(): void;
   /** The person has answered it, now or in an earlier visit. */
@@ -33,8 +38,10 @@ export interface ShareProps {
 export function Share(props: ShareProps) {
   const { journey, sessionId } = props;
   const texts = useTexts(SHARE_TEXTS);
+  const parts = useTexts(PARTS);
   const { api, language } = journey;
   const [state, setState] = useState<State>({ kind: 'loading' });
+  const [recipient, setRecipient] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<'problem' | 'unsure' | 'expired' | null>(null);
   const [visit, setVisit] = useState(0);
@@ -53,7 +60,9 @@ export function Share(props: ShareProps) {
     setState({ kind: 'loading' });
     void api.call<Sharing>({ method: 'GET', path: `/reports/${sessionId}/sharing` }, gone.signal).then((answer) => {
       if (gone.signal.aborted) return;
+      props.onSettled();
       if (!answer.ok) return setState({ kind: isStranger(answer.status) ? 'nothing' : 'unknown' });
+      setRecipient(answer.body.recipientName ?? null);
       setState(stateOf(answer.body));
       props.onAsked();
       if (answer.body.status !== 'NOT_SHARED') props.onAnswered();
@@ -106,6 +115,7 @@ export function Share(props: ShareProps) {
   if (state.kind === 'loading') return <Spinner />;
   const trouble = problem && <Alert>{texts[problem]}</Alert>;
   const panel = { takesFocus: pressed.current };
+  const named = (text: string): string => fill(text, { account: recipient ?? parts.theCompany });
   switch (state.kind) {
     case 'unknown':
       return (
@@ -118,15 +128,18 @@ export function Share(props: ShareProps) {
     case 'open':
       return state.declined ? (
         <Panel key="declined" title={texts.declined} {...panel}>
-          <p>{texts.declinedWhat}</p>
+          <p>{named(texts.declinedWhat)}</p>
           {trouble}
-          <Button kind="secondary" busy={busy} onPress={() => void share()}>
-            {texts.share}
-          </Button>
+          <div class="actions">
+            <Leave journey={journey} />
+            <Button kind="secondary" busy={busy} onPress={() => void share()}>
+              {texts.share}
+            </Button>
+          </div>
         </Panel>
       ) : (
-        <Panel key="open" title={texts.question} {...panel}>
-          <p>{texts.what}</p>
+        <Panel key="open" title={named(texts.question)} staysInView {...panel}>
+          <p>{named(texts.what)}</p>
           {trouble}
           <div class="actions">
             <Button busy={busy} onPress={() => void share()}>
@@ -141,35 +154,40 @@ export function Share(props: ShareProps) {
     case 'shared':
       return state.sure ? (
         <Panel key="sure" title={texts.sure} {...panel}>
-          <p>{texts.sureWhat}</p>
+          <p>{named(texts.sureWhat)}</p>
           {trouble}
           <div class="actions">
-            <Button busy={busy} onPress={() => void revoke()}>
-              {texts.stopForGood}
-            </Button>
             <Button kind="secondary" disabled={busy} onPress={() => become({ ...state, sure: false })}>
               {texts.keep}
+            </Button>
+            <Button kind="danger" busy={busy} onPress={() => void revoke()}>
+              {texts.stopForGood}
             </Button>
           </div>
         </Panel>
       ) : (
-        <Panel key="shared" title={texts.shared} {...panel}>
-          {state.until && <p>{fill(texts.sharedUntil, { until: day(language, state.until) })}</p>}
-          <Button kind="secondary" onPress={() => become({ ...state, sure: true })}>
-            {texts.stop}
-          </Button>
+        <Panel key="shared" title={named(texts.shared)} {...panel}>
+          {state.until && <p>{fill(named(texts.sharedUntil), { until: day(language, state.until) })}</p>}
+          <div class="actions">
+            <Leave journey={journey} />
+            <Button kind="secondary" onPress={() => become({ ...state, sure: true })}>
+              {texts.stop}
+            </Button>
+          </div>
         </Panel>
       );
     case 'over':
       return (
         <Panel key="over" title={texts.over} {...panel}>
           <p>{texts.overWhat}</p>
+          <Leave journey={journey} />
         </Panel>
       );
     case 'revoked':
       return (
         <Panel key="revoked" title={texts.revoked} {...panel}>
-          <p>{texts.revokedWhat}</p>
+          <p>{named(texts.revokedWhat)}</p>
+          <Leave journey={journey} />
         </Panel>
       );
     default:
@@ -200,16 +218,19 @@ function stateOf({ status, expiresAt }: Sharing): State {
 interface PanelProps {
   readonly title: string;
   readonly takesFocus: boolean;
+  readonly staysInView?: boolean;
   readonly children: ComponentChildren;
 }
 
-function Panel({ title, takesFocus, children }: PanelProps) {
+function Panel({ title, takesFocus, staysInView = false, children }: PanelProps) {
+  const panel = useRef<HTMLElement>(null);
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     if (takesFocus) heading.current?.focus();
+    return staysInView && panel.current ? keepInView(panel.current) : undefined;
   }, []);
   return (
-    <section class="share">
+    <section class="share" ref={panel}>
       <h2 tabIndex={-1} ref={heading}>
         {title}
       </h2>

@@ -12,6 +12,7 @@ type Key =
   | 'download'
   | 'preparing'
   | 'saved'
+  | 'printed'
   | 'notSaved'
   | 'tooManyPdfs'
   | 'notPrinted'
@@ -45,6 +46,7 @@ export const TEXTS: Texts<Key> = {
     download: 'Download PDF',
     preparing: 'Preparing the PDF…',
     saved: 'The PDF was downloaded.',
+    printed: 'The report was sent to the print dialog.',
     notSaved: 'The PDF could not be made right now. Try again in a moment, or print the report.',
     tooManyPdfs: 'Too many PDFs are being made right now. Try again in a moment.',
     notPrinted: 'This browser does not let us print from here. Download the PDF and print that.',
@@ -78,6 +80,7 @@ export const TEXTS: Texts<Key> = {
     download: 'Descargar PDF',
     preparing: 'Preparando el PDF…',
     saved: 'El PDF se descargó.',
+    printed: 'El informe se envió al cuadro de impresión.',
     notSaved: 'No pudimos crear el PDF en este momento. Inténtelo de nuevo en unos minutos o imprima el informe.',
     tooManyPdfs: 'En este momento se están creando demasiados PDF. Inténtelo de nuevo en unos minutos.',
     notPrinted: 'Este navegador no permite imprimir desde aquí. Descargue el PDF e imprímalo.',

@@ -74,7 +74,7 @@ interface NoReportProps {
 function NoReport({ journey, problem, cost, action, children }: NoReportProps) {
   const texts = useTexts(UNAVAILABLE);
   return (
-    <StepFrame title={texts.title}>
+    <StepFrame sign="file" title={texts.title}>
       <Alert kind="problem" title={problem} focus>
         {children}
       </Alert>

@@ -1,0 +1,34 @@
+// The last button of a view: the person goes back to the page around the frame.
+import { useState } from 'preact/hooks';
+import type { Journey } from '../journey.js';
+import { announce } from './announcer.js';
+import { fill, useTexts } from './language.js';
+import { Button } from './step.js';
+import { PARTS } from './texts.js';
+
+export interface LeaveProps {
+  readonly journey: Journey;
+  /** The person has not reached the end. */
+  readonly early?: boolean;
+}
+
+/** A page that does not listen leaves the person here, so the frame says that the person may go. */
+export function Leave({ journey, early = false }: LeaveProps) {
+  const texts = useTexts(PARTS);
+  const [stays, setStays] = useState(false);
+
+  async function leave(): Promise<void> {
+    if (await journey.leave()) return;
+    setStays(true);
+    announce(texts.mayLeave);
+  }
+
+  return (
+    <div class="leave">
+      <Button kind={early ? 'secondary' : 'primary'} onPress={() => void leave()}>
+        {fill(early ? texts.back : texts.leave, { account: journey.account })}
+      </Button>
+      {stays && <p class="hint">{texts.mayLeave}</p>}
+    </div>
+  );
+}

@@ -1,0 +1,20 @@
+// The outline of a first step, until the step can be shown. The page of the frame shows the same outline before its script runs.
+import { useEffect } from 'preact/hooks';
+import { announce } from './announcer.js';
+import { useTexts } from './language.js';
+import { PARTS } from './texts.js';
+
+export function Skeleton() {
+  const { loading } = useTexts(PARTS);
+  useEffect(() => announce(loading), [loading]);
+  return (
+    <div class="skeleton" aria-hidden="true">
+      <i class="heading" />
+      <i class="lead" />
+      <i />
+      <i />
+      <i />
+      <i class="button" />
+    </div>
+  );
+}
