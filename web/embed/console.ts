@@ -6,15 +6,14 @@ export function hint(text: string): void {
 }
 
 /** A misspelt option would have no effect, and no error would tell so. */
-export function nameUnknown(given: object, known: readonly string[]): void {
-  const unknown = Object.keys(given).filter((name) => !known.includes(name));
-  if (unknown.length > 0) hint(`unknown options are ignored: ${unknown.join(', ')}.`);
+export function nameUnknown(names: readonly string[]): void {
+  if (names.length > 0) hint(`unknown options: ${names.join(', ')}.`);
 }
 
 /** An error that the page does not listen to. */
 export function unheard({ code, message }: { readonly code: string; readonly message: string }): void {
   // eslint-disable-next-line no-console -- the author of the page would see an empty element and no reason
-  console.error(`Service: ${code}: ${message} (page: ${location.origin})`);
+  console.error(`Service: ${code}: ${message} (${location.origin})`);
 }
 
 export function callbackThrew(name: string, error: unknown): void {

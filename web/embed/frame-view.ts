@@ -190,7 +190,7 @@ export class FrameView {
     if (fields.length > 0)
       this.#tellWarning({
         code: 'INVALID_PREFILL_FIELDS',
-        message: 'Unknown prefill fields, and fields that are no strings, are left out.',
+        message: 'Some prefill fields are unknown or no strings, and are left out.',
         fields,
       });
     const { grant } = this.host.tokens;

@@ -4,14 +4,6 @@ import { nameUnknown } from './console.js';
 import { type REJECTIONS, rejection } from './rejections.js';
 import type { Settings } from './settings.js';
 
-const INIT_OPTIONS: readonly string[] = [
-  'baseUrl',
-  'embeddedUrl',
-  'sessionToken',
-  'locale',
-  'appearance',
-] satisfies (keyof InitOptions)[];
-
 const KEY = /^pk_(?:live|test)_[A-Za-z0-9_-]{16,}$/;
 const LOOPBACK = /^(?:localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
@@ -36,6 +28,7 @@ export function readSettings(publishableKey: unknown, given: unknown, defaultBas
     sessionToken = null,
     locale = null,
     appearance = {},
+    ...unknown
   } = given as {
     readonly [Name in keyof InitOptions]?: unknown;
   };
@@ -43,7 +36,7 @@ export function readSettings(publishableKey: unknown, given: unknown, defaultBas
   const service = readAddress(baseUrl, 'baseUrl');
   if (sessionToken !== null && typeof sessionToken !== 'function' && !isGrant(sessionToken))
     throw rejection('sessionToken');
-  nameUnknown(given, INIT_OPTIONS);
+  nameUnknown(Object.keys(unknown));
   return {
     publishableKey,
     baseUrl: service,

@@ -61,7 +61,8 @@ export function readMount(givenView: unknown, given: unknown): Mount {
   if (view === 'screening' && unitAddress === null) throw rejection('unitAddress');
   const screeningId = read('screeningId', readUuid);
   if (view === 'report' && screeningId === null) throw rejection('screeningIdMissing');
-  nameUnknown(given, [...OPTIONS, ...CALLBACK_NAMES]);
+  const known: readonly string[] = [...OPTIONS, ...CALLBACK_NAMES];
+  nameUnknown(Object.keys(given).filter((name) => !known.includes(name)));
   return {
     view,
     unitAddress,

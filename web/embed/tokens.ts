@@ -14,8 +14,6 @@ const RENEWED_AT = 0.9;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 /** The shortest time between a failed renewal and the next one. */
 const SHORTEST_PAUSE_MS = 5_000;
-/** For the page's function that gets a grant. */
-const GRANT_LIMIT_MS = 30_000;
 
 export class Tokens {
   #token: Token | null = null;
@@ -122,12 +120,20 @@ export class Tokens {
   async #askWith(renewed: string | null, ended: AbortSignal): Promise<Exchanged> {
     const failed = this.#token === null ? 'TOKEN_EXCHANGE_FAILED' : 'TOKEN_REFRESH_FAILED';
     for (let repeats = 0; ; repeats += 1) {
-      if (renewed === null && !(await this.#getGrant(ended))) return { error: hostError(failed) };
+      if (renewed === null && this.#sessionToken === null && typeof this.settings.sessionToken === 'function') {
+        this.#sessionToken = await grantOf(this.settings.sessionToken);
+        if (this.#sessionToken === null || ended.aborted) return { error: hostError(failed) };
+      }
       this.#isRedeeming = this.#sessionToken !== null;
       const wanted = { sessionToken: this.#sessionToken, renewed, failed } as const;
       const exchanged = await exchangeToken(this.settings, wanted, ended);
       this.#isRedeeming = false;
-      if ('token' in exchanged) return this.#isLost(exchanged.grant) ? { error: hostError(failed) } : exchanged;
+      if ('token' in exchanged) {
+        if (!this.#isLost(exchanged.grant)) return exchanged;
+        // The next view gets another grant.
+        if (typeof this.settings.sessionToken === 'function') this.#sessionToken = null;
+        return { error: hostError(failed) };
+      }
       // A 4xx reply means that the grant was not redeemed.
       if (exchanged.status < 400 || exchanged.status >= 500) this.#mayBeRedeemed = true;
       const pauseMs = this.#pauseAfter(exchanged, repeats);
@@ -135,19 +141,6 @@ export class Tokens {
       await pause(pauseMs, ended);
       if (ended.aborted) return exchanged;
     }
-  }
-
-  /** Asks the page for a grant, if it has a function and no grant waits. False: the page gave none in time. */
-  async #getGrant(ended: AbortSignal): Promise<boolean> {
-    const { sessionToken } = this.settings;
-    if (typeof sessionToken !== 'function' || this.#sessionToken !== null) return true;
-    try {
-      const given = await Promise.race([sessionToken(), pause(GRANT_LIMIT_MS, ended)]);
-      if (isGrant(given)) this.#sessionToken = given;
-    } catch (error) {
-      callbackThrew('sessionToken', error);
-    }
-    return this.#sessionToken !== null;
   }
 
   /**
@@ -189,6 +182,17 @@ export class Tokens {
   #schedule(): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => void this.#exchange(false), Math.min(this.#renewAt - Date.now(), LONGEST_TIMER_MS));
+  }
+}
+
+/** Null when the page's function gives none. */
+async function grantOf(get: () => unknown): Promise<string | null> {
+  try {
+    const grant = await get();
+    return isGrant(grant) ? grant : null;
+  } catch (error) {
+    callbackThrew('sessionToken', error);
+    return null;
   }
 }
 

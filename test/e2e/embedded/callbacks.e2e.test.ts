@@ -161,6 +161,7 @@ describe('the callbacks of a journey', () => {
 
   it('end with the report for an income view', async () => {
     await mounted({ view: 'income' });
+    await host.press(host.frame.getByRole('button', { name: 'Agree and continue' }));
     await host.hears('onStepComplete');
     expect(await toldInOrder()).toEqual([
       ['onReady', { view: 'income' }],

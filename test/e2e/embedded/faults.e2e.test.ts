@@ -525,7 +525,8 @@ describe('the report', () => {
 });
 
 describe('the income', () => {
-  const step = { first: null, again: () => host.press(button('Try again')), words: WORDS, told: 'all' } as const;
+  const first = () => host.press(button('Agree and continue'));
+  const step = { first, again: () => host.press(button('Try again')), words: WORDS, told: 'all' } as const;
   const through = () => host.hears('onIncomeReportComplete');
 
   it.each([

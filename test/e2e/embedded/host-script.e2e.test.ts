@@ -618,14 +618,14 @@ describe('a page without a listener for errors', () => {
     await open();
     await mountBare('pk_test_0123456789abcdef0123456789abcdef');
     const { message } = COMPONENT_ERRORS.INVALID_KEY;
-    const line = `error: Service: INVALID_KEY: ${message} (page: ${embedding.hostOrigin})`;
+    const line = `error: Service: INVALID_KEY: ${message} (${embedding.hostOrigin})`;
     await until('the console has it', () => Promise.resolve(host.console.includes(line)));
   });
 
   it('gets the names of options that do not exist in the console', async () => {
     await openWithDouble();
     await mountBare(key, { userTyp: 'AGENT', onRaedy: 1 });
-    expect(host.console).toEqual(['warning: Service: unknown options are ignored: userTyp, onRaedy.']);
+    expect(host.console).toEqual(['warning: Service: unknown options: userTyp, onRaedy.']);
   });
 });
 

@@ -236,11 +236,11 @@ describe('GET /reports/{id}/sharing', () => {
       status: 'NOT_SHARED',
       reportId: null,
       recipientAccountId: accountId,
-      recipientName: 'Demo account nopay',
+      recipientName: 'Test account nopay',
       expiresAt: null,
     });
     const { sessionId: _, ...consented } = (await consent(id)).body;
-    const shared = { ...consented, recipientName: 'Demo account nopay' };
+    const shared = { ...consented, recipientName: 'Test account nopay' };
     expect((await sharing(id)).body).toEqual(shared);
     const { revokedAt } = (await revoke(id)).body;
     expect((await sharing(id)).body).toEqual({ ...shared, status: 'REVOKED', revokedAt });

@@ -46,7 +46,11 @@ describe('Opening a payment', () => {
       is({ price: { amount: 4_000, currency: 'usd' } }),
       is({ transaction_id: 't1' }),
     );
-    expect(await open(service)).toEqual({ kind: 'intent', intent: { transaction_id: 't1' } });
+    expect(await open(service)).toEqual({
+      kind: 'intent',
+      intent: { transaction_id: 't1' },
+      applicationFee: null,
+    });
     expect(service.calls.filter(({ method }) => method === 'POST').map(({ body }) => body)).toEqual([
       { amount: 3_500, screeningId: 's1' },
       { amount: 4_000, screeningId: 's1' },

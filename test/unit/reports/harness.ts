@@ -360,7 +360,7 @@ export class Harness {
       termsVersions: [],
       terms: null,
       supportContact: null,
-      brand: { displayName: 'Example Homes', logo: null, privacyUrl: null },
+      brand: { displayName: 'Acme Homes', logo: null, privacyUrl: null },
       connectedPaymentAccount: credits === null ? 'acct_1' : null,
       prepaidBilling: credits !== null,
       submitsPerMinute: null,
