@@ -40,7 +40,6 @@ export class FrameView {
   #connection: Connection<FrameMethods> | null = null;
   /** The frame, once it has its instructions. */
   #started: RemoteProxy<FrameMethods> | null = null;
-  #motion: Animation | undefined;
   #isClosed = false;
   #screeningId: string | null;
 
@@ -83,6 +82,7 @@ export class FrameView {
     this.#listeners.clear();
     this.#frame?.removeEventListener('load', this.#greet);
     this.#frame?.removeEventListener('error', this.#loadFailed);
+    this.#halt();
     this.#frame?.remove();
     this.#frame = null;
     this.host.closed(this);
@@ -215,15 +215,20 @@ export class FrameView {
     return isHeard;
   }
 
+  /** An animation that runs would keep the frame. */
+  #halt(): void {
+    for (const motion of this.#frame?.getAnimations() ?? []) motion.cancel();
+  }
+
   /** The content below glides to its place, unless motion is reduced. */
   #resize(height: number): void {
     const frame = this.#frame;
     if (!frame) return;
     const before = frame.offsetHeight;
     frame.style.height = `${height}px`;
-    this.#motion?.cancel();
+    this.#halt();
     if (!matchMedia('(prefers-reduced-motion: reduce)').matches)
-      this.#motion = frame.animate({ height: [`${before}px`, `${height}px`] }, 200);
+      frame.animate({ height: [`${before}px`, `${height}px`] }, 200);
   }
 
   /** Scrolls at once and as little as needed, the page or an element in it. */
@@ -231,7 +236,7 @@ export class FrameView {
     const frame = this.#frame;
     if (!area || !frame || (frame.getRootNode() as Document | ShadowRoot).activeElement !== frame) return;
     // The page cannot scroll to a part of the frame that it has no room for yet.
-    this.#motion?.cancel();
+    this.#halt();
     frame.style.scrollMargin = `${-area.top}px 0 ${area.bottom - frame.offsetHeight}px`;
     frame.scrollIntoView({ block: 'nearest', behavior: 'instant' });
     frame.style.scrollMargin = '';

@@ -34,14 +34,13 @@ export function readSettings(publishableKey: unknown, given: unknown, defaultBas
   };
   if (baseUrl === null) throw rejection('baseUrlUnknown');
   const service = readAddress(baseUrl, 'baseUrl');
-  if (sessionToken !== null && typeof sessionToken !== 'function' && !isGrant(sessionToken))
-    throw rejection('sessionToken');
+  if (!isSessionToken(sessionToken)) throw rejection('sessionToken');
   nameUnknown(Object.keys(unknown));
   return {
     publishableKey,
     baseUrl: service,
     embeddedUrl: embeddedUrl === undefined ? `${service}/embedded` : readAddress(embeddedUrl, 'embeddedUrl'),
-    sessionToken: sessionToken as Settings['sessionToken'],
+    sessionToken,
     ...readDress(locale, appearance),
   };
 }
@@ -56,6 +55,10 @@ export function readDress(locale: unknown, appearance: unknown): Pick<Settings, 
   const read = isAppearance(appearance) ? readAppearance(appearance) : undefined;
   if (read === undefined) throw rejection('appearance');
   return { locale: locale as string | null, appearance: read };
+}
+
+function isSessionToken(value: unknown): value is Settings['sessionToken'] {
+  return value === null || typeof value === 'function' || isGrant(value);
 }
 
 export const isGrant = (value: unknown): value is string => typeof value === 'string' && value !== '';

@@ -21,7 +21,7 @@ export class Tokens {
   /** The token that replaced a refused one. It is not replaced for the same reason again. */
   #lastResort: string | null = null;
   #grant: Grant | null = null;
-  #sessionToken: string | null = null;
+  #sessionToken: string | null;
   #running: Promise<Exchanged> | null = null;
   /** Aborts the running exchange. */
   #ended = new AbortController();
@@ -32,12 +32,17 @@ export class Tokens {
   #isResting = true;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
+  /** The page's function that gets a grant, if it gave one. */
+  readonly #getGrant: (() => unknown) | null;
+
   /** `settled` receives the result of every exchange before the callers that wait for it. */
   constructor(
     private readonly settings: Settings,
     private readonly settled: (exchanged: Exchanged) => void,
   ) {
-    if (typeof settings.sessionToken === 'string') this.#sessionToken = settings.sessionToken;
+    const { sessionToken } = settings;
+    this.#getGrant = typeof sessionToken === 'function' ? sessionToken : null;
+    this.#sessionToken = typeof sessionToken === 'string' ? sessionToken : null;
   }
 
   /** The outcome for the session grant; null when the page gave none, and before the first exchange. */
@@ -108,7 +113,7 @@ export class Tokens {
     const isGood = before !== null && Date.now() < before.expiresAt;
     // A token under a grant can only be renewed. A new exchange without the grant could give the token of another account.
     // A page with a function can give another grant.
-    const needsBefore = this.#grant?.consumed === true && typeof this.settings.sessionToken !== 'function';
+    const needsBefore = this.#isBound();
     if (needsBefore && !isGood) return { error: hostError('AUTH_TOKEN_INVALID') };
     const renewed = isGood && (needsBefore || !isRefused) ? before.token : null;
     const exchanged = await this.#askWith(renewed, ended);
@@ -117,23 +122,32 @@ export class Tokens {
     return needsBefore ? { error: hostError('AUTH_TOKEN_INVALID') } : this.#askWith(null, ended);
   }
 
+  #isBound(): boolean {
+    return this.#grant?.consumed === true && this.#getGrant === null;
+  }
+
+  /** Each request has a grant of its own, because an earlier one may have been redeemed. False: the page gave none. */
+  async #newGrant(get: () => unknown, ended: AbortSignal): Promise<boolean> {
+    this.#sessionToken = null;
+    try {
+      const grant = await get();
+      if (isGrant(grant)) this.#sessionToken = grant;
+    } catch (error) {
+      callbackThrew('sessionToken', error);
+    }
+    return this.#sessionToken !== null && !ended.aborted;
+  }
+
   async #askWith(renewed: string | null, ended: AbortSignal): Promise<Exchanged> {
     const failed = this.#token === null ? 'TOKEN_EXCHANGE_FAILED' : 'TOKEN_REFRESH_FAILED';
     for (let repeats = 0; ; repeats += 1) {
-      if (renewed === null && this.#sessionToken === null && typeof this.settings.sessionToken === 'function') {
-        this.#sessionToken = await grantOf(this.settings.sessionToken);
-        if (this.#sessionToken === null || ended.aborted) return { error: hostError(failed) };
-      }
+      if (renewed === null && this.#getGrant && !(await this.#newGrant(this.#getGrant, ended)))
+        return { error: hostError(failed) };
       this.#isRedeeming = this.#sessionToken !== null;
       const wanted = { sessionToken: this.#sessionToken, renewed, failed } as const;
       const exchanged = await exchangeToken(this.settings, wanted, ended);
       this.#isRedeeming = false;
-      if ('token' in exchanged) {
-        if (!this.#isLost(exchanged.grant)) return exchanged;
-        // The next view gets another grant.
-        if (typeof this.settings.sessionToken === 'function') this.#sessionToken = null;
-        return { error: hostError(failed) };
-      }
+      if ('token' in exchanged) return this.#isLost(exchanged.grant) ? { error: hostError(failed) } : exchanged;
       // A 4xx reply means that the grant was not redeemed.
       if (exchanged.status < 400 || exchanged.status >= 500) this.#mayBeRedeemed = true;
       const pauseMs = this.#pauseAfter(exchanged, repeats);
@@ -182,17 +196,6 @@ export class Tokens {
   #schedule(): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => void this.#exchange(false), Math.min(this.#renewAt - Date.now(), LONGEST_TIMER_MS));
-  }
-}
-
-/** Null when the page's function gives none. */
-async function grantOf(get: () => unknown): Promise<string | null> {
-  try {
-    const grant = await get();
-    return isGrant(grant) ? grant : null;
-  } catch (error) {
-    callbackThrew('sessionToken', error);
-    return null;
   }
 }
 

@@ -23,30 +23,42 @@ const TOO_WIDE = `The logo must be at most ${MAX_SIDE} pixels wide and high.`;
 export function reencodedLogo(file: Buffer): Buffer | string {
   if (file.length > MAX_FILE_BYTES) return TOO_LARGE;
   const chunks = chunksOf(file);
-  const [header] = chunks?.get('IHDR') ?? [];
-  if (chunks === null || header?.length !== 13) return NO_PNG;
-  const [width, height] = [header.readUInt32BE(0), header.readUInt32BE(4)];
-  const [depth = 0, colour = 0, ...methods] = header.subarray(8);
-  const { channels, depths } = COLOURS[colour] ?? { channels: 0, depths: [] };
-  const palette = chunks.get('PLTE') ?? [];
-  const isRegular = depths.includes(depth) && methods.every((method) => method === 0) && width > 0 && height > 0;
-  if (!isRegular || (colour === 3 && palette.length !== 1)) return NO_PNG;
-  if (width > MAX_SIDE || height > MAX_SIDE) return TOO_WIDE;
-  const pixels = inflated(
-    Buffer.concat(chunks.get('IDAT') ?? []),
-    height * (1 + Math.ceil((width * channels * depth) / 8)),
-  );
+  const form = chunks && formOf(chunks);
+  if (!form) return NO_PNG;
+  if (form.width > MAX_SIDE || form.height > MAX_SIDE) return TOO_WIDE;
+  const pixels = inflated(Buffer.concat(chunks.get('IDAT') ?? []), form.height * (1 + form.rowBytes));
   if (pixels === null) return NO_PNG;
-  const transparency = chunks.get('tRNS') ?? [];
+  const kept = ['PLTE', 'tRNS'].flatMap((type) =>
+    (chunks.get(type) ?? []).slice(0, 1).map((data) => chunk(type, data)),
+  );
   const written = Buffer.concat([
     SIGNATURE,
-    chunk('IHDR', header),
-    ...palette.slice(0, 1).map((data) => chunk('PLTE', data)),
-    ...transparency.slice(0, 1).map((data) => chunk('tRNS', data)),
+    chunk('IHDR', form.header),
+    ...kept,
     chunk('IDAT', deflateSync(pixels, { level: 9 })),
     chunk('IEND', Buffer.alloc(0)),
   ]);
   return written.length > MAX_LOGO_BYTES ? TOO_LARGE : written;
+}
+
+interface Form {
+  readonly header: Buffer;
+  readonly width: number;
+  readonly height: number;
+  readonly rowBytes: number;
+}
+
+/** Null for a picture of an unknown form, or with interlacing. */
+function formOf(chunks: ReadonlyMap<string, Buffer[]>): Form | null {
+  const [header] = chunks.get('IHDR') ?? [];
+  if (header?.length !== 13) return null;
+  const [width, height] = [header.readUInt32BE(0), header.readUInt32BE(4)];
+  const [depth = 0, colour = 0, ...methods] = header.subarray(8);
+  const { channels, depths } = COLOURS[colour] ?? { channels: 0, depths: [] };
+  const isKnown = depths.includes(depth) && methods.every((method) => method === 0);
+  const hasPalette = colour !== 3 || chunks.get('PLTE')?.length === 1;
+  if (!isKnown || !hasPalette || width === 0 || height === 0) return null;
+  return { header, width, height, rowBytes: Math.ceil((width * channels * depth) / 8) };
 }
 
 /** The data of the chunks up to IEND, by type; null when a length or a checksum is wrong. */
