@@ -176,7 +176,7 @@ export class FaultProxy {
           const forwarded = await fetch(`${target()}${request.url ?? ''}`, {
             method: request.method ?? 'GET',
             headers,
-            ...(request.method === 'POST' ? { body } : {}),
+            ...(request.method === 'POST' ? { body: new Uint8Array(body) } : {}),
           });
           return { status: forwarded.status, text: await forwarded.text() };
         };

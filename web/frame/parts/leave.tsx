@@ -26,7 +26,7 @@ export function Leave({ journey, early = false }: LeaveProps) {
   return (
     <div class="leave">
       <Button kind={early ? 'secondary' : 'primary'} onPress={() => void leave()}>
-        {fill(early ? texts.back : texts.leave, { account: journey.account })}
+        {fill(early ? texts.returnTo : texts.leave, { account: journey.account })}
       </Button>
       {stays && <p class="hint">{texts.mayLeave}</p>}
     </div>
