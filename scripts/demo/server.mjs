@@ -4,6 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 
 import { createServer } from 'node:http';
 import { extname, join } from 'node:path';
 import { ROOT } from '../installation.mjs';
+import { Landlord } from './landlord.mjs';
 import { Webhooks } from './webhooks.mjs';
 
 const USUAL_PORT = 5173;
@@ -20,6 +21,7 @@ const folder = join(ROOT, 'dist-web', 'demo');
 const webhooks = new Webhooks(missing || null, (account, method, path, body) =>
   call(method, path, { authorization: `Bearer ${credentials().accounts[account].dashboardTokens.owner}` }, body),
 );
+const landlord = new Landlord(webhooks, fetchPage);
 
 const ROUTES = {
   'GET /': (_, response) => reply(response, 200, page(), { ...pageHeaders(), 'content-type': TYPES['.html'] }),
@@ -41,6 +43,15 @@ const ROUTES = {
     const { account, replace } = await readJson(request);
     const { status, body } = await webhooks.register(shown(account), replace === true);
     replyJson(response, status, body);
+  },
+  'GET /landlord/report': async (request, response) => {
+    const { searchParams } = addressOf(request);
+    const { status, body, headers } = await landlord.report(
+      accountOf(request),
+      searchParams.get('session'),
+      searchParams.get('language') === 'es' ? 'es' : 'en',
+    );
+    reply(response, status, body, headers);
   },
   'GET /webhooks/stream': (request, response) => webhooks.stream(accountOf(request), response),
   'GET /webhooks/deliveries': async (request, response) => {
@@ -126,7 +137,7 @@ function pageHeaders() {
       "default-src 'none'",
       `script-src 'self' ${service}`,
       `connect-src 'self' ${service}`,
-      `frame-src ${frame}`,
+      `frame-src 'self' ${frame}`,
       "style-src 'self'",
       'img-src data:',
       "base-uri 'none'",
@@ -180,6 +191,20 @@ async function call(method, path, headers, body) {
   return { status: response.status, body: text === '' ? null : JSON.parse(text) };
 }
 
+async function fetchPage(account, path, language) {
+  const { baseUrl, accounts } = credentials();
+  const response = await fetch(baseUrl + path, {
+    headers: { 'x-secret-key': accounts[account].secretKey, accept: 'text/html', 'accept-language': language },
+    signal: AbortSignal.timeout(CALL_WITHIN_MS),
+  });
+  return {
+    status: response.status,
+    type: response.headers.get('content-type') ?? '',
+    policy: response.headers.get('content-security-policy'),
+    body: await response.text(),
+  };
+}
+
 async function readJson(request) {
   let text = '';
   request.setEncoding('utf8');
@@ -197,7 +222,12 @@ async function readJson(request) {
 const refusal = (status, message, cause) => Object.assign(new Error(message, { cause }), { status });
 
 function reply(response, status, content, headers) {
-  response.writeHead(status, { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', ...headers });
+  response.writeHead(status, {
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    'cross-origin-resource-policy': 'same-origin',
+    ...headers,
+  });
   response.end(content);
 }
 

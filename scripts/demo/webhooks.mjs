@@ -9,7 +9,7 @@ import { RECEIVER_ADDRESS, receiverFiles } from './receiver.mjs';
 const TOLERANCE_SECONDS = 300;
 const MAX_BODY_BYTES = 65_536;
 /** The number of deliveries that a page opened later still sees. */
-const KEPT = 50;
+const KEPT = 200;
 
 export class Webhooks {
   #missing;
@@ -46,10 +46,24 @@ export class Webhooks {
     };
   }
 
-  /** Registers an endpoint for the account. A foreign endpoint is replaced only when `replace` is true. */
-  async register(account, replace) {
+  /**
+   * Registers an endpoint for the account. A foreign endpoint is replaced only when `replace` is true. Pages that open together get one
+   * endpoint.
+   */
+  register(account, replace) {
+    const of = this.#of(account);
+    of.registering = of.registering.then(
+      () => this.#register(account, replace),
+      () => this.#register(account, replace),
+    );
+    return of.registering;
+  }
+
+  async #register(account, replace) {
     if (this.#missing !== null) return { status: 409, body: { error: { message: this.#missing } } };
     const endpoint = await this.#endpoint(account);
+    if (endpoint !== null && endpoint.id === this.#of(account).id)
+      return { status: 200, body: { id: endpoint.id, url: endpoint.url } };
     if (endpoint !== null && (replace || this.#isOurs(endpoint)))
       await this.#service(account, 'DELETE', `/tsp/webhooks/${endpoint.id}`);
     const url = `https://${RECEIVER_ADDRESS}:${this.#port}/${account}`;
@@ -59,6 +73,14 @@ export class Webhooks {
     Object.assign(this.#of(account), { id, key: Buffer.from(secret.slice('whsec_'.length), 'base64') });
     // The secret stays on this server.
     return { status: 201, body: { id, url } };
+  }
+
+  /** Whether the account may read the report of the session. Webhooks arrive in any order, and the end of sharing is for good. */
+  sharing(account, sessionId) {
+    const { came } = this.#of(account);
+    const told = came.filter(({ data }) => data.session_id === sessionId).map(({ type }) => type);
+    if (told.includes('report.revoked')) return 'stopped';
+    return told.includes('report.shared') ? 'shared' : 'unknown';
   }
 
   /** The service's list of deliveries, even for an endpoint elsewhere. */
@@ -79,7 +101,8 @@ export class Webhooks {
   }
 
   #of(account) {
-    if (!this.#accounts.has(account)) this.#accounts.set(account, { id: null, key: null, came: [], pages: new Set() });
+    if (!this.#accounts.has(account))
+      this.#accounts.set(account, { id: null, key: null, came: [], pages: new Set(), registering: Promise.resolve() });
     return this.#accounts.get(account);
   }
 

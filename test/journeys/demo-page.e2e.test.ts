@@ -7,7 +7,14 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import {
+  type Browser,
+  type BrowserContextOptions,
+  chromium,
+  type FrameLocator,
+  type Locator,
+  type Page,
+} from 'playwright-core';
 import { browserArguments, pageBrowser } from '../support/browsers.js';
 import { DetailsForm } from '../support/details-form.js';
 import { until } from '../support/eventually.js';
@@ -53,108 +60,174 @@ afterAll(async () => {
 });
 
 describe('the demo page', () => {
-  it('mounts the component for a persona and lists the callbacks', async () => {
+  it('shows the component of the first persona at once, and another one at a click', async () => {
     await open();
-    const empty = page.getByText('Nothing yet: what the component tells this page comes here.');
-    await empty.waitFor();
+    await page.getByRole('heading', { name: '12 Elm Street, Apt 4, Austin' }).waitFor();
+    expect(await frame().getByRole('textbox', { name: 'Last name' }).inputValue()).toBe('Rivera');
     const exchange = page.waitForRequest(/\/auth\/token\/exchange$/);
-    await page.getByRole('button', { name: 'Otptest' }).click();
-    expect(await page.locator('#component iframe').count()).toBe(1);
+    await page.getByRole('button', { name: 'Asked for a code' }).click();
     expect((await exchange).headers()['x-session-token']).toBeUndefined();
-    await page.locator('#callbacks li', { hasText: 'onReady' }).waitFor();
-    expect(await page.locator('#callbacks li', { hasText: 'onReady' }).innerText()).toContain('{"view":"screening"}');
-    expect(await empty.isVisible()).toBe(false);
-    await page.getByRole('button', { name: 'Kbatest' }).click();
-    await page.locator('#callbacks li:has-text("onReady")').nth(1).waitFor();
+    await event('onReady').nth(1).waitFor();
     expect(await page.locator('#component iframe').count()).toBe(1);
-    await page.getByRole('button', { name: 'Unmount' }).click();
+    expect(await frame().getByRole('textbox', { name: 'Last name' }).inputValue()).toBe('Otptest');
+    expect(await page.locator('#component').and(page.locator(':focus')).count()).toBe(1);
+    await event('onReady').first().locator('summary').click();
+    expect(await event('onReady').first().locator('pre').innerText()).toContain('"view": "screening"');
+    expect(problems).toEqual([]);
+  });
+
+  it('shows callbacks for each letter only on request', async () => {
+    await open();
+    await frame().getByRole('textbox', { name: 'First name' }).fill('Sam');
+    await frame().getByRole('textbox', { name: 'Last name' }).fill('Lee');
+    expect(await event('onChange').count()).toBe(0);
+    await page.getByRole('checkbox', { name: 'Show each change' }).check();
+    await event('onChange').first().waitFor();
+  });
+
+  it('mounts the view that the options describe, under a grant of its server, and gives the reason when it cannot', async () => {
+    await open();
+    await page.getByRole('button', { name: 'Options' }).click();
+    await page.getByLabel('Theme').selectOption('dark');
+    await page.getByLabel('Session grant').selectOption('own');
+    const exchange = page.waitForRequest(/\/auth\/token\/exchange$/);
+    await page.getByRole('button', { name: 'Apply', exact: true }).click();
+    expect((await exchange).headers()['x-session-token']).toMatch(/^sgt_test_/);
+    await event('onReady').nth(1).waitFor();
+    await page.getByRole('button', { name: 'As code' }).click();
+    expect(await page.locator('#code').textContent()).toContain('theme: "dark"');
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Options' }).click();
+    await page.getByLabel('Unit address').fill('');
+    await page.getByRole('button', { name: 'Apply', exact: true }).click();
+    await page.locator('#status', { hasText: 'unitAddress is needed' }).waitFor();
+    await page.getByRole('button', { name: 'Options' }).click();
+    await page.getByRole('button', { name: 'Remove the component' }).click();
     expect(await page.locator('#component iframe').count()).toBe(0);
     expect(problems).toEqual([]);
   });
 
-  it('mounts the view that the form describes, under a grant of its server, and gives the reason when it cannot', async () => {
-    await open();
+  it('speaks Spanish with the component', async () => {
+    await open({ locale: 'es-MX' });
+    await page.getByRole('button', { name: 'Buen inquilino' }).waitFor();
+    await frame().getByRole('textbox', { name: 'Apellido' }).first().waitFor();
+    await page.locator('#timeline').getByText('El componente está listo').waitFor();
+    await page.getByLabel('Idioma').selectOption('en');
+    await frame().getByRole('textbox', { name: 'Last name' }).waitFor();
+    await page.getByRole('button', { name: 'Good renter' }).waitFor();
+    // An English text that stays would be a text without its Spanish.
     await page.getByLabel('Language').selectOption('es');
-    await page.getByLabel('Theme').selectOption('dark');
-    await page.getByLabel('Session grant').selectOption('own');
-    const exchange = page.waitForRequest(/\/auth\/token\/exchange$/);
-    await page.getByRole('button', { name: 'Mount', exact: true }).click();
-    expect((await exchange).headers()['x-session-token']).toMatch(/^sgt_test_/);
-    await page.locator('#status', { hasText: 'Mounted: screening, account demo.' }).waitFor();
-    expect(await page.locator('#code').textContent()).toContain('locale: "es"');
-    await page.getByLabel('Unit address').fill('');
-    await page.getByRole('button', { name: 'Mount', exact: true }).click();
-    await page.locator('#status', { hasText: 'unitAddress is needed' }).waitFor();
+    for (const text of ['Apply now', 'Events', 'Who applies?', 'Good renter', 'The component is ready'])
+      expect([text, await page.getByText(text, { exact: true }).count()]).toEqual([text, 0]);
     expect(problems).toEqual([]);
   });
 
-  it('registers for webhooks at a click and lists the signed ones', async () => {
+  it('is used with the keys alone', async () => {
     await open();
-    const button = page.getByRole('button', { name: 'Receive webhooks' });
-    await button.waitFor();
-    expect(await endpoints('demo')).toEqual([]);
-    await button.click();
-    await page.getByText('Signed webhooks arrive').waitFor();
-    expect(await endpoints('demo')).toEqual([expect.stringMatching(/^https:\/\/127\.5\.173\.1:\d+\/demo$/)]);
+    await page.getByRole('tab', { name: 'Renter' }).focus();
+    await page.keyboard.press('ArrowRight');
+    await page.getByRole('heading', { name: 'Applications' }).waitFor();
+    await page.keyboard.press('ArrowLeft');
+    await page.getByRole('button', { name: 'Apply now' }).press('Enter');
+    await page.keyboard.press('Tab');
+    await page.waitForFunction(() => (globalThis as any).document.activeElement.tagName === 'IFRAME');
+  });
+
+  it('receives signed webhooks from the beginning, with one endpoint for pages that open together', async () => {
+    await open();
+    await page.getByText('signed webhooks that the server of this page verifies').waitFor();
+    const registered = await endpoints('demo');
+    expect(registered).toEqual([expect.stringMatching(/^https:\/\/127\.5\.173\.1:\d+\/demo$/)]);
+    const { origin } = new URL(demo);
+    const asked = JSON.stringify({ account: 'demo' });
+    const replies = await Promise.all([1, 2, 3].map(() => sent('POST', '/webhooks', { origin }, asked)));
+    expect(new Set(replies.map(({ body }) => body)).size).toBe(1);
     const sessionId = await submitted();
-    const item = page.locator('#webhooks li', { hasText: 'screening.step_up_required' });
+    const item = event('screening.step_up_required');
     await item.waitFor();
-    expect(await item.innerText()).toMatch(/Signature verified, delivery [\da-f-]{36}/);
+    expect(await item.innerText()).toContain('Signature verified');
+    await item.locator('summary').click();
+    expect(await item.innerText()).toMatch(/Delivery [\da-f-]{36}/);
     expect(await item.innerText()).toContain(sessionId);
-    await page.getByText("The service's log of deliveries").click();
-    await page.locator('#delivery-log li', { hasText: 'succeeded' }).waitFor();
+    await page.getByText('Deliveries as the service sees them').click();
+    await page
+      .locator('#delivery-log li', { hasText: 'screening.step_up_required' })
+      .locator('summary')
+      .first()
+      .click();
+    await page.locator('#delivery-log').getByText('"status": "succeeded"').first().waitFor();
     // A page that is opened later shows the earlier webhooks.
     await page.reload();
     await item.waitFor();
     expect(problems).toEqual([]);
   });
 
-  it('leads a person from the persona to the report, shared and revoked, and lists callbacks and webhooks', async () => {
+  it('leads from the renter who applies to the landlord who reads the report, until the renter stops sharing', async () => {
     await open();
-    const frame = page.frameLocator('#component iframe');
-    const card = frame.locator('iframe').first().contentFrame();
+    const card = frame().locator('iframe').first().contentFrame();
     const pay = async (number: string): Promise<void> => {
       await card.getByLabel('Card number').fill(number);
       await card.getByLabel('Expiration date').fill('1230');
       await card.getByLabel('Security code').fill('123');
       await card.getByLabel('ZIP code').fill('78701');
-      await frame.getByRole('button', { name: /^Pay/ }).click();
+      await frame().getByRole('button', { name: /^Pay/ }).click();
     };
-    await page.locator('#webhooks-status:not(:empty)').waitFor();
-    const receive = page.getByRole('button', { name: 'Receive webhooks' });
-    if (await receive.isVisible()) await receive.click();
-    await page.getByText('Signed webhooks arrive').waitFor();
-    await page.getByRole('button', { name: 'Otptest' }).click();
-    await new DetailsForm(frame).fill({ ssn: '666443210' });
-    await frame.getByRole('button', { name: 'Continue' }).click();
-    const code = frame.getByRole('textbox', { name: 'Code', exact: true });
+    await page.getByRole('button', { name: 'Asked for a code' }).click();
+    await event('onReady').nth(1).waitFor();
+    await new DetailsForm(frame()).fill({ ssn: '666443210' });
+    await frame().getByRole('button', { name: 'Continue' }).click();
+    const code = frame().getByRole('textbox', { name: 'Code', exact: true });
     await code.waitFor();
     // A reload continues the session that was opened.
     await page.reload();
     await code.fill('123456');
-    await page.locator('#callbacks li', { hasText: 'onVerificationSuccess' }).waitFor();
+    await event('onVerificationSuccess').waitFor();
     await pay('4000000000000002');
-    await frame.getByText('declined the card').waitFor();
+    await frame().getByText('declined the card').waitFor();
     await pay('4242424242424242');
-    await frame.getByRole('button', { name: 'Share my report' }).click();
-    await page.locator('#callbacks li', { hasText: 'onReportShared' }).waitFor();
-    await frame.getByRole('button', { name: 'Stop sharing', exact: true }).click();
-    await frame.getByRole('button', { name: 'Stop sharing for good' }).click();
-    await page.locator('#callbacks li', { hasText: 'onReportRevoked' }).waitFor();
-    for (const type of ['payment.succeeded', 'screening.completed', 'report.shared', 'report.revoked'])
-      await page.locator('#webhooks li', { hasText: type }).waitFor();
+    const share = frame().getByRole('button', { name: 'Share my report' });
+    await share.waitFor();
+    const session = new URLSearchParams(new URL(page.url()).hash.slice(1)).get('screeningId') ?? '';
+    const read = (): ReturnType<typeof sent> => sent('GET', `/landlord/report?account=demo&session=${session}`);
+    expect([session.length, (await read()).status]).toEqual([36, 404]);
+    await share.click();
+    await event('onReportShared').waitFor();
+    await event('report.shared').waitFor();
+
+    await page.getByRole('tab', { name: 'Landlord' }).click();
+    const application = page.locator('#applications li', { hasText: session.slice(-8) });
+    await application.getByText('Shared with you').waitFor();
+    await application.getByRole('button', { name: 'Open the report' }).click();
+    await page.frameLocator('#report-place iframe').getByRole('heading').first().waitFor();
+    expect((await read()).status).toBe(200);
+
+    await page.getByRole('tab', { name: 'Renter' }).click();
+    await frame().getByRole('button', { name: 'Stop sharing', exact: true }).click();
+    await frame().getByRole('button', { name: 'Stop sharing for good' }).click();
+    await event('onReportRevoked').waitFor();
+    await event('report.revoked').waitFor();
+    await page.getByRole('tab', { name: 'Landlord' }).click();
+    await application.getByText('Stopped sharing').waitFor();
+    expect(await page.locator('#report-place iframe').count()).toBe(0);
+    expect(await application.getByRole('button').count()).toBe(0);
+    const { status, body } = await read();
+    expect([status, body]).toEqual([404, expect.stringContaining('has stopped sharing')]);
+    for (const type of ['payment.succeeded', 'screening.completed'])
+      expect([type, await event(type).count()]).not.toEqual([type, 0]);
     // The decline is an answer of the processor, not a fault.
     expect(problems.filter((problem) => !problem.includes('402'))).toEqual([]);
   });
 
-  it('replaces an endpoint of the user on request', async () => {
+  it('replaces an endpoint of the user only on request', async () => {
     const { body } = await dashboard('nopay', 'POST', '/tsp/webhooks', { url: 'https://127.0.0.1:1/mine' });
     await open();
+    await page.getByRole('button', { name: 'Options' }).click();
     await page.locator('#account').selectOption('nopay');
+    await page.getByRole('button', { name: 'Apply', exact: true }).click();
     await page.getByText(`The account has an endpoint at ${body.url}`).waitFor();
     expect(await endpoints('nopay')).toEqual([body.url]);
     await page.getByRole('button', { name: 'Replace that endpoint' }).click();
-    await page.getByText('Signed webhooks arrive').waitFor();
+    await page.getByText('signed webhooks that the server of this page verifies').waitFor();
     expect(await endpoints('nopay')).toEqual([expect.stringMatching(/^https:\/\/127\.5\.173\.1:\d+\/nopay$/)]);
   });
 
@@ -162,16 +235,29 @@ describe('the demo page', () => {
     ['wide', { viewport: { width: 1440, height: 900 } }],
     ['in the dark', { viewport: { width: 1440, height: 900 }, colorScheme: 'dark' }],
     ['on a phone', { viewport: { width: 320, height: 640 } }],
+    ['on a phone, in Spanish', { viewport: { width: 320, height: 640 }, locale: 'es-US' }],
   ])('is accessible and fits: %s', async (_, context) => {
     await open(context);
-    for (const summary of await page.locator('details:not([open]) > summary').all())
-      if (await summary.isVisible()) await summary.click();
-    expect(await page.evaluate(() => (globalThis as any).document.documentElement.scrollWidth)).toBe(
-      context.viewport?.width,
-    );
+    await submitted();
+    await event('screening.step_up_required').first().waitFor();
+    const audit = async (place: string): Promise<void> => {
+      for (const summary of await page.locator(`${place} details:not([open]) > summary`).all())
+        if (await summary.isVisible()) await summary.click();
+      expect(await page.evaluate(() => (globalThis as any).document.documentElement.scrollWidth)).toBe(
+        context.viewport?.width,
+      );
+      const { violations } = await page.evaluate(() => (globalThis as any).axe.run());
+      expect(violations.map(({ id, nodes }: any) => [id, nodes[0].html])).toEqual([]);
+    };
     await page.evaluate(AXE);
-    const { violations } = await page.evaluate(() => (globalThis as any).axe.run());
-    expect(violations.map(({ id, nodes }: any) => [id, nodes[0].html])).toEqual([]);
+    await audit('.columns');
+    await page.getByRole('tab').nth(1).click();
+    await audit('#landlord');
+    for (const dialog of ['code', 'options']) {
+      await page.locator(`#open-${dialog}`).click();
+      await audit(`#${dialog}-dialog`);
+      await page.keyboard.press('Escape');
+    }
   });
 
   it('offers a persona to click for each one in docs/sandbox.md', async () => {
@@ -182,7 +268,9 @@ describe('the demo page', () => {
     const documented = [...(table?.[1] ?? '').matchAll(/^\| ([\w, ]+) \|/gm)].flatMap(([, names]) =>
       names!.split(', '),
     );
-    const shown = await page.locator('#personas button strong').allTextContents();
+    const shown = await page
+      .locator('[data-persona]')
+      .evaluateAll((chips: any[]) => chips.map(({ dataset }) => dataset.persona as string));
     expect(documented.length).toBeGreaterThan(20);
     expect(shown.filter((name) => name !== 'Rivera').sort()).toEqual(documented.sort());
   });
@@ -194,7 +282,14 @@ describe('the server of the demo page, which holds secret keys', () => {
   it('redirects every request under a foreign host name', async () => {
     const { origin, port } = new URL(demo);
     for (const host of ['elsewhere.example.test', `elsewhere.example.test:${port}`, `localhost.example.test:${port}`])
-      for (const path of ['/', '/config.json', '/webhooks?account=demo', '/webhooks/stream?account=demo', '//'])
+      for (const path of [
+        '/',
+        '/config.json',
+        '/webhooks?account=demo',
+        '/webhooks/stream?account=demo',
+        '/landlord/report?account=demo',
+        '//',
+      ])
         expect([host, path, await sent('GET', path, { host })]).toEqual([
           host,
           path,
@@ -217,7 +312,7 @@ describe('the server of the demo page, which holds secret keys', () => {
     for (const headers of foreign) {
       for (const path of ['/grant', '/webhooks']) expect((await sent('POST', path, headers, grant)).status).toBe(403);
       if (headers.origin === undefined) continue;
-      for (const path of ['/config.json', '/webhooks/stream?account=demo'])
+      for (const path of ['/config.json', '/webhooks/stream?account=demo', '/landlord/report?account=demo'])
         expect([path, (await sent('GET', path, headers)).status]).toEqual([path, 403]);
     }
     // Only the guarded method changes something. Another method finds nothing.
@@ -260,11 +355,8 @@ describe('the server of the demo page, which holds secret keys', () => {
         );
     });
     await page.reload();
-    const receive = page.getByRole('button', { name: 'Receive webhooks' });
-    await page.locator('#webhooks-status:not(:empty)').waitFor();
-    if (await receive.isVisible()) await receive.click();
-    await page.getByText('Signed webhooks arrive').waitFor();
-    await page.getByText("The service's log of deliveries").click();
+    await page.getByText('signed webhooks that the server of this page verifies').waitFor();
+    await page.getByText('Deliveries as the service sees them').click();
     await until('it has the configuration', () => bodies.some((body) => body.includes('publishableKey')));
     const seen = [...bodies, await page.content()].join('\n');
     expect(secrets.filter((secret) => seen.includes(secret))).toEqual([]);
@@ -301,8 +393,13 @@ async function open(context: BrowserContextOptions = {}): Promise<void> {
   // Content security policies report their violations here.
   page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
   await page.goto(demo);
-  await page.locator('#personas button').first().waitFor();
+  await event('onReady').waitFor();
 }
+
+const frame = (): FrameLocator => page.frameLocator('#component iframe');
+
+/** The entries of the timeline for a callback or a webhook. */
+const event = (name: string): Locator => page.locator(`#timeline li[data-name="${name}"]`);
 
 async function dashboard(
   account: 'demo' | 'nopay',

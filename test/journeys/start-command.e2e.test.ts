@@ -472,7 +472,7 @@ describe('the demo page', () => {
     expect(serviceEnv().DEMO_PORT).toBe(new URL(demo).port);
     const page = await fetch(demo);
     expect(await page.text()).toBe(`<script src="http://localhost:${ports.PORT}/embed/v1/service.js"></script>`);
-    expect(page.headers.get('content-security-policy')).toContain(`frame-src http://localhost:${ports.PORT};`);
+    expect(page.headers.get('content-security-policy')).toContain(`frame-src 'self' http://localhost:${ports.PORT};`);
     expect(await (await fetch(`${demo}/assets/main.js`)).text()).toBe('page();');
     const config = await (await fetch(`${demo}/config.json`)).text();
     expect(config).toContain('pk_test_stub');

@@ -23,7 +23,7 @@ const APPEARANCE = [
   'spacing',
 ] as const;
 
-export function readChoice(form: HTMLFormElement, prefill: Prefill | null): Choice {
+export function readChoice(form: HTMLFormElement, prefill: Prefill, locale: string): Choice {
   const data = new FormData(form);
   const text = (name: string): string => {
     const value = data.get(name);
@@ -39,7 +39,7 @@ export function readChoice(form: HTMLFormElement, prefill: Prefill | null): Choi
     pageHandles: data.has('pageHandles'),
     view: text('view') as View,
     init: {
-      ...option('locale', String),
+      locale,
       ...(Object.keys(appearance).length > 0 && { appearance }),
     },
     mount: {
@@ -50,7 +50,7 @@ export function readChoice(form: HTMLFormElement, prefill: Prefill | null): Choi
       ...option('applicationFee', Number),
       ...option('productId', Number),
       ...option('screeningId', String),
-      ...(prefill !== null && { prefill }),
+      prefill,
     },
   };
 }

@@ -1,11 +1,16 @@
-// An integrator's page. `mountComponent` shows how to use the component; the rest is the form around it and the lists beside it.
+// An integrator's page. `mountComponent` shows how to use the component; the rest is the listing around it and the events beside it.
 import type { CallbackName, CallbackPayloads } from '../contract/callbacks.js';
-import type { InitOptions, MountedView, Prefill, ServiceGlobal, ServiceInstance } from '../contract/options.js';
+import type { InitOptions, MountedView, ServiceGlobal, ServiceInstance } from '../contract/options.js';
 import { callbacks } from './callbacks.js';
 import { asCode, type Choice, readChoice } from './choice.js';
-import { element, Log } from './log.js';
-import { PERSONAS, type Persona, prefillOf } from './personas.js';
+import { byId } from './elements.js';
+import { LandlordPanel } from './landlord.js';
+import { browsersLanguage, currentLanguage, type Language, say, speak, type Texts } from './language.js';
+import { PersonaChips } from './persona-chips.js';
+import { prefillOf } from './personas.js';
 import { mintGrant, readConfig } from './server.js';
+import { prepareTabs } from './tabs.js';
+import { Timeline } from './timeline.js';
 import { WebhookPanel } from './webhooks.js';
 
 declare global {
@@ -13,30 +18,46 @@ declare global {
   var Service: ServiceGlobal | undefined;
 }
 
-const NARROW = '(max-width: 64rem)';
-
 const config = await readConfig();
 const form = byId('options', HTMLFormElement);
-const heard = new Log(byId('callbacks', HTMLElement));
+const accounts = byId('account', HTMLSelectElement);
+const component = byId('component', HTMLElement);
+const languages = byId('language', HTMLSelectElement);
+const timeline = new Timeline(byId('timeline', HTMLElement));
+const deliveries = new Timeline(byId('delivery-log', HTMLElement));
+const landlord = new LandlordPanel({
+  list: byId('applications', HTMLElement),
+  report: byId('shared-report', HTMLElement),
+  title: byId('shared-title', HTMLElement),
+  place: byId('report-place', HTMLElement),
+});
 const webhooks = new WebhookPanel({
   status: byId('webhooks-status', HTMLElement),
   button: byId('receive', HTMLButtonElement),
-  received: new Log(byId('webhooks', HTMLElement)),
+  timeline,
   deliveries: byId('deliveries', HTMLDetailsElement),
-  deliveryLog: new Log(byId('delivery-log', HTMLElement)),
+  deliveryLog: deliveries,
+  hear: (webhook) => landlord.hear(accounts.value, webhook),
+});
+const personas = new PersonaChips((persona) => {
+  prefill = prefillOf(persona);
+  forgetScreening();
+  follow();
+  // The next key reaches the component, and not the chips again.
+  void mountComponent().then(() => component.focus());
 });
 
 let instance: ServiceInstance | null = null;
 let shown: { readonly view: MountedView; readonly choice: Choice } | null = null;
-let prefill: Prefill | null = null;
+let prefill = prefillOf(personas.chosen);
 /** Counts the mounts, so that the later of two stays. */
 let turn = 0;
 
 async function mountComponent(): Promise<void> {
   const mine = ++turn;
   unmount();
-  const choice = readChoice(form, prefill);
-  say('Mounting.');
+  const choice = chosen();
+  tell(['Loading.', 'Cargando.']);
   try {
     if (Service === undefined) throw new Error(`The host script could not be loaded from ${config.baseUrl}.`);
     const init = await initOptions(choice);
@@ -48,9 +69,10 @@ async function mountComponent(): Promise<void> {
       ...callbacks(hear, choice.pageHandles),
     });
     if (mine === turn) shown = { view, choice };
-    say(`Mounted: ${choice.view}, account ${choice.account}.`);
+    tell(null);
   } catch (error) {
-    if (mine === turn) say(`Not mounted: ${(error as Error).message}`);
+    const { message } = error as Error;
+    if (mine === turn) tell([`Not mounted: ${message}`, `No se pudo mostrar: ${message}`]);
   }
 }
 
@@ -68,8 +90,8 @@ function unmount(): void {
   shown = null;
 }
 
-function hear(name: CallbackName, payload: CallbackPayloads[CallbackName]): void {
-  heard.add({ title: name, at: new Date(), detail: payload, replaces: name === 'onChange' || name === 'onResize' });
+function hear(name: CallbackName, detail: CallbackPayloads[CallbackName]): void {
+  timeline.add({ source: 'callback', name, at: new Date(), detail });
   if (shown?.view.screeningId) remember(shown.view.screeningId, shown.choice);
 }
 
@@ -84,15 +106,13 @@ function remember(screeningId: string, { account, grant }: Choice): void {
   if (grant === 'none') history.replaceState(null, '', `#${new URLSearchParams({ account, screeningId }).toString()}`);
 }
 
-/** Mounts again, after a reload, the view that the address names. */
-function goOn(): void {
+/** After a reload, the view that the address names is mounted again. */
+function recall(): void {
   const before = new URLSearchParams(location.hash.slice(1));
   const screeningId = before.get('screeningId');
   if (screeningId === null) return;
   accounts.value = before.get('account') ?? accounts.value;
   byId('screeningId', HTMLInputElement).value = screeningId;
-  follow();
-  void mountComponent();
 }
 
 function forgetScreening(): void {
@@ -100,72 +120,76 @@ function forgetScreening(): void {
   history.replaceState(null, '', location.pathname);
 }
 
+const chosen = (): Choice => readChoice(form, prefill, currentLanguage());
+
 function publishableKey({ account }: Choice): string {
   return config.accounts.find(({ name }) => name === account)?.publishableKey ?? '';
 }
 
-function say(text: string): void {
-  byId('status', HTMLElement).textContent = text;
+function tell(texts: Texts | null): void {
+  byId('status', HTMLElement).textContent = texts === null ? '' : say(texts);
 }
 
 /** The page follows the component's theme, and shows the chosen calls as code. */
 function follow(): void {
-  const choice = readChoice(form, prefill);
+  const choice = chosen();
   document.documentElement.dataset['theme'] = choice.init.appearance?.theme ?? '';
   byId('code', HTMLElement).textContent = asCode(choice, publishableKey(choice), choice.init);
 }
 
-function personaButton(persona: Persona): HTMLLIElement {
-  const button = element('button', '');
-  button.type = 'button';
-  button.setAttribute('aria-pressed', 'false');
-  button.append(element('strong', persona.lastName), ' ', element('span', persona.line));
-  button.addEventListener('click', () => {
-    document.querySelector('#personas [aria-pressed=true]')?.setAttribute('aria-pressed', 'false');
-    button.setAttribute('aria-pressed', 'true');
-    prefill = prefillOf(persona);
-    forgetScreening();
-    follow();
+function setLanguage(language: Language): void {
+  speak(language);
+  languages.value = language;
+  personas.draw();
+  timeline.draw();
+  deliveries.draw();
+  landlord.speak();
+  webhooks.describe();
+  follow();
+}
+
+function prepareDialogs(): void {
+  for (const name of ['options', 'code']) {
+    const dialog = byId(`${name}-dialog`, HTMLDialogElement);
+    byId(`open-${name}`, HTMLButtonElement).addEventListener('click', () => dialog.showModal());
+    dialog.querySelector('.close')?.addEventListener('click', () => dialog.close());
+  }
+  const drawer = byId('options-dialog', HTMLDialogElement);
+  form.addEventListener('input', follow);
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    drawer.close();
     void mountComponent();
-    if (matchMedia(NARROW).matches) byId('status', HTMLElement).scrollIntoView();
   });
-  const item = document.createElement('li');
-  item.append(button);
-  return item;
+  byId('unmount', HTMLButtonElement).addEventListener('click', () => {
+    turn += 1;
+    unmount();
+    drawer.close();
+    tell(['The component is removed.', 'El componente se quitó.']);
+  });
+  byId('copy', HTMLButtonElement).addEventListener('click', () => {
+    void navigator.clipboard.writeText(byId('code', HTMLElement).textContent);
+  });
 }
 
-function byId<Kind extends HTMLElement>(id: string, kind: new () => Kind): Kind {
-  const found = document.getElementById(id);
-  if (!(found instanceof kind)) throw new Error(`The page has no ${kind.name} #${id}`);
-  return found;
-}
-
-for (const [index, { group, people }] of PERSONAS.entries()) {
-  const part = document.createElement('details');
-  part.open = index === 0;
-  const list = document.createElement('ul');
-  list.append(...people.map(personaButton));
-  part.append(element('summary', group), list);
-  byId('personas', HTMLElement).append(part);
-}
-const accounts = byId('account', HTMLSelectElement);
 accounts.append(...config.accounts.map(({ name, about }) => new Option(`${name}: ${about}`, name)));
 accounts.addEventListener('change', () => void webhooks.show(accounts.value));
-form.addEventListener('input', follow);
-form.addEventListener('submit', (event) => {
-  event.preventDefault();
+languages.addEventListener('change', () => {
+  setLanguage(languages.value as Language);
+  if (shown !== null && shown.view.screeningId !== null)
+    byId('screeningId', HTMLInputElement).value = shown.view.screeningId;
   void mountComponent();
 });
-byId('unmount', HTMLButtonElement).addEventListener('click', () => {
-  turn += 1;
-  unmount();
-  say('Unmounted.');
+byId('noise', HTMLInputElement).addEventListener('change', ({ currentTarget }) =>
+  timeline.showNoise((currentTarget as HTMLInputElement).checked),
+);
+byId('apply', HTMLButtonElement).addEventListener('click', () => {
+  component.scrollIntoView();
+  component.focus();
 });
-byId('copy', HTMLButtonElement).addEventListener('click', () => {
-  void navigator.clipboard.writeText(byId('code', HTMLElement).textContent);
-});
-if (matchMedia(NARROW).matches)
-  for (const part of document.querySelectorAll<HTMLDetailsElement>('.options')) part.open = false;
-follow();
-goOn();
+prepareTabs(['renter', 'landlord']);
+prepareDialogs();
+recall();
+setLanguage(browsersLanguage());
+void mountComponent();
 await webhooks.show(accounts.value);

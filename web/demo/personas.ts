@@ -1,81 +1,133 @@
-// The people of the sandbox, by the last names that trigger a behaviour of its vendors (docs/sandbox.md).
-// The social security number is never prefilled, so that the visitor types it.
+// The persons of the sandbox, by the last names that trigger a behaviour of its vendors (docs/sandbox.md).
 import type { Prefill } from '../contract/options.js';
+import type { Texts } from './language.js';
 
 export interface Persona {
   readonly lastName: string;
-  readonly line: string;
+  readonly name: Texts;
+  /** Tells the visitor how to go on. */
+  readonly hint?: Texts;
+  /** A card that shows the behaviour; otherwise one that pays. */
+  readonly card?: string;
+  /** The code that is right. */
+  readonly code?: string;
 }
 
-export const PERSONAS: readonly { readonly group: string; readonly people: readonly Persona[] }[] = [
+const PAYS = '4242 4242 4242 4242';
+const DECLINES = '4000 0000 0000 0002';
+
+/** The first is on the page at once. */
+export const FIRST: readonly Persona[] = [
+  { lastName: 'Rivera', name: ['Good renter', 'Buen inquilino'] },
   {
-    group: 'Identity',
+    lastName: 'Otptest',
+    name: ['Asked for a code', 'Con código'],
+    hint: ['The right code is 123456.', 'El código correcto es 123456.'],
+    code: '123456',
+  },
+  {
+    lastName: 'Kbatest',
+    name: ['Asked questions', 'Con preguntas'],
+    hint: [
+      'Right is answer 1 to question 1, 2 to question 2, and so on.',
+      'Lo correcto es la respuesta 1 a la pregunta 1, la 2 a la 2, y así.',
+    ],
+  },
+  { lastName: 'Evictiontest', name: ['Recent eviction', 'Desalojo reciente'] },
+  {
+    lastName: 'Frozentest',
+    name: ['Frozen file', 'Expediente congelado'],
+    hint: ['The report is refused after the payment.', 'El informe se niega después del pago.'],
+  },
+  {
+    lastName: 'Rivera',
+    name: ['Card declined', 'Tarjeta rechazada'],
+    hint: [
+      'Pay with the card that is declined, then with any other.',
+      'Pague con la tarjeta rechazada y luego con otra.',
+    ],
+    card: DECLINES,
+  },
+  { lastName: 'Fraudtest', name: ['Refused', 'Rechazado'] },
+];
+
+export const MORE: readonly { readonly group: Texts; readonly people: readonly Persona[] }[] = [
+  {
+    group: ['Identity', 'Identidad'],
     people: [
-      { lastName: 'Rivera', line: 'Confirmed at once, as every name that is not listed.' },
-      { lastName: 'Otptest', line: 'Asked for a code: 123456.' },
-      { lastName: 'Kbatest', line: 'Asked four questions: answers 1, 2, 3, 4.' },
-      { lastName: 'Choicetest', line: 'May choose between code and questions.' },
-      { lastName: 'Lockedtest', line: 'Locked on the first wrong code.' },
-      { lastName: 'Expiredtest', line: 'The session is over before the code.' },
-      { lastName: 'Alreadytest', line: 'Confirmed, and known from before.' },
-      { lastName: 'Slowtest', line: 'Confirmed after two seconds.' },
+      {
+        lastName: 'Choicetest',
+        name: ['Code or questions', 'Código o preguntas'],
+        hint: [
+          'The right code is 123456; right answers are 1, 2, 3, 4.',
+          'El código es 123456; las respuestas, 1, 2, 3, 4.',
+        ],
+        code: '123456',
+      },
+      { lastName: 'Lockedtest', name: ['Locked at the first wrong code', 'Bloqueo al primer código incorrecto'] },
+      { lastName: 'Expiredtest', name: ['Session over before the code', 'Sesión vencida antes del código'] },
+      { lastName: 'Alreadytest', name: ['Known from before', 'Ya conocido'] },
+      { lastName: 'Slowtest', name: ['Slow vendor', 'Proveedor lento'] },
+      { lastName: 'Notfound', name: ['Identity not found', 'Identidad no encontrada'] },
+      { lastName: 'Sanctiontest', name: ['On the sanctions list', 'En la lista de sanciones'] },
+      { lastName: 'Alerttest', name: ['On the alert list', 'En la lista de alertas'] },
+      { lastName: 'Deceasedtest', name: ['Reported as deceased', 'Declarado fallecido'] },
+      { lastName: 'Addresstest', name: ['Unknown address', 'Dirección desconocida'] },
     ],
   },
   {
-    group: 'Refused',
+    group: ['Report', 'Informe'],
     people: [
-      { lastName: 'Notfound', line: 'The identity is not found.' },
-      { lastName: 'Fraudtest', line: 'Reported as fraud.' },
-      { lastName: 'Sanctiontest', line: 'On the sanctions list.' },
-      { lastName: 'Alerttest', line: 'On the alert list.' },
-      { lastName: 'Deceasedtest', line: 'Reported as deceased.' },
-      { lastName: 'Addresstest', line: 'The address cannot be standardized.' },
+      { lastName: 'Backgroundtest', name: ['Background record', 'Antecedente'] },
+      { lastName: 'Bankruptcytest', name: ['Bankruptcy', 'Bancarrota'] },
+      { lastName: 'Fraudalerttest', name: ['Fraud alert on file', 'Alerta de fraude'] },
+      { lastName: 'Activedutytest', name: ['Active-duty alert', 'Alerta de servicio activo'] },
+      { lastName: 'Newaddresstest', name: ['Address differs', 'Dirección distinta'] },
+      { lastName: 'Nohittest', name: ['No credit file', 'Sin expediente'] },
+      { lastName: 'Thinfiletest', name: ['No score', 'Sin puntaje'] },
     ],
   },
   {
-    group: 'Report',
+    group: ['Income', 'Ingresos'],
     people: [
-      { lastName: 'Frozentest', line: 'The credit file is frozen.' },
-      { lastName: 'Nohittest', line: 'The bureau has no file.' },
-      { lastName: 'Thinfiletest', line: 'A report without a score.' },
-      { lastName: 'Evictiontest', line: 'A judgment in housing court.' },
-      { lastName: 'Backgroundtest', line: 'A conviction.' },
-      { lastName: 'Bankruptcytest', line: 'A discharged bankruptcy.' },
-      { lastName: 'Fraudalerttest', line: 'A fraud alert in the file.' },
-      { lastName: 'Activedutytest', line: 'An active-duty alert in the file.' },
-      { lastName: 'Newaddresstest', line: 'The file has another address.' },
+      { lastName: 'Nopayrolltest', name: ['Found by banking only', 'Solo por el banco'] },
+      { lastName: 'Noincometest', name: ['No income found', 'Sin ingresos'] },
+      { lastName: 'Incomeerrortest', name: ['Income vendor fails', 'Falla el proveedor de ingresos'] },
+      { lastName: 'Slowincometest', name: ['Decided by hand', 'Se decide a mano'] },
     ],
   },
   {
-    group: 'Income',
+    group: ['A vendor in trouble', 'Un proveedor con problemas'],
     people: [
-      { lastName: 'Nopayrolltest', line: 'Nothing by payroll; found by banking.' },
-      { lastName: 'Noincometest', line: 'Nothing found by either.' },
-      { lastName: 'Incomeerrortest', line: 'The income vendor fails.' },
-      { lastName: 'Slowincometest', line: 'In progress until decided by hand.' },
-    ],
-  },
-  {
-    group: 'A vendor in trouble',
-    people: [
-      { lastName: 'Flakytest', line: 'Down once, then confirmed.' },
-      { lastName: 'Downtest', line: 'Down.' },
-      { lastName: 'Timeouttest', line: 'Never answers.' },
-      { lastName: 'Resettest', line: 'The connection breaks.' },
-      { lastName: 'Redirecttest', line: 'Answers with a redirect.' },
-      { lastName: 'Garbledtest', line: 'Answers with no JSON.' },
+      { lastName: 'Flakytest', name: ['Down once', 'Caído una vez'] },
+      { lastName: 'Downtest', name: ['Down', 'Caído'] },
+      { lastName: 'Timeouttest', name: ['Never answers', 'No responde'] },
+      { lastName: 'Resettest', name: ['Connection breaks', 'Conexión cortada'] },
+      { lastName: 'Redirecttest', name: ['Answers with a redirect', 'Responde con una redirección'] },
+      { lastName: 'Garbledtest', name: ['Answers without JSON', 'Responde sin JSON'] },
     ],
   },
 ];
 
+/** Area 666 of the SSN is never given to a person. The sandbox makes the file of a good renter for each of these numbers. */
+const SSNS = { first: 666_443_210, step: 551, count: 1_000 };
+
+/** Values that only the person may enter, because the component keeps them from the page. The SSN is another one each time. */
+export const testDataOf = ({ card = PAYS, code }: Persona): readonly (readonly [Texts, string])[] => [
+  [['SSN', 'SSN'], String(SSNS.first + SSNS.step * chance(SSNS.count)).replace(/(...)(..)(....)/, '$1-$2-$3')],
+  [['Card', 'Tarjeta'], card],
+  ...(code === undefined ? [] : [[['Code', 'Código'], code] as const]),
+];
+
+const chance = (below: number): number => Math.floor(Math.random() * below);
+
 /** A new birthday and phone each time, so that repeated trials do not reach the limits against abuse. */
 export function prefillOf({ lastName }: Persona): Prefill {
-  const chance = (below: number): string => String(Math.floor(Math.random() * below)).padStart(2, '0');
   return {
     firstName: 'Robin',
     lastName,
-    dateOfBirth: `041${chance(10).slice(1)}19${60 + Number(chance(40))}`,
-    phoneNumber: `51255501${chance(100)}`,
+    dateOfBirth: `041${chance(10)}19${60 + chance(40)}`,
+    phoneNumber: `51255501${String(chance(100)).padStart(2, '0')}`,
     email: 'robin@example.test',
     currentAddress: '100 Main St',
     currentCity: 'Austin',

@@ -19,7 +19,7 @@ export interface Webhook {
   readonly id: string;
   readonly type: string;
   readonly occurredAt: string;
-  readonly data: unknown;
+  readonly data: { readonly session_id?: string; readonly reason_code?: string };
   readonly deliveryId: string;
   readonly verified: boolean;
 }
@@ -56,6 +56,10 @@ export async function deliveryLog(account: string): Promise<readonly Delivery[]>
   );
   return items;
 }
+
+/** The address of a shared report, which the server of this page reads with its secret key. */
+export const reportAddress = (account: string, session: string, language: string): string =>
+  `/landlord/report?${new URLSearchParams({ account, session, language }).toString()}`;
 
 async function ask<Reply>(method: string, path: string, body?: object): Promise<Reply> {
   const response = await fetch(path, {

@@ -1,18 +1,28 @@
-// The panel of webhooks. It receives them only on request, because an account has a single endpoint.
-import type { Log } from './log.js';
-import { deliveryLog, receiveWebhooks, type Webhook, webhookState, webhookStream } from './server.js';
+// The webhooks of the shown account. They arrive at the server of this page from the beginning, unless the account has an endpoint elsewhere.
+import { say } from './language.js';
+import {
+  deliveryLog,
+  receiveWebhooks,
+  type Webhook,
+  type WebhookState,
+  webhookState,
+  webhookStream,
+} from './server.js';
+import type { Timeline } from './timeline.js';
 
 export interface WebhookParts {
   readonly status: HTMLElement;
   readonly button: HTMLButtonElement;
-  readonly received: Log;
+  readonly timeline: Timeline;
   readonly deliveries: HTMLDetailsElement;
-  readonly deliveryLog: Log;
+  readonly deliveryLog: Timeline;
+  /** Called with each webhook, and with null when the list begins again. */
+  readonly hear: (webhook: Webhook | null) => void;
 }
 
 export class WebhookPanel {
   private account = '';
-  private occupied = false;
+  private state: WebhookState | null = null;
   private stream: EventSource | null = null;
 
   constructor(private readonly parts: WebhookParts) {
@@ -22,61 +32,92 @@ export class WebhookPanel {
     });
   }
 
-  /** Shows the account's endpoint and its webhooks. Registers nothing. */
+  /** Shows the account's webhooks. An endpoint of the user is never replaced without a click. */
   async show(account: string): Promise<void> {
     this.account = account;
     this.stream?.close();
-    this.parts.received.clear();
+    this.beginAgain();
     this.parts.deliveries.open = false;
     await this.told(this.refresh());
+    if (account === this.account && this.mayRegister()) await this.told(this.register(false));
+  }
+
+  /** Says the state in the language of the page. */
+  describe(): void {
+    const { parts, state } = this;
+    if (state === null) return;
+    const { missing, receiving, occupiedBy } = state;
+    parts.button.hidden = missing !== null || receiving;
+    parts.button.textContent =
+      occupiedBy === null
+        ? say(['Receive webhooks', 'Recibir webhooks'])
+        : say(['Replace that endpoint', 'Reemplazar ese destino']);
+    const elsewhere =
+      occupiedBy === null
+        ? ''
+        : say([`The account has an endpoint at ${occupiedBy}. `, `La cuenta tiene un destino en ${occupiedBy}. `]);
+    const arriving = say([
+      'Callbacks of the component, and signed webhooks that the server of this page verifies.',
+      'Callbacks del componente, y webhooks firmados que verifica el servidor de esta página.',
+    ]);
+    parts.status.textContent = receiving
+      ? arriving
+      : `${elsewhere}${missing ?? (elsewhere === '' ? say(['No webhooks arrive yet.', 'Aún no llegan webhooks.']) : '')}`;
+  }
+
+  private mayRegister(): boolean {
+    return this.state?.missing === null && !this.state.receiving && this.state.occupiedBy === null;
   }
 
   private async refresh(): Promise<void> {
-    const { account, parts } = this;
-    const { missing, receiving, occupiedBy } = await webhookState(account);
+    const { account } = this;
+    const state = await webhookState(account);
     if (account !== this.account) return;
-    this.occupied = occupiedBy !== null;
-    parts.button.hidden = missing !== null || receiving;
-    parts.button.textContent = this.occupied ? 'Replace that endpoint' : 'Receive webhooks';
-    if (receiving) this.listen();
-    const elsewhere = occupiedBy === null ? '' : `The account has an endpoint at ${occupiedBy}. `;
-    parts.status.textContent =
-      missing === null
-        ? receiving
-          ? 'Signed webhooks arrive at the server of this page, which verifies them.'
-          : elsewhere || 'Nothing is registered for this account.'
-        : `${elsewhere}${missing} The log of deliveries is below.`;
+    this.state = state;
+    if (state.receiving) this.listen();
+    this.describe();
   }
 
   private async receive(): Promise<void> {
-    await receiveWebhooks(this.account, this.occupied);
-    await this.refresh();
+    await this.register(this.state?.occupiedBy !== null);
     // The clicked button has disappeared.
     this.parts.status.focus();
+  }
+
+  private async register(replace: boolean): Promise<void> {
+    await receiveWebhooks(this.account, replace);
+    await this.refresh();
   }
 
   /** On a new connection the server sends everything again. */
   private listen(): void {
     this.stream?.close();
     this.stream = webhookStream(this.account);
-    this.stream.addEventListener('open', () => this.parts.received.clear());
+    this.stream.addEventListener('open', () => this.beginAgain());
     this.stream.addEventListener('message', ({ data }: MessageEvent<string>) => {
-      const { type, occurredAt, data: detail, deliveryId, verified } = JSON.parse(data) as Webhook;
-      const note = `${verified ? 'Signature verified' : 'Not verified'}, delivery ${deliveryId}`;
-      this.parts.received.add({ title: type, at: new Date(occurredAt), detail, note });
+      const webhook = JSON.parse(data) as Webhook;
+      const { type: name, occurredAt, data: detail, deliveryId, verified } = webhook;
+      this.parts.timeline.add({ source: 'webhook', name, at: new Date(occurredAt), detail, deliveryId, verified });
+      this.parts.hear(webhook);
     });
+  }
+
+  private beginAgain(): void {
+    this.parts.timeline.remove('webhook');
+    this.parts.hear(null);
   }
 
   private async listDeliveries(): Promise<void> {
     const deliveries = await deliveryLog(this.account);
-    this.parts.deliveryLog.clear();
-    for (const { event_type, occurred_at, delivery_id, ...rest } of deliveries.toReversed()) {
+    this.parts.deliveryLog.remove('delivery');
+    for (const { event_type: name, occurred_at, delivery_id: deliveryId, ...rest } of deliveries.toReversed()) {
       const { status, attempt_count: attempts, last_http_status: http, last_error_code: error } = rest;
       this.parts.deliveryLog.add({
-        title: event_type,
+        source: 'delivery',
+        name,
         at: new Date(occurred_at),
         detail: { status, attempts, ...(http !== null && { http }), ...(error !== null && { error }) },
-        note: `Delivery ${delivery_id}`,
+        deliveryId,
       });
     }
   }

@@ -1,4 +1,5 @@
 // A page may choose some of the look. The text stays readable whatever the page chooses.
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type Colour, contrast, css } from '../../../web/frame/colour.js';
@@ -75,5 +76,15 @@ describe('The appearance of a page', () => {
     const { background, text, accent, problem, good } = BASES[theme];
     for (const front of [text, accent, problem, good])
       expect([css(front), contrast(front, background) >= 4.5]).toEqual([css(front), true]);
+  });
+});
+
+describe('The demo page', () => {
+  it('has the colours of the component', () => {
+    const style = readFileSync('web/demo/style.css', 'utf8');
+    for (const name of ['background', 'text', 'accent', 'problem', 'good'] as const) {
+      const [, light = '', dark = ''] = new RegExp(`--${name}: light-dark\\((#\\w{6}), (#\\w{6})\\)`).exec(style) ?? [];
+      expect([name, hex(light), hex(dark)]).toEqual([name, BASES.light[name], BASES.dark[name]]);
+    }
   });
 });

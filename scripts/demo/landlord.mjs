@@ -1,0 +1,51 @@
+// The landlord's side of the demo page: reads a shared report with the secret key and passes it on. Nothing of it is kept.
+import { createHash } from 'node:crypto';
+
+const SESSION_ID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
+/** Only the demo page may show the report in a frame. */
+const FRAMED_HERE = "frame-ancestors 'self'";
+const REASONS = {
+  unknown: 'No such report is shared with this landlord.',
+  stopped: 'The renter has stopped sharing this report.',
+};
+
+export class Landlord {
+  #webhooks;
+  #fetchPage;
+
+  /** `fetchPage`: asks the service for a page with the account's secret key. */
+  constructor(webhooks, fetchPage) {
+    this.#webhooks = webhooks;
+    this.#fetchPage = fetchPage;
+  }
+
+  /** The report as a page with its headers, while the renter shares it. The webhooks tell whether that is so. */
+  async report(account, sessionId, language) {
+    const sharing = SESSION_ID.test(sessionId ?? '') ? this.#webhooks.sharing(account, sessionId) : 'unknown';
+    if (sharing !== 'shared') return notice(REASONS[sharing]);
+    const { status, type, policy, body } = await this.#fetchPage(account, `/v1/reports/${sessionId}`, language);
+    if (status !== 200 || !type.startsWith('text/html')) return notice(`The service answered with ${status}.`, status);
+    return {
+      status,
+      body,
+      headers: {
+        'content-type': type,
+        'content-security-policy': `${policy ?? "default-src 'none'"}; ${FRAMED_HERE}`,
+      },
+    };
+  }
+}
+
+const STYLE = ':root{color-scheme:light dark;font:1rem/1.5 system-ui,sans-serif}';
+
+function notice(text, status = 404) {
+  const hash = createHash('sha256').update(STYLE).digest('base64');
+  return {
+    status,
+    body: `<!doctype html><title>${text}</title><style>${STYLE}</style><p>${text}</p>`,
+    headers: {
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': `default-src 'none'; style-src 'sha256-${hash}'; ${FRAMED_HERE}`,
+    },
+  };
+}

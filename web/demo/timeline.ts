@@ -1,0 +1,110 @@
+// The list of callbacks and webhooks, the newest first. Each entry says in words what happened, and opens to its JSON.
+import { element, icon, type IconName, time } from './elements.js';
+import { say, type Texts } from './language.js';
+
+export interface Entry {
+  readonly source: 'callback' | 'webhook' | 'delivery';
+  readonly name: string;
+  readonly at: Date;
+  readonly detail: unknown;
+  /** An identifier of the delivery, for an entry that has one. */
+  readonly deliveryId?: string;
+  readonly verified?: boolean;
+}
+
+const KEPT = 200;
+/** Callbacks that come with each letter and each change of height. */
+const NOISE = ['onChange', 'onResize'];
+
+const MEANINGS: Readonly<Record<string, readonly [IconName, ...Texts]>> = {
+  onReady: ['page', 'The component is ready', 'El componente está listo'],
+  onStepStart: ['page', 'A step begins', 'Empieza un paso'],
+  onStepComplete: ['check', 'A step is done', 'Un paso terminó'],
+  onVerificationSuccess: ['check', 'The identity is verified', 'La identidad está verificada'],
+  onVerificationFailure: ['alert', 'The identity is not verified', 'La identidad no se verificó'],
+  onScreeningSuccess: ['check', 'The screening is complete', 'La evaluación está completa'],
+  onPaymentSuccess: ['card', 'The renter has paid', 'El inquilino pagó'],
+  onReportShared: ['share', 'The report is shared', 'El informe está compartido'],
+  onReportRevoked: ['stop', 'The renter stopped sharing', 'El inquilino dejó de compartir'],
+  onReportShareDeclined: ['stop', 'The renter does not share', 'El inquilino no comparte'],
+  onReportUnavailable: ['alert', 'The bureau refuses the report', 'El buró niega el informe'],
+  onDone: ['check', 'The renter is done', 'El inquilino terminó'],
+  onIncomeReportComplete: ['check', 'The income is confirmed', 'Los ingresos están confirmados'],
+  onIncomeReportFailure: ['alert', 'The income is not confirmed', 'Los ingresos no se confirmaron'],
+  onError: ['alert', 'An error', 'Un error'],
+  onWarning: ['alert', 'A warning', 'Una advertencia'],
+  'screening.completed': ['check', 'A screening is complete', 'Una evaluación está completa'],
+  'screening.blocked': ['alert', 'A screening is blocked', 'Una evaluación está bloqueada'],
+  'screening.step_up_required': ['lock', 'A code or answers are asked for', 'Se pide un código o respuestas'],
+  'payment.succeeded': ['card', 'A payment has succeeded', 'Un pago se realizó'],
+  'payment.refunded': ['card', 'A payment is given back', 'Un pago se devolvió'],
+  'report.shared': ['share', 'A report is shared', 'Un informe está compartido'],
+  'report.revoked': ['stop', 'A share has ended', 'Un informe ya no se comparte'],
+  'report.unavailable': ['alert', 'A report is not available', 'Un informe no está disponible'],
+  'income_report.completed': ['check', 'An income is confirmed', 'Unos ingresos están confirmados'],
+  'income_report.failed': ['alert', 'An income is not confirmed', 'Unos ingresos no se confirmaron'],
+};
+
+const SOURCES: Readonly<Record<Entry['source'], Texts>> = {
+  callback: ['Callback', 'Callback'],
+  webhook: ['Webhook', 'Webhook'],
+  delivery: ['Delivery', 'Entrega'],
+};
+
+export class Timeline {
+  private entries: Entry[] = [];
+  private noisy = false;
+
+  constructor(private readonly list: HTMLElement) {}
+
+  add(entry: Entry): void {
+    this.entries.unshift(entry);
+    if (this.entries.length > KEPT) this.entries.pop();
+    if (this.shows(entry)) this.list.prepend(item(entry));
+    while (this.list.childElementCount > KEPT) this.list.lastElementChild?.remove();
+  }
+
+  remove(source: Entry['source']): void {
+    this.entries = this.entries.filter((entry) => entry.source !== source);
+    this.draw();
+  }
+
+  showNoise(noisy: boolean): void {
+    this.noisy = noisy;
+    this.draw();
+  }
+
+  /** Also for a change of the language. */
+  draw(): void {
+    this.list.replaceChildren(...this.entries.filter((entry) => this.shows(entry)).map(item));
+  }
+
+  private readonly shows = ({ name }: Entry): boolean => this.noisy || !NOISE.includes(name);
+}
+
+function item({ source, name, at, detail, deliveryId, verified }: Entry): HTMLLIElement {
+  const [symbol, ...meaning] = MEANINGS[name] ?? [source === 'callback' ? 'page' : 'webhook', name, name];
+  const made = element('li');
+  made.dataset['name'] = name;
+  const opened = element('details');
+  const summary = element('summary');
+  const words = element('span', '', 'words');
+  const step = (detail as { readonly step?: string }).step;
+  const title = step === undefined ? say(meaning) : `${say(meaning)}: ${step}`;
+  words.append(element('strong', title), element('span', `${say(SOURCES[source])} `, 'source'));
+  words.lastElementChild?.append(element('code', name));
+  summary.append(icon(symbol), words, time(at));
+  const json = element('pre');
+  json.tabIndex = 0;
+  json.append(element('code', JSON.stringify(detail, null, 2)));
+  opened.append(summary, json);
+  if (deliveryId !== undefined)
+    opened.append(element('small', `${say(['Delivery', 'Entrega'])} ${deliveryId}`, 'quiet'));
+  made.append(opened);
+  if (verified === true) {
+    const mark = element('p', '', 'verified');
+    mark.append(icon('lock'), say(['Signature verified', 'Firma verificada']));
+    made.append(mark);
+  }
+  return made;
+}
