@@ -105,7 +105,7 @@ export const FINISHED_DOCUMENTS = [
   'docs/how-to/add-an-event-version.md',
   'docs/how-to/embed-the-component.md',
   'docs/how-to/extension-exercises.md',
-  'docs/how-to/make-a-first-request.md',
+  'docs/quick-start.md',
   'docs/how-to/receive-webhooks.md',
   'docs/how-to/replay-a-projection.md',
   'docs/how-to/run-in-production.md',

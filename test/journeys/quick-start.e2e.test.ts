@@ -1,0 +1,51 @@
+// A stranger pastes docs/quick-start.md from top to bottom, without editing anything.
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Service } from '../support/service.js';
+
+const PAGE = readFileSync('docs/quick-start.md', 'utf8');
+const COMMANDS = [...PAGE.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block]) => block).join('\n');
+/** More submissions of one person are refused within an hour. */
+const OFTEN = 6;
+
+let service: Service;
+
+beforeAll(async () => {
+  service = await Service.start({});
+});
+afterAll(() => service?.stop());
+
+/** Stops at the first command that fails, which a terminal does not. */
+async function pasted(commands: string): Promise<string> {
+  const { stdout } = await promisify(execFile)('bash', ['-e', '-o', 'pipefail', '-c', commands], {
+    env: { ...process.env, ...service.env },
+    maxBuffer: 16_000_000,
+  });
+  return stdout;
+}
+
+describe('the quick start', () => {
+  it('runs as a whole, and each reply is what its title says', async () => {
+    const output = await pasted(COMMANDS);
+    const replies = output.split(/^--- /m).slice(1);
+    expect(replies).toHaveLength([...COMMANDS.matchAll(/\| show '/g)].length);
+    for (const reply of replies) {
+      const [title = '', ...printed] = reply.split('\n');
+      const word = /: ([A-Z_]+|userAuthenticated)$/.exec(title)?.[1];
+      expect(printed.join('\n')).toContain(word ?? '{');
+      expect(printed.join('\n')).not.toContain('error:');
+    }
+    expect(output).toContain('ReportShared');
+    expect(output).toContain('SharingRevoked');
+    expect(existsSync(join(service.dataDir, 'report.html'))).toBe(true);
+  });
+
+  it('can be pasted again and again, because each time another person is screened', async () => {
+    const submission = COMMANDS.slice(0, COMMANDS.indexOf('printf %s "$SUBMITTED" | show'));
+    for (let time = 1; time <= OFTEN; time += 1)
+      expect((await pasted(`${submission}\necho "$ID"`)).trim()).toMatch(/^[\da-f-]{36}$/);
+  });
+});
