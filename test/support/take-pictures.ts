@@ -1,5 +1,6 @@
-// `npm run screenshots` takes every screen of the embedded component, light and dark, as docs/embedded/<screen>-<light|dark>.png.
-import { mkdir, rm } from 'node:fs/promises';
+// `npm run screenshots` takes every screen of the embedded component, light and dark, as docs/embedded/<screen>-<light|dark>.png,
+// and docs/embedded/overview.png for the README.
+import { mkdir, readFile, rm } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import type { Language } from './details-form.js';
 import { Walk } from './embedded-walk.js';
@@ -23,6 +24,32 @@ const windowFor = (screen: string): { width: number; height: number } => ({
   height: screen.startsWith('report') ? 900 : 2_200,
 });
 
+/** The report as a landlord reads it, of a renter who pays on time. */
+async function reportPage({ service }: Embedding): Promise<string> {
+  const caller = await service.signIn('nopay');
+  const renter = { firstName: 'Robin', lastName: 'Rivera', ssn: '666443210' };
+  const { body } = await caller.submit({ ...renter, unitAddress: '12 Elm Street, Apt 4, Austin, TX 78701' });
+  const { status, text } = await caller.get(`/reports/${body.id}`, { accept: 'text/html' });
+  if (status !== 200) throw new Error(`The report was answered with ${status}: ${text}`);
+  return text;
+}
+
+/** The picture of the README: the payment of the component, and the report beside it. */
+async function takeOverview(embedding: Embedding): Promise<void> {
+  const page = await embedding.browser.newPage({ viewport: { width: 880, height: 1_240 }, deviceScaleFactor: 2 });
+  await page.setContent(await reportPage(embedding));
+  const report = (await page.screenshot()).toString('base64');
+  const payment = await readFile(`${folder}/payment-light.png`, 'base64');
+  const sheets = [payment, report].map((picture) => `<img alt="" src="data:image/png;base64,${picture}">`);
+  await page.setViewportSize({ width: 1_100, height: 780 });
+  await page.setContent(`<style>
+    body { margin: 0; padding: 24px; display: flex; gap: 24px; align-items: start; background: #eef2fd }
+    img { width: 514px; border-radius: 10px; box-shadow: 0 2px 12px #161b2622 }
+  </style>${sheets.join('')}`);
+  await page.screenshot({ path: `${folder}/overview.png` });
+  await page.close();
+}
+
 await rm(folder, { recursive: true, force: true });
 await mkdir(folder, { recursive: true });
 const embedding = await Embedding.start({}, { alone: ALONE });
@@ -41,6 +68,7 @@ try {
     }).everything();
     await host.close();
   }
+  await takeOverview(embedding);
 } finally {
   await embedding.stop();
 }
