@@ -1,4 +1,4 @@
-// A process with another data folder over the Redis of a running service must not start. It would use the read models, checkpoints and
+// A process with another data folder must not start on the Redis of a running service. It would use the read models, checkpoints and
 // queues of a log that it does not have.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -20,7 +20,7 @@ afterAll(async () => {
 });
 
 describe('a process with another log', () => {
-  it('does not start over the Redis of a running service, and gives the reason in one sentence', async () => {
+  it('does not start on the Redis of a running service, and gives the reason in one sentence', async () => {
     const demo = await service.signIn('demo');
     const { id } = (await demo.submit()).body;
     const other = await spawnElsewhere();
@@ -30,7 +30,7 @@ describe('a process with another log', () => {
     expect((await service.request('GET', '/health/ready')).status).toBe(200);
   });
 
-  it('starts after the first process was killed, and notices that the log is another one', async () => {
+  it('starts when the first process was killed, and is unready because Redis belongs to the other log', async () => {
     await service.kill9();
     const other = await spawnElsewhere();
     const health = async (path: string): Promise<Response | null> =>

@@ -173,7 +173,7 @@ describe('a backup', () => {
     );
   });
 
-  it('is made only of an embedded log and a vault on disk, and only when the data folder has both', async () => {
+  it('is refused unless the data folder holds both an embedded log and a vault on disk', async () => {
     const elsewhere = 'Back that up with its own tools, see docs/operations/backups-and-restore.md.';
     const s3 = { VAULT: 's3', VAULT_S3_BUCKET: 'bucket', VAULT_S3_REGION: 'us-east-1' };
     expect(
@@ -288,7 +288,7 @@ describe('a restore', () => {
     expect(await refusalOf(release(to))).toContain('is not a restored copy that waits for its release');
   });
 
-  it('is released without the persons who were erased in the original since the restore', async () => {
+  it('is released only when it has erased the persons that the original has erased since the restore', async () => {
     const live = newFolder();
     cpSync(dataDir, live, { recursive: true });
     const to = newFolder();
@@ -314,7 +314,7 @@ describe('a restore', () => {
 });
 
 describe('accepted losses of a log', () => {
-  it('are known to the copy of a copy, so that its audit does not report what the first copy lost', async () => {
+  it('go from a copy to the copy of that copy, so that its audit does not report them again', async () => {
     const [first, second] = [newFolder(), newFolder()];
     await restore(good, { to: first });
     await release(first);
@@ -366,7 +366,7 @@ describe('an erasure during a backup', () => {
     }
   });
 
-  it('is told apart from a key that is missing without an erasure, which prevents the backup', async () => {
+  it('differs from a missing key that no erasure explains: such a key makes the backup fail', async () => {
     const live = newFolder();
     cpSync(dataDir, live, { recursive: true });
     writeFileSync(
@@ -379,7 +379,7 @@ describe('an erasure during a backup', () => {
 
 describe('a killed command', () => {
   const loader = new URL('../support/typescript.js', import.meta.url).href;
-  /** Whether the process was killed. It ends by itself when it has fewer steps. */
+  /** True when the process was killed at this step. A process with fewer steps ends by itself. */
   async function killedAt(step: number, ...args: string[]): Promise<boolean> {
     const child = spawn(
       process.execPath,
@@ -437,7 +437,7 @@ describe('a killed command', () => {
 });
 
 describe('a verification', () => {
-  it('works beside the backup under a name that the next expiry removes if the verification was killed', async () => {
+  it('makes its own copy next to the backup; when it is killed, the next expiry removes that copy', async () => {
     const into = newFolder();
     cpSync(good, join(into, 'backup-2026-01-01T00-00-00-000Z'), { recursive: true });
     const beside = await backupsOf(dataDir).inspect(join(into, 'backup-2026-01-01T00-00-00-000Z'), async () => {

@@ -1,4 +1,4 @@
-// Guarantees: a log that is known to have lost events takes no changes on any API surface until an operator accepts the loss. `audit
+// Guarantees: when the log has lost events, every API surface refuses changes until an operator accepts the loss. `audit
 // verify` finds events that were cut off or removed, although the log itself shows no trace.
 import { appendFileSync, cpSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -44,7 +44,7 @@ async function seen(): Promise<void> {
   );
 }
 
-/** Changes the file as an attacker would who knows of it. The acceptances stay. */
+/** Changes the file as an attacker who knows of it would. The acceptances stay. */
 function setBack(position: string | null): void {
   const { seen, ...memory } = JSON.parse(readFileSync(watchFile(), 'utf8'));
   writeFileSync(watchFile(), JSON.stringify({ ...memory, seen: position === null ? null : { ...seen, position } }));
@@ -153,7 +153,7 @@ describe('when the service ends in order', () => {
 });
 
 describe('`audit verify` on a log without a trace of the loss', () => {
-  /** Blocked by wrong codes. The vault then has the subject, but no values for it. */
+  /** A session that wrong codes have blocked. The vault has its subject, but no values for the subject. */
   let blocked: string;
   let subject: string;
   let person: string;
@@ -188,7 +188,7 @@ describe('`audit verify` on a log without a trace of the loss', () => {
     );
   });
 
-  it('finds that the trees were emptied, also when the file does not say how far they went', async () => {
+  it('finds that the whole log was emptied, also when log-watch.json no longer says where the log ended', async () => {
     await withLog(
       async () => {
         setBack(null);
@@ -204,7 +204,7 @@ describe('`audit verify` on a log without a trace of the loss', () => {
     );
   });
 
-  it('finds a line of the erasure ledger that no event names', async () => {
+  it('finds a line of the erasure ledger for which the log has no event', async () => {
     const erasedAt = new Date().toISOString();
     await withLog(
       () => appendFileSync(join(service.dataDir, 'erasures.jsonl'), `{"subject":"someone","erasedAt":"${erasedAt}"}\n`),
@@ -218,7 +218,7 @@ describe('`audit verify` on a log without a trace of the loss', () => {
     );
   });
 
-  it('finds cut events by the vault when log-watch.json was set back, and reports a file that cannot be read', async () => {
+  it('finds through the vault that events were cut off when log-watch.json was set back, and reports an unreadable log-watch.json', async () => {
     await withLog(
       async () => {
         await rewriteLog(events(), (_event, newest) => newest > CUT);

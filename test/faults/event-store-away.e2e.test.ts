@@ -25,7 +25,7 @@ afterAll(async () => {
 });
 
 describe('an event store that goes away', () => {
-  it('is answered with 503 in time, and the service recovers when it is back', async () => {
+  it('makes the service answer 503 in time, and the service recovers when the store is back', async () => {
     const { id } = (await caller.submit({ lastName: 'Otptest' })).body;
     expect((await caller.post(`/screening/${id}/otp`, { code: '000000' })).body.attemptsRemaining).toBe(2);
 
@@ -53,7 +53,7 @@ describe('an event store that goes away', () => {
 });
 
 describe('an event store that takes no appends', () => {
-  it('is answered with 503, also to callers who get no place at the vendor because other calls wait for the store', async () => {
+  it('makes every submission fail with 503, also while other submissions that wait for the store hold all vendor places', async () => {
     const node = await EventStoreDbDouble.start();
     const hung = await Service.start({
       EVENT_STORE: 'eventstoredb',

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** A status read can be answered from the log. */
+/** The service can answer a request for a status from the log. */
 async function statusesAreRead(
   verified: string,
   questions: { readonly id: string; readonly stepUp: unknown },
@@ -66,7 +66,7 @@ describe('a Redis that is killed and comes back empty', () => {
     for (const line of rebuild.stdout.trim().split('\n')) expect(JSON.parse(line)).toMatchObject({ differences: [] });
   });
 
-  it('does not prevent the settlement of a vendor call whose queue entry was lost', async () => {
+  it('loses the queue entry of a vendor call, and the call still gets its result and runs once', async () => {
     const registrations = async (): Promise<number> =>
       (
         (await (await fetch(`${service.sandboxUrl}/control/calls`)).json()) as {
@@ -93,7 +93,7 @@ describe('a Redis that is killed and comes back empty', () => {
 });
 
 describe('a Redis that is frozen', () => {
-  it('makes calls that need it answer 503 in time and lets pages sign in, without faults afterwards', async () => {
+  it('makes a submission fail with 503 in time, still lets pages sign in, and leaves no fault when it resumes', async () => {
     const person = aPerson();
     const verified = (await caller.submit()).body.id;
     const questions = (await caller.submit({ lastName: 'Kbatest' })).body;

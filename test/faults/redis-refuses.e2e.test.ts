@@ -31,7 +31,7 @@ describe('a Redis that refuses to write', () => {
     ['is a replica after a failover', async () => redis.replicaof('127.0.0.1', String(await freePort())), 'READONLY'],
     ['is full', () => redis.config('SET', 'maxmemory', '1mb'), 'OOM'],
   ])(
-    'because it %s makes the service unready with the reason, while the service still answers what it can',
+    'makes the service unready when Redis %s; readiness gives the reason, and reads still work',
     async (_, refuse, reason) => {
       const { id } = (await caller.submit()).body;
       await refuse();

@@ -110,7 +110,7 @@ describe('a service under load', () => {
     await until('there is load', () => acknowledged.length > 30);
     [erased, kept] = acknowledged as [string, string];
     for (const id of [erased, kept]) expect((await caller.get(`/reports/${id}`)).status).toBe(200);
-    // Every delivery stays under way from now on, and one vendor call stays without a verdict for a minute.
+    // From now on every delivery stays under way. One vendor call has no verdict for a minute.
     await owner.register(receiver.url('/hang'));
     let unsettled: Promise<Reply> | null = null;
     for (let count = 1; count <= BACKUPS; count++) {

@@ -30,7 +30,7 @@ const onS3 = (bucket = BUCKET): Record<string, string> => ({
 describe.each<[string, readonly Role[]]>([
   ['in one process', []],
   ['with roles apart', ['projector', 'worker', 'api']],
-])('a vault that is away, %s', (_, roles) => {
+])('the service while the vault is away, %s', (_, roles) => {
   let service: Service;
   let nopay: PlatformCaller;
   let demo: PlatformCaller;
@@ -45,7 +45,7 @@ describe.each<[string, readonly Role[]]>([
 
   const vendorCalls = async (): Promise<unknown> => (await fetch(`${service.sandboxUrl}/control/calls`)).json();
 
-  it('answers 503 to every call that needs it, uses no attempt, and resumes by itself', async () => {
+  it('answers 503 to every call that needs the vault, uses no attempt, and resumes by itself', async () => {
     const otp: string = (await nopay.submit({ lastName: 'Otptest' })).body.id;
     const kba = (await nopay.submit({ lastName: 'Kbatest' })).body;
     const answers = kba.stepUp.kbaQuestions.map(({ id }: { id: number }, index: number) => ({
@@ -122,7 +122,7 @@ describe('a start', () => {
     expect((await (await service.signIn('nopay')).submit()).body.status).toBe('VERIFIED');
   });
 
-  it('refuses a bucket that proves to keep versions as soon as it can be asked', async () => {
+  it('leaves the service unready when the store comes back with a bucket that keeps versions, and the log gives the reason', async () => {
     await service.program.end('SIGTERM');
     await s3.stopListening();
     s3.versioning = 'Suspended';

@@ -17,7 +17,7 @@ async function controls(): Promise<{ receivedTwice: string[] }> {
   return (await (await fetch(`${service.sandboxUrl}/control/calls`)).json()) as { receivedTwice: string[] };
 }
 
-describe('a vendor that is away', () => {
+describe('the service while a vendor is away', () => {
   it('answers 503 to submit, otp, kba and resend, and leaves the session as it was', async () => {
     const otp = (await caller.submit({ lastName: 'Otptest' })).body.id;
     expect((await caller.post(`/screening/${otp}/otp`, { code: '000000' })).body.attemptsRemaining).toBe(2);
@@ -113,7 +113,7 @@ describe('a vendor that is away', () => {
     await until('it answers again', async () => (await confirm()).status === 200);
   });
 
-  it('asks the vendor for the result of a call whose answer was lost, instead of calling again', async () => {
+  it('asks the vendor for the result of a call whose answer was lost, and does not repeat the call', async () => {
     await fetch(`${service.sandboxUrl}/control/lost-answers`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -123,7 +123,7 @@ describe('a vendor that is away', () => {
     expect((await controls()).receivedTwice).toEqual([]);
   });
 
-  it('expires an unanswered step-up, by the timer and on reading', async () => {
+  it('expires an unanswered step-up, whether the timer or a status request comes first', async () => {
     const short = await Service.start({ STEP_UP_TTL: '1' });
     try {
       const nopay = await short.signIn('nopay');

@@ -20,7 +20,7 @@ type Name = (typeof NAMES)[number];
 let authority: CertificateAuthority;
 let trust: { readonly folder: string; readonly file: string };
 let receiver: HttpsReceiver;
-/** Its address is allowed when its endpoint is registered, and forbidden afterwards. */
+/** The service allows this receiver's address while its endpoint is registered, and forbids it afterwards. */
 let forbidden: HttpsReceiver;
 /** A receiver that starts late. */
 let late: { readonly port: number; receiver: HttpsReceiver | null };
@@ -112,7 +112,7 @@ const expectAllAccountedFor = (name: Name, count: number): Promise<void> =>
   owners[name].expectAllAccountedFor(came(name), count);
 
 describe('a process that is stopped for longer than it holds its jobs', () => {
-  it('finds on its return that another process has made its deliveries, and sends nothing again', async () => {
+  it('sends nothing again when it resumes, because another process has made its deliveries', async () => {
     // The answers to these requests are outstanding when the process stops.
     await owners.unrelated.change({ url: receiver.url('/hang/unrelated') });
     const sessions = await stepUps('unrelated', 4);
@@ -153,7 +153,7 @@ describe('a process that is stopped for longer than it holds its jobs', () => {
 });
 
 describe('kill -9', () => {
-  it('before an event has deliveries: they are made once, at the next start or by an earlier operator command', async () => {
+  it('before an event has deliveries: each is made once, by the next start or by an operator command before it', async () => {
     await service.program.end('SIGTERM');
     const places = new RedisHandlerCheckpoints(service.redis.client());
     await until('the event handler is free', () => places.take('webhook_deliveries', 'elsewhere', 90_000));
@@ -185,7 +185,7 @@ describe('kill -9', () => {
     );
   });
 
-  it('while a retry waits: it is sent once when the receiver is there; after the POST and before its record: it is sent twice', async () => {
+  it('while a retry waits: the retry is sent once; after a POST and before its record: the delivery is sent twice', async () => {
     const waiting = await stepUps('child', 3);
     await until(
       'all were refused',
@@ -258,7 +258,7 @@ describe('a Redis that is stopped, comes back empty, and is emptied again', () =
 });
 
 describe('an endpoint that is disabled with a queue', () => {
-  it('cancels the queue and gets nothing more, and earlier deliveries have their end', async () => {
+  it('gets no more requests: queued deliveries are canceled, and earlier deliveries are exhausted', async () => {
     await service.program.end('SIGTERM');
     await service.startAgain({ WEBHOOK_RETRY_LADDER: '0.3', WEBHOOK_DISABLE_AFTER: '1', WEBHOOK_TIMEOUT: '1' });
     await owners.broke.change({ url: receiver.url('/hang/broke') });
@@ -279,7 +279,7 @@ describe('an endpoint that is disabled with a queue', () => {
     const another = await stepUps('nopay', 1);
     await until('another endpoint gets its event', () => times('nopay').has(another[0] as string));
     expect(requests()).toBe(then);
-    // Deliveries that were under way at that moment may have run out of attempts afterwards.
+    // Deliveries that were under way when the endpoint was disabled may have run out of attempts afterwards.
     const { consecutive_failures } = await owners.broke.endpoint();
     expect([consecutive_failures >= 3, consecutive_failures <= of('exhausted').length]).toEqual([true, true]);
   });

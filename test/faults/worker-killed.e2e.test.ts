@@ -21,14 +21,17 @@ async function registrations(): Promise<number> {
 it.each([
   ['Example', 'VERIFIED'],
   ['Otptest', 'STEP_UP_REQUIRED'],
-])('makes the submission of %s once when a worker is back, and the person is %s', async (lastName, status) => {
-  const before = await registrations();
-  const [worker] = service.processesOf('worker');
-  process.kill(worker?.pid as number, 'SIGSTOP');
-  const { body } = await caller.submit({ lastName });
-  expect(body.status).toBe('SUBMITTED');
-  process.kill(worker?.pid as number, 'SIGKILL');
-  await until('it is settled', async () => (await caller.status(body.id)).body.status !== 'SUBMITTED');
-  expect((await caller.status(body.id)).body.status).toBe(status);
-  expect((await registrations()) - before).toBe(1);
-});
+])(
+  'when a worker is back, the submission of %s goes to the vendor once, and its status is %s',
+  async (lastName, status) => {
+    const before = await registrations();
+    const [worker] = service.processesOf('worker');
+    process.kill(worker?.pid as number, 'SIGSTOP');
+    const { body } = await caller.submit({ lastName });
+    expect(body.status).toBe('SUBMITTED');
+    process.kill(worker?.pid as number, 'SIGKILL');
+    await until('it is settled', async () => (await caller.status(body.id)).body.status !== 'SUBMITTED');
+    expect((await caller.status(body.id)).body.status).toBe(status);
+    expect((await registrations()) - before).toBe(1);
+  },
+);
