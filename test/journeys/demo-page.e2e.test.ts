@@ -260,7 +260,7 @@ describe('the demo page', () => {
     }
   });
 
-  it('offers a persona to click for each one in docs/sandbox.md', async () => {
+  it('has a button for each persona in docs/sandbox.md', async () => {
     await open();
     const table = /^\| lastName \| The identity vendor \|\n([\s\S]*?)\n\n/m.exec(
       readFileSync('docs/sandbox.md', 'utf8'),

@@ -91,7 +91,7 @@ describe.each([
     expect(told.filter(({ event }) => known.some((one) => one.event === event)).slice(0, known.length)).toEqual(known);
   });
 
-  it('lists the stored looks, each in its own stream, and also the new looks', async () => {
+  it('lists the stored views of a report, each in its own stream, and then the new views', async () => {
     const { paid } = expected.sessions;
     const looks = async (): Promise<string[]> =>
       lines((await service.ops('timeline', paid)).stdout)

@@ -74,7 +74,7 @@ describe('a person whose report has expired', () => {
     expect(refused(await nopay.submit(person))).toEqual([409, 'ALREADY_REGISTERED']);
   });
 
-  it('is let in again when two submits run at once while the report expires', async () => {
+  it('may verify again when two submits run at once while the report expires', async () => {
     const person = aPerson({ lastName: 'Alreadytest' });
     const first = (await nopay.submit(person)).body.id;
     expect((await nopay.get(`/reports/${first}`)).status).toBe(200);
@@ -114,7 +114,7 @@ describe('a person whose report has expired', () => {
       expect(await processor.money({ transaction: transactionId })).toMatchObject({ succeeded: 1, received: FEE });
   });
 
-  it('leaves the snapshot to the recipient of a share, although the owner no longer sees the report', async () => {
+  it('no longer sees the report, and the recipient of a share still sees its snapshot', async () => {
     const { accountId } = (await service.credentials()).accounts.unrelated;
     const page = await service.signInUnderGrant('nopay', { recipient_account_id: accountId });
     const id = (await page.submit(aPerson())).body.id;

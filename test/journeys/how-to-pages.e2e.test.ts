@@ -26,13 +26,13 @@ function blocksOf(markdown: string): Block[] {
   });
 }
 
-/** Source files, test files and documents that the row of the example promises. */
+/** The numbers of source files, test files and documents in the row of the example. */
 function promisedBy(markdown: string): number[] {
   const row = /^\| \*\*the example.*$/m.exec(markdown)?.[0] ?? '';
   return [...row.matchAll(/\*\*(\d+)\*\*/g)].map(([, count]) => Number(count));
 }
 
-/** A text with each place of a diff changed. A place that is not there, or is there twice, is a fault of the page. */
+/** Applies each hunk of a diff to a text. When the text does not have the hunk's lines exactly once, the page is wrong. */
 function changed(text: string, diff: string): string {
   return diff.split(/^@@\n/m).reduce((before, place) => {
     const lines = place.trimEnd().split('\n');
@@ -102,7 +102,7 @@ describe('a how-to page', () => {
   afterEach(() => checkout.remove());
 
   it.each(PAGES)(
-    '%s holds a change that passes, in the number of files that it promises',
+    '%s shows a change that passes every check and has as many files as the page says',
     async (page) => {
       const markdown = readFileSync(join(ROOT, page), 'utf8');
       const blocks = blocksOf(markdown);

@@ -43,7 +43,7 @@ const CANARIES: Readonly<Record<string, string>> = {
   storedToken: 'ut_canary-5551214',
 };
 
-/** Canaries that are known only during the run, by their meaning. */
+/** Canaries that the test learns during the run. The key says what the value means. */
 const learned = new Map<string, string>();
 
 /** Adds all parts of a body that describe a person: names, places, texts. Parts that are the same for everyone are left out. */
@@ -53,7 +53,7 @@ function learn(what: string, body: unknown, path = ''): void {
     for (const [name, value] of Object.entries(body)) learn(what, value, `${path}.${name}`);
 }
 
-/** Words of the interface and marks in capitals, which may also occur by chance, and dates. */
+/** Constants in capitals, which are words of the interface, and dates. Both may also occur by chance. */
 function isSaidOfEverybody(text: string): boolean {
   return /^[A-Z0-9_]+$/.test(text) || /^\d{4}-\d\d-\d\d/.test(text);
 }

@@ -28,7 +28,7 @@ async function executed(operation: string): Promise<number> {
 }
 
 describe('two processes', () => {
-  it('200: the same registration gets the same answer with one vendor call, and another registration gets 409/121 in the meantime', async () => {
+  it('200: two equal registrations get the same answer from one vendor call; a different one gets 409/121 in the meantime', async () => {
     const path = `/renters/${randomUUID()}`;
     const before = await executed('registration');
     const body = aRegistration({ lastName: 'Slowtest' });
@@ -39,7 +39,7 @@ describe('two processes', () => {
     expect((await executed('registration')) - before).toBe(1);
   });
 
-  it('423/300: three wrong answers to both processes, also in parallel, lock the agent, and the vendor judges three', async () => {
+  it('423/300: parallel wrong answers to both processes lock the agent, and only three of them reach the vendor', async () => {
     const path = `/agents/${randomUUID()}`;
     await callers[0].post(path, aRegistration({ lastName: 'Otptest' }));
     expect(told(await callers[0].post(`${path}/otp`, { code: '123456' }))).toEqual([200]);

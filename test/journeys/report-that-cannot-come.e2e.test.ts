@@ -86,7 +86,7 @@ describe("a verified session without the bureau's reference", () => {
     expect(refused(await createIntent(begun))).toEqual([409, 'REPORT_NOT_AVAILABLE']);
   });
 
-  it('a person who has paid verifies again, does not count as registered, and is not charged again', async () => {
+  it('a person who has paid may verify again, and the earlier payment counts for the new session', async () => {
     const person = aPerson({ lastName: 'Alreadytest' });
     const first = await verified(person);
     const transactionId = await paid(first);

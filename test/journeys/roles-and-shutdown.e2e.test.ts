@@ -130,7 +130,7 @@ describe('a rolling restart', () => {
   });
 });
 
-/** Asks over the agent's one connection, which the agent keeps until it is told to leave. A failure is reported by its code. */
+/** Asks over the agent's one connection, which the agent keeps until the server closes it. Returns the code of a failure. */
 function statusOver(agent: Agent, url: string, headers: Readonly<Record<string, string>>): Promise<unknown> {
   return new Promise((resolve) => {
     get(url, { agent, headers }, (response) => {

@@ -503,7 +503,7 @@ describe('the demo page', () => {
     }
   });
 
-  it('receives webhooks only for itself, beside the addresses and authorities that the user allows', async () => {
+  it('adds only its own address and certificate to the webhook addresses and authorities that the user allows', async () => {
     write('ca.pem', 'an authority');
     await started({ WEBHOOK_EGRESS_ALLOW: '10.0.0.0/8', NODE_EXTRA_CA_CERTS: join(project, 'ca.pem') });
     const env = serviceEnv();
@@ -591,7 +591,7 @@ exec ${onPath('redis-server')} $folder/redis.conf`;
 describe('without a browser', () => {
   const redis = (): Record<string, string> => ({ 'redis-server': `exec ${onPath('redis-server')} "$@"` });
 
-  it('starts nevertheless, and says how PDFs are answered', async () => {
+  it('starts, and says that PDFs are answered with 503', async () => {
     const run = await started({ PATH: bin(redis()) });
     expect(run.output).toContain(
       'PDFs are answered with 503: there is no Chromium on this machine; install it so that it is on the PATH, or set CHROMIUM_PATH.',

@@ -188,7 +188,7 @@ describe('the vendor of an account', () => {
     expect([acme.asked, await sentToSandbox()]).toEqual([[], before + 1]);
   });
 
-  it('has its own reference in the vault for each capability', async () => {
+  it('sees only its own reference to a person: the vendor of another capability does not get it', async () => {
     const context = await anAccount(ACME);
     const sessionId = await submit(context);
     await run(
@@ -212,7 +212,7 @@ describe('the vendor of an account', () => {
     expect(await references()).toMatchObject([{ token }, { token }]);
   });
 
-  it('is asked for the result of an attempt without a recorded end, through its own queues', async () => {
+  it('is asked through its own queues for the result of an attempt whose end was not recorded', async () => {
     const added = jest.spyOn(Queue.prototype, 'add');
     const context = await anAccount(ACME);
     await submit(context, 'Slow');
