@@ -25,7 +25,7 @@ const HEADERS = [
   'content-type',
   'user-agent',
 ];
-/** The delay of the first retry, which a test can wait for, and of the second, which it only looks at. */
+/** The delays of the first and the second retry, in seconds. A test waits for the first and only reads the planned second. */
 const [SOON, LATE] = [1.1, 300];
 const REDELIVERY_INTERVAL = 0.5;
 const TIMEOUT_MS = 300;
@@ -365,7 +365,7 @@ describe('a delivery that fails', () => {
     expect(Math.max(...delays) - Math.min(...delays)).toBeGreaterThan(LATE * 40);
   });
 
-  it('keeps the answer without its secrets, as one line', async () => {
+  it("keeps an excerpt of the receiver's answer, on one line and without secrets", async () => {
     const said =
       'broken\u0000 at\u001b[31m\r\nline 7 token=abcdef123 Bearer eyJhbGciOi.J9 whsec_c2VjcmV0 password: "hunter2" mail ops@example.test ssn 123-45-6789 end';
     await owners.broke.register(receiver.url(`/say?text=${encodeURIComponent(said)}`));
@@ -623,7 +623,7 @@ describe('every behaviour of a receiver', () => {
     ['/reset', null, 'CONNECTION_FAILED'],
     ['/redirect?to=/redirected', 302, 'REDIRECT'],
     ['/drip', 200, 'TIMEOUT'],
-  ])('is logged for the first attempt of an event and retried: %s', async (path, http_status, error_code) => {
+  ])('is in the log of the first attempt, and a retry is planned: %s', async (path, http_status, error_code) => {
     const owner = owners.child;
     await owner.register(receiver.url(path));
     await stepUp('child');

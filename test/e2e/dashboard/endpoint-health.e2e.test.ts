@@ -12,7 +12,7 @@ import { HttpsReceiver, type ReceivedRequest } from '../../support/https-receive
 import { type Credentials, type PlatformCaller, type Reply, Service } from '../../support/service.js';
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
-/** The delay of the last retry, which no delivery reaches. */
+/** The delay of the last retry. No delivery in this file gets that far. */
 const LATE = 300;
 
 let trust: { readonly folder: string; readonly file: string };

@@ -50,7 +50,7 @@ async function press(url: string, form: Readonly<Record<string, string>>, action
   return { status: response.status, to: response.headers.get('location'), text: await response.text() };
 }
 
-/** The charges for one page in the account's money at the processor. The page's reference is on its intent. */
+/** The reference of a page, and the cents that the processor received under this reference. */
 async function paidAt(url: string): Promise<{ readonly reference: string; readonly received: number }> {
   const id = url.split('/').at(-1);
   const reply = await fetch(`${service.sandboxUrl}/v1/checkout/sessions/${id}`, {
@@ -153,7 +153,7 @@ describe('a renter who pays', () => {
 });
 
 describe('an event of the processor about a checkout', () => {
-  it('is not needed: a new request for a page finds the payment with 409, and the report is released', async () => {
+  it('is not needed: the next request for a page finds the payment and answers 409, and the report is released', async () => {
     const renter = await aRenter();
     const { url } = (await checkout(renter)).body.payload;
     await inSilence(3, () => press(url, CARD));

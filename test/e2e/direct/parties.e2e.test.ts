@@ -75,7 +75,7 @@ describe('POST /api/idv/{renters|agents|organizations}/{id}', () => {
     expect(told(await caller.register('renters', '🏠'.repeat(129)))).toEqual([404, 278, null]);
   });
 
-  it('400/138: the fingerprint is missing or malformed, or a field has another JSON type; the service refuses nothing else', async () => {
+  it('400/138: the fingerprint is missing or malformed, or a field has the wrong JSON type; the vendor checks the rest', async () => {
     for (const jscPayload of [undefined, null, '', 7, 'ü', 'x'.repeat(4_001)])
       expect(told(await caller.register('renters', 'r', { jscPayload }))).toEqual([400, 138, 'jscPayload']);
     expect(told(await caller.register('renters', 'r', { ssn: 666123456 }))).toEqual([400, 138, 'ssn']);
@@ -91,7 +91,7 @@ describe('POST /api/idv/{renters|agents|organizations}/{id}', () => {
     expect(told(await caller.register('agents', other))).toEqual([200]);
   });
 
-  it('409/121 while another registration of the party is with the vendor; the same one gets the same answer and one vendor call', async () => {
+  it('409/121: a different registration while one is with the vendor; two equal ones get one answer from one vendor call', async () => {
     const id = randomUUID();
     const before = await executed('registration');
     const body = aRegistration({ lastName: 'Slowtest' });
@@ -123,7 +123,7 @@ describe('POST /api/idv/{renters|agents|organizations}/{id}', () => {
     ['Garbledtest', [502, 131, null]],
     ['Timeouttest', [504, 131, null]],
     ['Fraudtest', [422, 2018, null]],
-  ])('the vendor is in trouble or refuses: %s', async (lastName, expected) => {
+  ])("answers with the status and code of the vendor's fault or refusal: %s", async (lastName, expected) => {
     expect(told(await caller.register('renters', randomUUID(), { lastName }))).toEqual(expected);
   });
 });
@@ -266,7 +266,7 @@ describe('re-authentication', () => {
       expect(told(reply)).toEqual([400, 138, 'consumerToken']);
   });
 
-  it('502 and 504: the vendor is away or its answer is lost; the challenge is found again later', async () => {
+  it("502: the vendor is away, and the challenge stays; 504: the vendor's answer is lost, and the challenge is found later", async () => {
     const id = await aConfirmed('agents');
     const path = `/agents/${id}`;
     await caller.post(`${path}/auth`, DEVICE);
@@ -280,7 +280,7 @@ describe('re-authentication', () => {
     ])
       expect(told(reply)).toEqual([502, 131, null]);
     await control('outage', { seconds: 0 });
-    // The challenge has outlived the loss. The next challenge is requested, and its answer gets lost.
+    // The outage has not ended the challenge. The test requests the next challenge, whose answer gets lost.
     await control('lost-answers', { calls: 1 });
     expect([200, 504]).toContain((await caller.post(`${path}/auth`, DEVICE)).status);
     await until('the challenge is found', async () => (await caller.post(`${path}/auth/otp`, RIGHT)).status === 200);

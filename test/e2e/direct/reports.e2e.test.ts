@@ -167,7 +167,7 @@ describe.each([
     expect(await eventsOf('report.revoked')).toBe(revoked + 1);
   });
 
-  it('stays with the older report when the renter registers again, until the link is made again', async () => {
+  it('keeps the older report when the renter registers again, until the link is made again', async () => {
     const renter = await registered(nopay, 'renters', `again-${kind}`);
     const path = `/${kind}/${id}/renters/${renter}`;
     const score = async (): Promise<unknown> => (await nopay.get(`${path}/credit-score`)).body.payload.creditScore;
@@ -181,7 +181,7 @@ describe.each([
     expect((await nopay.get(`${path}/report?format=json`)).body.payload.score).toBeNull();
   });
 
-  it('requires no payment by the renter, and is 402/285 without credit', async () => {
+  it('requires no payment by the renter, and answers 402/285 when the account has no credit', async () => {
     const renter = await registered(demo, 'renters', `unpaid-${kind}`);
     expect((await demo.put(`/${kind}/${id}/renters/${renter}`, UNIT)).body).toEqual(DONE);
     expect((await demo.get(`/${kind}/${id}/renters/${renter}`)).status).toBe(200);
@@ -191,7 +191,7 @@ describe.each([
     expect([told(reply), reply.body.payload.reason]).toEqual([[402, 285, null], 'NO_CREDIT']);
   });
 
-  it('belongs to one account: 404 for every pair in which one half belongs to another', async () => {
+  it('cannot join parties of two accounts: 404 when either party belongs to another account', async () => {
     await registered(nopay, 'renters', `own-${kind}`);
     await registered(demo, 'renters', `other-${kind}`);
     await registered(nopay, kind as 'agents', `${id}-of-nopay`);

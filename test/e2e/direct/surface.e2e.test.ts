@@ -103,7 +103,7 @@ describe('the description of the direct API', () => {
     }
   });
 
-  it('names the routes that also have the reduced body of the exclude parameters', () => {
+  it('describes the reduced error body for exactly the routes with exclude parameters', () => {
     const reduced = operations.filter(([, { responses }]) =>
       responses['400']?.content?.['application/json']?.schema.oneOf?.some(({ required }) =>
         required?.includes('message'),

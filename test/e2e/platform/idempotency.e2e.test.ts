@@ -85,7 +85,7 @@ describe('POST /screening/submit with an Idempotency-Key', () => {
     expect([isReplay(again), again.text]).toEqual([true, first.text]);
   });
 
-  it('400: many empty bodies of a visitor use up no kept replies, neither its own nor those of others', async () => {
+  it('400: many empty bodies of one visitor are not kept, so that replies are still kept for this visitor and for others', async () => {
     const [stranger, visitor] = [await service.signIn('unrelated'), await service.signIn('unrelated')];
     for (let count = 0; count < 250; count++)
       expect((await stranger.post('/screening/submit', {}, keyed())).status).toBe(400);

@@ -83,7 +83,7 @@ describe('POST /voie/sessions', () => {
     expect(refused(await demo.post('/voie/sessions', body))).toEqual([400, 'VALIDATION_ERROR']);
   });
 
-  it('answers 400 VALIDATION_ERROR with the field for a screening that is not verified, or a number', async () => {
+  it('answers 400 VALIDATION_ERROR with the field when the screening is not verified, or its id is a number', async () => {
     const { body } = await demo.submit({ lastName: 'Otptest' });
     for (const screening_session_id of [body.id, 17]) {
       const reply = await open(demo, { screening_session_id });
@@ -101,7 +101,7 @@ describe('POST /voie/sessions', () => {
     expect(new Set(replies.map(({ text }) => text)).size).toBe(1);
   });
 
-  it('answers the same session for the same attempt of a screening, and a refusal only while its cause lasts', async () => {
+  it('answers the same session for the same attempt of a screening; an earlier refusal of the attempt does not stay', async () => {
     const { body: pending } = await demo.submit({ lastName: 'Otptest' });
     const wish = { screening_session_id: pending.id, attempt: 1 };
     expect(refused(await open(demo, wish))).toEqual([400, 'VALIDATION_ERROR']);

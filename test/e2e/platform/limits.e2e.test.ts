@@ -262,7 +262,7 @@ describe('by environment and account', () => {
   it('429 beyond the configured numbers of codes, reads and shares', async () => {
     const phoneNumber = aPhone();
     let tries = 0;
-    // Two requests of one page, because the first alone may have begun a window.
+    // Each try sends two requests, because one request alone may begin a new window.
     await until('the number of the installation counts', async () => {
       const twice = [await submit(caller, `10.9.1.${(tries += 1)}`), await submit(caller, `10.9.2.${tries}`)];
       return twice.every(({ status }) => status === 200);
@@ -288,7 +288,7 @@ describe('by environment and account', () => {
     limited(await open('203.0.113.98', { screening_session_id: id }), 30 * 86_400);
     expect([(await open('203.0.113.97', {})).status, (await open('203.0.113.97', {})).status]).toEqual([200, 200]);
     limited(await open('203.0.113.97', {}), 60);
-    // The limit of the account also refuses this page from another address, but not a new page from there.
+    // The account's limit also refuses this page from another address. A page of a new caller at that address is accepted.
     limited(await open('203.0.113.96', {}), 60);
     const newcomer = new PlatformCaller(at, (await service.signIn('child')).headers);
     expect((await newcomer.post('/voie/sessions', {}, { 'x-forwarded-for': '203.0.113.96' })).status).toBe(200);

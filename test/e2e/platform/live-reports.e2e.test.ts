@@ -8,7 +8,7 @@ describe('GET /reports/{id}', () => {
   let service: Service | undefined;
   afterEach(() => service?.stop());
 
-  it('409 ACCOUNT_NOT_LIVE for a live session after its account was withdrawn from live traffic; test traffic in production has only its own vendors', async () => {
+  it('409 ACCOUNT_NOT_LIVE when the account of a live session was withdrawn; 409 ACCOUNT_NOT_PROVISIONED for a test submission', async () => {
     service = await Service.start(await productionHere());
     const { accountId } = await ops(
       service,
@@ -28,7 +28,7 @@ describe('GET /reports/{id}', () => {
       '"reason":"a test on one machine","msg":"the service accepts plain HTTP in production',
     );
     await ops(service, 'accounts', 'set', accountId, '--live', 'no');
-    // Settings may be a second old.
+    // The service may use settings that are a second old.
     await until(
       'the report is refused',
       async () => (await live('GET', `/reports/${body.id}`)).body.error.code === 'ACCOUNT_NOT_LIVE',

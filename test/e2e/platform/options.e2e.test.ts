@@ -64,7 +64,7 @@ describe('GET /screening/options', () => {
     expect([status, body.price, body.applicationFee]).toEqual([200, null, { fixed: null, max: null }]);
   });
 
-  it('200: the price and the bounds of the fee are those that a payment must meet', async () => {
+  it('200: shows the price and the highest fee, and payments are refused beyond these bounds', async () => {
     const { page } = await pageOf('--payer', 'consumer', '--fee', '10', '--max-application-fee', '40');
     const { body } = await options(page);
     expect([body.price.amount, body.applicationFee]).toEqual([50, { fixed: null, max: 40 }]);
@@ -131,7 +131,7 @@ describe('GET /screening/options', () => {
     });
   });
 
-  it('200: a fee that only the grant names raises the lowest price for a consumer', async () => {
+  it('200: a fee in the grant raises the lowest price for a consumer when the account has none', async () => {
     const page = await service.signInUnderGrant('demo', { application_fee: 4_000 });
     expect((await options(page)).body).toMatchObject({ price: { amount: 4_000 }, applicationFee: { max: 4_000 } });
   });
@@ -183,7 +183,7 @@ describe('GET /screening/options', () => {
   });
 
   it.each(['/screening/options', '/reports/nothing/sharing', '/voie/sessions/nothing/status'])(
-    '200, 404 and 204: the frame on its own origin can read %s, its errors and its preflight',
+    '200, 404 and 204: the origin of the embedded frame may read the answer and the preflight of %s',
     async (path) => {
       const origin = new URL((await service.credentials()).embeddedUrl).origin;
       const { status, headers } = await demo.get(path, { origin });

@@ -307,7 +307,7 @@ describe('POST /payments/create-intent', () => {
   });
 
   // Guarantee: a caller that asks again learns the amount that will be charged.
-  it('200 with the requested amount, also after an earlier change ran late and undid it', async () => {
+  it('200 with the requested amount, also when an earlier change arrives late and overwrites the amount at the processor', async () => {
     const { id, transactionId, secret } = await opened();
     await processor.control('slow', { ms: 500 });
     const late = create(id, { amount: FEE + 9 });
@@ -382,7 +382,7 @@ describe('POST /payments/create-intent', () => {
     expect(await processor.intents({ transaction: first.body.transaction_id })).toHaveLength(1);
   });
 
-  it('200: the key at the processor belongs to the transaction, so that create runs once, whatever the caller', async () => {
+  it('200: many callers at once make one intent, because the key at the processor is that of the transaction', async () => {
     const id = await session();
     const replies = await Promise.all(Array.from({ length: 8 }, () => create(id)));
     expect(new Set(replies.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
@@ -475,7 +475,7 @@ describe('POST /payments/{transactionId}/confirm', () => {
     expect(refused(replies[0] as Reply)).toEqual([404, 'PAYMENT_NOT_FOUND']);
   });
 
-  it('200: a refund is recorded, locks nothing again and opens no new payment', async () => {
+  it('200: records a refund; the report stays open, and the session gets no new payment', async () => {
     const { id, transactionId, secret } = await opened();
     await processor.confirm(secret, 'pm_card_visa');
     expect((await confirm(transactionId)).body.status).toBe('SUCCEEDED');
@@ -555,7 +555,7 @@ describe('a processor that is away', () => {
     }
   });
 
-  it('200 although answers are lost: the call is repeated under its key and runs once', async () => {
+  it("200 when the processor's answers are lost: the service repeats the call under its key, and it runs once", async () => {
     const id = await session();
     await processor.control('lost-answers', { calls: 2 });
     const { status, body } = await create(id);
@@ -569,7 +569,7 @@ describe('a processor that is away', () => {
     expect(await processor.intents({ transaction: body.transaction_id })).toMatchObject([{ amount: FEE + 5 }]);
   });
 
-  it('200 for a payment that is known to have succeeded, without the processor', async () => {
+  it('200 during an outage of the processor when the payment is known to have succeeded', async () => {
     const { transactionId, secret } = await opened();
     await processor.confirm(secret, 'pm_card_visa');
     expect((await confirm(transactionId)).body.status).toBe('SUCCEEDED');

@@ -52,7 +52,7 @@ function tell(
   });
 }
 
-/** The processor sends no events about changes in the meantime. */
+/** Runs something while the processor sends no events. */
 async function inSilence(happens: () => Promise<void>): Promise<void> {
   await processor.control('delivery', { drop: 1_000 });
   try {
@@ -172,7 +172,7 @@ describe('a signed event', () => {
     expect(await recorded(payment)).toEqual(after);
   });
 
-  it('gets the same answer for own, foreign and unknown intents', async () => {
+  it("gets the same answer whether its intent is the account's own, foreign or unknown", async () => {
     const payment = await opened();
     const foreign = await processor.create({ 'metadata[transaction_id]': `txn_${UNKNOWN}` });
     const replies = await Promise.all(
@@ -210,7 +210,7 @@ describe('a signed event', () => {
       'PAYMENT_PENDING',
       'PAYMENT_PENDING',
     ]);
-    // The payment whose intent could not be made gets its own intent now, and that one counts.
+    // The waiting payment, whose intent could not be made before, now gets its own intent. Only that intent counts.
     const { body } = await demo.post('/payments/create-intent', { amount: FEE, screeningId: waiting.id });
     expect(body.transaction_id).toBe(waiting.transactionId);
     await processor.confirm(body.client_secret, 'pm_card_visa');
@@ -299,13 +299,13 @@ describe('a message of the processor', () => {
     expect(await recorded(payment)).toEqual(before);
   });
 
-  it('that is lost is replaced by the next look, and a later resend adds nothing', async () => {
+  it('that is lost is not needed: the next request asks the processor, and a later resend adds nothing', async () => {
     const payment = await opened();
     await chargedInSilence(payment);
     expect((await demo.post('/payments/create-intent', { amount: FEE, screeningId: payment.id })).body.error.code).toBe(
       'PAYMENT_ALREADY_COMPLETED',
     );
-    // The session knows it too before the refusal is sent.
+    // The session is complete before the service sends the refusal.
     expect(await overall(payment)).toBe('COMPLETED');
     const before = await recorded(payment);
     expect(succeeded(before)).toBe(1);
@@ -325,7 +325,7 @@ describe('a message of the processor', () => {
       await processor.control('outage', { seconds: 0 });
     }
     expect((await tell(eventAbout(payment.intent))).status).toBe(200);
-    // The recovery job may have been first, and is about to update the session.
+    // The recovery job may have recorded the payment first, and may not have updated the session yet.
     await soon(async () => expect(await overall(payment)).toBe('COMPLETED'));
   });
 });

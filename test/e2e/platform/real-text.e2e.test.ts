@@ -73,7 +73,7 @@ describe('half of a surrogate pair gets 400 with the field', () => {
   });
 
   it.each(['%ED%A0%80', '%C0%80', '\u00ed\u00a0\u0080'])(
-    'like other odd text, causes no fault in a path or query: %s',
+    'in a path or query causes no fault of the service, as for other odd text: %s',
     async (odd) => {
       expect((await page.get(`/screening/${odd}/status?language=${odd}`)).status).toBeLessThan(500);
       expect((await direct.get(`/renters/${odd}/report?format=${odd}`)).status).toBeLessThan(500);
@@ -97,7 +97,7 @@ describe("a person as a phone's keyboard spells them", () => {
     expect((await page.post(`/screening/${body.id}/otp`, { code: ' 123456\u00a0' })).body.status).toBe('VERIFIED');
   });
 
-  it('is accepted by the direct API, which passes everything but formatting to the vendor', async () => {
+  it('is accepted by the direct API, which removes only formatting; the vendor refuses a foreign phone number', async () => {
     const person = aRegistration({ ...SPELLED, lastName: '\u2019t Hooft', ssn: ' 666123456 ' });
     expect((await direct.post('/renters/spelled', person)).status).toBe(200);
     const foreign = await direct.register('renters', 'foreign', { phoneNumber: '+65 6123 4567' });
@@ -105,7 +105,7 @@ describe("a person as a phone's keyboard spells them", () => {
   });
 
   it.each(['+65 6123 4567', '555-0132 x415', '+1 415 555 0132'])(
-    'a phone number that is not valid: %s',
+    'is refused with 400 and the field when the phone number is not valid: %s',
     async (phoneNumber) => {
       expect(named(await page.submit({ phoneNumber }))).toEqual([
         400,

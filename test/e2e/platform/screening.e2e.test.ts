@@ -63,7 +63,7 @@ describe('POST /screening/submit', () => {
     ['Alerttest', 423, 'USER_BLOCKED', undefined],
     ['Deceasedtest', 423, 'USER_BLOCKED', undefined],
   ])(
-    'answers for %s: %i %s, with the session id in the error, a reason only if browsers may know it, and the same when repeated',
+    'answers for %s: %i %s with the session id, and a reason if browsers may know it; a repeat gets the same',
     async (lastName, status, code, reasonCode) => {
       const [person, key] = [aPerson({ lastName }), { 'idempotency-key': randomUUID() }];
       const reply = await demo.post('/screening/submit', person, key);
@@ -112,7 +112,7 @@ describe('POST /screening/submit', () => {
   });
 
   it.each(['Redirecttest', 'Garbledtest'])(
-    'answers 200 ERROR for %s, whose vendor fault cannot be classified',
+    "answers 200 ERROR for %s, because the service cannot classify the vendor's fault",
     async (lastName) => {
       expect((await demo.submit({ lastName })).body).toEqual({ id: expect.any(String), status: 'ERROR' });
     },
@@ -165,7 +165,7 @@ describe('POST /screening/submit', () => {
     expect((await nopay.submit({ ...person, userType: 'AGENT' })).body.status).toBe('VERIFIED');
   });
 
-  it('otherwise allows duplicates in the test environment', async () => {
+  it('answers 200 VERIFIED to a second submission of any other persona in the test environment', async () => {
     const person = aPerson();
     for (const _ of [1, 2]) expect((await nopay.submit(person)).body.status).toBe('VERIFIED');
   });
@@ -307,7 +307,7 @@ describe('POST /screening/{id}/otp', () => {
     const person = aPerson({ lastName: 'Otptest' });
     const ids: string[] = [];
     for (let opened = 0; opened < 8; opened++) ids.push((await demo.submit(person)).body.id);
-    // Only the two newest sessions stay open.
+    // Of the eight sessions, only the two newest stay open.
     for (const id of ids.slice(0, -2))
       expect(refused(await demo.post(`/screening/${id}/otp`, { code: '000000' }))).toEqual([410, 'SESSION_EXPIRED']);
     const [seventh, eighth] = ids.slice(-2);
@@ -350,7 +350,7 @@ describe('POST /screening/{id}/otp', () => {
     expect((await demo.status(id)).body).toMatchObject({ status: 'EXPIRED', overallStatus: 'EXPIRED' });
   });
 
-  it('answers 409 ATTEMPT_IN_PROGRESS to all simultaneous answers but one, and counts one', async () => {
+  it('answers 409 ATTEMPT_IN_PROGRESS to all simultaneous answers but one, and counts only that one', async () => {
     const { id } = (await demo.submit({ lastName: 'Otptest' })).body;
     const replies = await Promise.all(
       Array.from({ length: 6 }, () => demo.post(`/screening/${id}/otp`, { code: '000000' })),
@@ -389,7 +389,7 @@ describe('POST /screening/{id}/otp/resend', () => {
 });
 
 describe('POST /screening/{id}/kba', () => {
-  it("answers 200 BLOCKED to a person's third wrong answers, also when each session was left before its third", async () => {
+  it("answers 200 BLOCKED to a person's third wrong answers, also when two sessions share the three", async () => {
     const person = aPerson({ lastName: 'Kbatest' });
     const open = async (): Promise<{ id: string; questions: { id: number }[] }> => {
       const { id, stepUp } = (await demo.submit(person)).body;
@@ -425,7 +425,7 @@ describe('POST /screening/{id}/kba', () => {
     });
   });
 
-  it('may follow a wrong code when both are offered, and then closes the codes permanently', async () => {
+  it('accepts answers after a wrong code when both are offered; from then on every code gets 400 INVALID_OTP', async () => {
     const { id, stepUp } = (await demo.submit({ lastName: 'Choicetest' })).body;
     expect((await demo.post(`/screening/${id}/otp`, { code: '000000' })).body).toMatchObject({
       status: 'OTP_PENDING',

@@ -257,7 +257,7 @@ describe('GET /reports/{id}/sharing', () => {
     expect((await sharing(id, page)).body).toMatchObject({ status: 'SHARED', recipientAccountId: child.accountId });
   });
 
-  it('200: NOT_SHARED while the report is shared only with another account than the one a consent would name', async () => {
+  it('200: NOT_SHARED while the report is shared, but not with the account that would receive it by default', async () => {
     const id = await submitted();
     expect((await consent(id, { recipientAccountId: child.accountId })).status).toBe(200);
     expect((await sharing(id)).body).toMatchObject({

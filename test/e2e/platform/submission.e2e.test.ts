@@ -91,7 +91,7 @@ describe('POST /screening/submit', () => {
     }
   });
 
-  it('200: a grant with an unknown end user type fixes none', async () => {
+  it('200: when the grant has an unknown end user type, the page may name its own', async () => {
     const page = await service.signInUnderGrant('demo', { end_user_type: 'applicant' });
     const reply = await page.submit({ endUserType: 'INDEPENDENT_OWNER' });
     expect((await recorded(reply.body.id)).data).toMatchObject({ endUserType: 'INDEPENDENT_OWNER' });

@@ -140,7 +140,7 @@ describe('POST /auth/token/exchange', () => {
       },
     );
 
-    it('200: a session grant in the same request stays unused', async () => {
+    it('200: a renewal does not use a session grant in the same request', async () => {
       const { token } = (await exchange(key())).body;
       const grant = await grantFor({});
       const renewed = await exchange(key(), ORIGIN, {
@@ -294,7 +294,7 @@ describe('POST /auth/token/exchange', () => {
     refused(await exchange(credentials.accounts.demo.publishableKey, null), 400, 'MISSING_ORIGIN');
   });
 
-  it('the demo key is allowed from the documented origins, in that order', async () => {
+  it('200: the demo key from each documented origin, which the credentials list in the documented order', async () => {
     const { publishableKey, allowedOrigins } = credentials.accounts.demo;
     expect(allowedOrigins).toEqual(['http://localhost:5173', ORIGIN, service.baseUrl]);
     for (const origin of allowedOrigins) expect((await exchange(publishableKey, origin)).status).toBe(200);
@@ -616,7 +616,7 @@ describe('POST /auth/token/exchange', () => {
         headers: { authorization: `Bearer ${token}`, ...(origin === null ? {} : { origin }) },
       });
 
-    it('opens the platform from its own origin and from the embedded component; 404 stands for access', async () => {
+    it('opens the platform from its own origin and from the embedded component (404, because the session is unknown)', async () => {
       const { token } = (await exchange(credentials.accounts.demo.publishableKey)).body;
       expect((await open(token)).status).toBe(404);
       expect((await open(token, new URL(credentials.embeddedUrl).origin)).status).toBe(404);

@@ -161,7 +161,7 @@ describe("the service's information about itself", () => {
     expect((await service.request('GET', '/docs')).text).toContain('swagger-ui');
   });
 
-  it('describes the bodies of each API surface, also when two accept bodies for the same purpose', async () => {
+  it('describes the body of each route, also when routes of two API surfaces have the same purpose', async () => {
     const { paths, components } = (await service.request('GET', '/openapi.json')).body;
     const fieldsOf = (path: string): string[] => {
       const { $ref } = paths[path].post.requestBody.content['application/json'].schema;
@@ -219,7 +219,7 @@ describe("the service's information about itself", () => {
   });
 });
 
-/** The description of names and values that callers choose. */
+/** The place in the API description where callers choose the names and values. */
 const FOREIGN = /\.MintGrantBody\.properties\.metadata/;
 
 function placesOf(value: unknown, holds: (value: unknown) => boolean, place = ''): string[] {

@@ -242,7 +242,7 @@ describe('POST /v1/sessions', () => {
     });
   });
 
-  it('is not a route for pages: no browser can read it', async () => {
+  it('200 without CORS headers, so that no page in a browser can read the answer', async () => {
     const reply = await mint({}, { headers: { origin: 'https://app.example.test' } });
     expect([reply.status, reply.headers.get('access-control-allow-origin')]).toEqual([200, null]);
   });

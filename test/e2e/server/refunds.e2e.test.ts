@@ -13,7 +13,7 @@ import { intentIn, paymentStream, Processor, shownEvents } from '../../support/p
 import { type Credentials, type Person, type PlatformCaller, type Reply, Service } from '../../support/service.js';
 
 const FEE = 3_500;
-/** A minute in days. After it the service asks the processor by itself. */
+/** A minute, in days. When it has passed, the service asks the processor by itself. */
 const MINUTE = 1 / 1_440;
 type Account = keyof Credentials['accounts'];
 
@@ -286,7 +286,7 @@ describe('POST /v1/payments/{transaction_id}/refund', () => {
     expect(refused(await refund(transactionId))).toEqual([409, 'REPORT_ALREADY_RELEASED']);
   });
 
-  it('200 SUCCEEDED while the processor is away: it is refunded when the processor answers, and until then allows no pull and no payment', async () => {
+  it('200 SUCCEEDED while the processor is away; until the refund runs, the payment allows no pull and no new payment', async () => {
     const { id, transactionId } = await paidFor();
     await processor.control('outage', { seconds: 600 });
     try {
@@ -305,7 +305,7 @@ describe('POST /v1/payments/{transaction_id}/refund', () => {
     expect(await processor.calls(`${transactionId}:refund`)).toMatchObject({ executed: 1 });
   });
 
-  it('200 SUCCEEDED when the processor refuses: the service asks again under another key', async () => {
+  it('200 SUCCEEDED when the processor refuses the refund; the service asks again under another key', async () => {
     const { id, transactionId } = await paidFor();
     await processor.control('refunds', { refuse: 1 });
     expect((await refund(transactionId)).body.status).toBe('SUCCEEDED');
@@ -375,7 +375,7 @@ describe("a renter's payment at a hosted checkout", () => {
     expect((await page(renterId)).status).toBe(200);
   });
 
-  it('is unpaid again in each session for which it counted', async () => {
+  it('makes each session for which it counted unpaid after its refund', async () => {
     const { renterId, id, transactionId } = await renterWhoPaid();
     expect((await direct.register('renters', renterId)).status).toBe(200);
     const { status, body } = await refund(transactionId);
@@ -386,14 +386,14 @@ describe("a renter's payment at a hosted checkout", () => {
     }
   });
 
-  it('is recorded when it is refunded at the processor, makes no webhook, and locks nothing again', async () => {
+  it('is recorded as refunded when the processor refunds it by itself; no webhook is sent, and the report stays open', async () => {
     const { renterId, id, transactionId, intent } = await renterWhoPaid();
     await processor.refund(intent);
     await until('it is recorded', async () => (await types(checkoutStream(transactionId))).includes('PaymentRefunded'));
     expect(await statusesOf(id)).toEqual(['SUCCEEDED', 'COMPLETED']);
     expect((await reportOf(renterId)).status).toBe(200);
     expect(told('payment.refunded', id)).toEqual([]);
-    // It does not count for a newer session, so the renter may pay for that one.
+    // The refunded payment does not count for a newer session, so the renter may pay for that session.
     await direct.register('renters', renterId);
     expect((await page(renterId)).status).toBe(200);
   });
