@@ -118,7 +118,7 @@ describe('the watch over the log', () => {
     expect(watch.complaint).toContain(sentence);
   });
 
-  it('refuses appends, also in a process that has not looked before, until an operator accepts the log', async () => {
+  it('refuses appends until an operator accepts the log, also in a process that has not checked the log before', async () => {
     await append(2);
     await watching().look();
     await withoutStore(() => rmSync(events(), { recursive: true }));
@@ -133,7 +133,7 @@ describe('the watch over the log', () => {
     expect(await refusing.append('bench-x', 'no-stream', [anEvent()])).toMatchObject({ outcome: 'appended' });
   });
 
-  it('writes down the end of the log of either store when a process with appends ends, and does nothing for other processes', async () => {
+  it('writes down the end of the log, for either store, when a process that appended ends; a process without appends writes nothing', async () => {
     class Elsewhere extends EventStoreDecorator {}
     const inCluster = (): LogWatch => new LogWatch(new Elsewhere(store), 'eventstoredb', new ReplacedFile(file()), log);
     await append(2);
@@ -154,7 +154,7 @@ describe('the watch over the log', () => {
     ]);
   });
 
-  it('reports missing events, and cannot accept them', async () => {
+  it('reports missing events, and no operator can accept them', async () => {
     await append(5);
     await withoutStore(async () => {
       const root = open({
@@ -177,7 +177,7 @@ describe('the watch over the log', () => {
     await expect(watch.accept('root', 'never mind', new Date())).rejects.toThrow('Restore a backup');
   });
 
-  it("keeps the complaint of a log's follower, also for the next start", async () => {
+  it('keeps the complaint of a reader of the log, also for the next start', async () => {
     await append(1);
     await watching().report('report_credit');
     const next = watching();
@@ -185,7 +185,7 @@ describe('the watch over the log', () => {
     expect([next.complaint, told]).toEqual([beyond('report_credit'), [next.complaint, next.complaint]]);
   });
 
-  it('no longer complains after an operator has accepted the complaints of several followers', async () => {
+  it('no longer complains after an operator has accepted the complaints of several readers of the log', async () => {
     await append(1);
     const watch = watching();
     await Promise.all(['one', 'another', 'a third'].map((follower) => watch.report(follower)));
@@ -216,7 +216,7 @@ describe('the watch over the log', () => {
   it('keeps every complaint, acceptance and position when another process writes at the same moment', async () => {
     await append(1);
     const shared = new ReplacedFile(file());
-    /** Another process writes after this one has looked and before it writes. */
+    /** Another process writes the file after this one has read it and before this one writes it. */
     const meanwhile = (change: () => Promise<unknown>): LogWatch => {
       let first = true;
       const replace = async (before: string | null, content: string): Promise<boolean> => {
@@ -248,7 +248,7 @@ describe('the watch over the log', () => {
     });
   });
 
-  it('complains from memory when it cannot write', async () => {
+  it('keeps a complaint in memory when it cannot write the file', async () => {
     await append(1);
     const unwritable = new LogWatch(
       store,

@@ -1,4 +1,4 @@
-// `ops audit verify` finds the changes of an attacker with access to the disk, and goes on behind them. The tests use copies of a log and a
+// `ops audit verify` finds what an attacker with access to the disk changed, and verifies the rest. The tests use copies of a log and a
 // vault as the service writes them. They change them through the database library, which leaves no trace.
 import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -36,7 +36,7 @@ const THREAD = pathToFileURL(join(import.meta.dirname, '../../../dist/src/ops/ve
 const KEYS = MasterKeys.parse(masterKey('k'));
 /** The number of people in the log. Each has a screening session, a report and a person stream. */
 const PEOPLE = 8;
-/** The third person's session begins here. Its seven events are submitted, requested, verified, and those of the report and the person. */
+/** The position before the third person's seven events: three of the session, three of the report, and one of the person. */
 const THIRD = 15;
 
 describe('audit verify', () => {
@@ -119,7 +119,7 @@ describe('audit verify', () => {
       onFault: (fault) => found.push(fault),
       walked: (chosenTypes) => walkInThreads(ranges, { ...data, chosenTypes }, THREAD),
     });
-    // Faults that follow from another fault may differ. When its predecessor is in another range, an event is compared with the indexes.
+    // A fault that only follows from another one may differ: when an event begins a range, the audit compares it with the indexes.
     const itself = (all: readonly LogFault[]): string[] =>
       all
         .filter(({ fault }) => fault !== 'revision out of order')
@@ -231,7 +231,7 @@ describe('audit verify', () => {
       ]);
     });
 
-    it('is an error to every reader of the log, and never its end', async () => {
+    it('makes every reader of the log fail, and never looks like the end of the log', async () => {
       await expect(store.readAll(null, 1_000)).rejects.toThrow(EventLogDamaged);
       await expect(store.readAll(null, 1_000)).rejects.toThrow(`position ${place(THIRD + 1)} is missing`);
       const following = store
@@ -258,7 +258,7 @@ describe('audit verify', () => {
   it.each<[string, (segments: Database<Bytes, Bytes>) => unknown]>([
     ['cannot be read', (segments) => segments.putSync(key(5), Buffer.from('no segment'))],
     ['is gone', (segments) => segments.removeSync(key(5))],
-  ])('a segment that %s is one fault, whatever streams continue behind it', async (_what, damage) => {
+  ])('a segment that %s is one fault, also when streams continue after it', async (_what, damage) => {
     const directory = join(folder, 'segments');
     const options = { directory, uncompressedEvents: 0, segmentEvents: 4 };
     let log = EmbeddedEventStore.open(options);
@@ -285,7 +285,7 @@ describe('audit verify', () => {
     ]);
   });
 
-  it('a log that was cut off at the end together with its indexes shows no fault of its own', async () => {
+  it('a log whose end was cut off together with the index entries shows no fault, because nothing in the log is missing', async () => {
     await tamper((trees) => {
       trees.events.removeSync(key(7 * PEOPLE));
       const { sessionId } = people.at(-1)!;
@@ -560,7 +560,7 @@ describe('the audit of subjects', () => {
     expect(await audit.finish()).toEqual([]);
   });
 
-  it('accepts losses that an operator accepted, and no subject or line of another time', async () => {
+  it('accepts subjects and ledger lines from the time of a loss that an operator accepted, and no others', async () => {
     const subjectId = newId();
     await vault.seal(subjectId, 'a call', Buffer.from('applicant'));
     const now = Date.now();
@@ -578,7 +578,7 @@ describe('the audit of subjects', () => {
       ]);
   });
 
-  it('is one fault when the log is empty, and when unreadable events may name the subjects', async () => {
+  it('reports one fault for all subjects when the log is empty, or when unreadable events may name them', async () => {
     for (let subject = 0; subject < 3; subject++) await vault.seal(newId(), 'a call', Buffer.from('applicant'));
     const damaged = auditOf();
     damaged.isDamaged = true;

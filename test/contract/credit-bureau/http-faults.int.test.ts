@@ -55,7 +55,7 @@ describe('after an ambiguous end', () => {
     expect(await adapter(url).pullReport(newCall(), 'vs_1')).toEqual(verdict);
   });
 
-  it('spends one time limit on both calls', async () => {
+  it('has one time limit for both calls together', async () => {
     const { url } = await misbehaving((socket, _request, count) => {
       // With its own limit, the second call would be answered in time.
       if (count === 1) setTimeout(() => socket.resetAndDestroy(), 400);
@@ -92,12 +92,12 @@ describe('a vendor that refuses the call', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('is unavailable when it will never execute the key', async () => {
+  it('is unavailable when it answers that it will never execute this key', async () => {
     const { url } = await misbehaving((socket) => void socket.write(json(409, { error: { code: 'key_closed' } })));
     expect(await adapter(url).pullReport(newCall(), 'vs_1')).toEqual({ kind: 'unavailable' });
   });
 
-  it('is unavailable when no server listens, and to a closed adapter', async () => {
+  it('is unavailable when no server listens, and when the adapter is closed', async () => {
     const server = createServer();
     await listen(server);
     const url = urlOf(server);
@@ -183,7 +183,7 @@ describe('an answer', () => {
     expect(await adapter(url).pullReport(newCall(), 'vs_1')).toEqual(READ);
   });
 
-  it('is a number to act on, whatever the status', async () => {
+  it('counts by its number, whatever its HTTP status', async () => {
     const { url } = await misbehaving((socket) => void socket.write(json(504, { error: { code: 710 } })));
     expect(await adapter(url).pullReport(newCall(), 'vs_1')).toEqual({ kind: 'session-over' });
   });
@@ -208,7 +208,7 @@ describe('the answer with a verdict', () => {
     [500, 9001, 'unavailable'],
     [422, 31_337, 'unintelligible'],
     [400, null, 'unintelligible'],
-  ])('is there for a refusal: %i with %s', async (status, code, kind) => {
+  ])('is passed on with a refusal: %i with %s', async (status, code, kind) => {
     const body = `{"error": {"code":${code}}}`;
     const { url } = await misbehaving((socket) => void socket.write(http(status, body)));
     expect(await replying(url).pullReport(newCall(), 'vs_1')).toMatchObject({

@@ -295,7 +295,7 @@ export function describeCreditBureau(name: string, start: () => Promise<CreditBu
     });
 
     describe('idempotency', () => {
-      it('answers a repeated attempt with the same report, billed once', async () => {
+      it('answers a repeated attempt with the same report, and bills it once', async () => {
         const vendorSession = await harness.register('Smith');
         const call = newCall();
         const first = await bureau.pullReport(call, vendorSession);
@@ -311,7 +311,7 @@ export function describeCreditBureau(name: string, start: () => Promise<CreditBu
         expect(await harness.calls(call.attemptId)).toEqual({ received: 2, executed: 1, billed: 1 });
       });
 
-      it('returns the report although the first answer was lost, billed once', async () => {
+      it('returns the report, and bills it once, although the first answer was lost', async () => {
         const vendorSession = await harness.register('Smith');
         const call = newCall();
         await harness.loseNextAnswer();

@@ -75,7 +75,7 @@ describe('The delivery queue', () => {
       expect(receivers.attempts.get(job.deliveryId)).toBe(1);
     });
 
-    it("makes one attempt of a delivery at a time: a redelivery waits for the end of the ladder's attempt", async () => {
+    it('makes one attempt of a delivery at a time: a redelivery waits until the planned attempt ends', async () => {
       const one = await started();
       receivers.latencyMs = () => 100;
       const ladder = delivery('ok');
@@ -105,7 +105,7 @@ describe('The delivery queue', () => {
       await enqueueAll(one, [job]);
       await until(async () => (await one.queue.backlog()).delayed === 1);
       const { jobs } = one.queue as unknown as { readonly jobs: DispatchQueue };
-      // One job will wake the line, without the recovery job.
+      // One delayed job will try the endpoint again. The recovery job is not needed for this.
       await until(async () => (await jobs.getJobCountByTypes('active', 'wait')) === 0);
       expect((await jobs.getDelayed()).map(({ data }) => data.endpointId)).toEqual(['ok']);
       expect(one.failed).toHaveLength(1);
@@ -117,12 +117,12 @@ describe('The delivery queue', () => {
         expect(JSON.stringify(await one.redis.xrange(key, '-', '+'))).not.toContain('canary');
     });
 
-    it('makes many attempts of an endpoint that are due at one later time', async () => {
+    it('makes all attempts of an endpoint that are due at one later time, and not before', async () => {
       const one = await started();
       const at = new Date(Date.now() + 300);
       const jobs = deliveries('ok', 300);
       await Promise.all(jobs.map((job) => one.queue.enqueue(job, at)));
-      // One job wakes all of them.
+      // One job starts all of them.
       expect(await world.jobs(one)).toBe(1);
       await until(() => receivers.got(jobs));
       expect(Math.min(...receivers.startedAt.values())).toBeGreaterThanOrEqual(at.getTime());
@@ -173,7 +173,7 @@ describe('The delivery queue', () => {
       expect(oldestDueMs).toBeGreaterThanOrEqual(5_000);
     });
 
-    it('counts a line from an earlier release, and a line that begins again just after it was found empty', async () => {
+    it('counts the line of an endpoint from an earlier release, and a line that gets a delivery while it is removed as empty', async () => {
       const one = await started();
       const held: (() => void)[] = [];
       receivers.hold = () => new Promise((resolve) => held.push(resolve));
@@ -189,7 +189,7 @@ describe('The delivery queue', () => {
       held.pop()?.();
       await until(() => receivers.got([{ ...delivery('left'), deliveryId: 'del_left' }]));
       await until(async () => (await one.redis.zcard('webhook-dispatch:due:left')) === 0);
-      // The line begins again between the look at it and the removal.
+      // The line gets a delivery after it was found empty and before it is removed.
       const remove = connection.redis.srem.bind(connection.redis);
       connection.redis.srem = (async (key: string, endpointId: string) => {
         await one.queue.enqueue(delivery('left'), new Date(Date.now() + 60_000));
@@ -199,7 +199,7 @@ describe('The delivery queue', () => {
       expect(await one.queue.backlog()).toMatchObject({ waiting: 0, delayed: 1 });
     });
 
-    it('serves the lines and wakes of an earlier release', async () => {
+    it('serves the lines and jobs that an earlier release left', async () => {
       const one = await started();
       await one.redis.zadd('webhook-dispatch:due:ok', Date.now(), JSON.stringify(['del_left', 'ladder', '2']));
       const { jobs } = one.queue as unknown as { readonly jobs: DispatchQueue };
@@ -236,7 +236,7 @@ describe('The delivery queue', () => {
       expect(other.reclaimed()).toBe(0);
     });
 
-    it('does not wait at its end for an attempt that never ends', async () => {
+    it('closes without waiting for an attempt that never ends', async () => {
       let calls = 0;
       const one = await world.process(() => (calls++, new Promise(() => undefined)), { attempts: { limitMs: 300 } });
       one.worker.start();
@@ -277,7 +277,7 @@ describe('The delivery queue', () => {
       expect(twice.length).toBeLessThanOrEqual(FEW_UNDER_WAY);
     });
 
-    it('begins nothing again in a process that gets its lost job back, until the attempts that it had begun are over', async () => {
+    it('begins no attempt in a process that lost its job and got it back, until its earlier attempts are over', async () => {
       const one = await started();
       const held: (() => void)[] = [];
       receivers.hold = () => new Promise((resolve) => held.push(resolve));
@@ -288,7 +288,7 @@ describe('The delivery queue', () => {
       one.worker.worker.on('active', () => again++);
       await one.redis.del('bull:webhook-dispatch:ok:lock');
       await until(() => again === 1);
-      // The first look at the line would have returned by now.
+      // A process that begins attempts would have read the line by now.
       for (let round = 0; round < 20; round++) await one.queue.due('ok', 1);
       expect(held.length).toBe(FEW_UNDER_WAY);
       receivers.hold = () => null;
@@ -297,7 +297,7 @@ describe('The delivery queue', () => {
       expect(jobs.map(({ deliveryId }) => receivers.attempts.get(deliveryId))).toEqual(jobs.map(() => 1));
     });
 
-    it('rests while Redis refuses to record the end of an attempt', async () => {
+    it('makes no further attempts while Redis refuses to record the end of one', async () => {
       let made = 0;
       let troubled = 0;
       let refusing = '1';
@@ -390,7 +390,7 @@ describe('The delivery queue', () => {
       expect(jobs.map(({ deliveryId }) => receivers.attempts.get(deliveryId))).toEqual(jobs.map(() => 1));
     });
 
-    it('continues with a few at an endpoint that begins to hang, until it answers in time', async () => {
+    it('goes back to a few at an endpoint that begins to hang, until the endpoint answers in time', async () => {
       const one = await started();
       const jobs = deliveries('turning', 400);
       await enqueueAll(one, jobs);
@@ -443,7 +443,7 @@ describe('The delivery queue', () => {
       for (const release of held) release();
     });
 
-    it('gives others their turn before the line of a hanging endpoint is empty', async () => {
+    it('serves other endpoints before the line of a hanging endpoint is empty', async () => {
       const one = await started({ concurrency: 1, times: { jobMs: 50 } });
       await enqueueAll(one, deliveries('hanging', 10 * FEW_UNDER_WAY));
       await until(() => receivers.mostAtOnce('hanging') > 0);
@@ -455,7 +455,7 @@ describe('The delivery queue', () => {
       await until(() => isEmpty(one));
     });
 
-    it('makes thousands of attempts that are due at once at one endpoint, each once, and serves others in between', async () => {
+    it('makes thousands of attempts that are due at once at one endpoint, each once, and serves other endpoints in between', async () => {
       const one = await started();
       await enqueueAll(one, deliveries('busy', 2_000));
       const other = delivery('ok');

@@ -82,7 +82,7 @@ async function idsOf(store: EventStore): Promise<string[]> {
   return (await store.readAll(null, 10_000)).map(({ id }) => id);
 }
 
-/** The target. Its connection breaks permanently after this number of appends. */
+/** The target of the copy, whose connection breaks for good after this number of appends. */
 function breakingAfter(appends: number): EventStore {
   return new Proxy(target, {
     get: (store, name: keyof EventStore) =>
@@ -154,7 +154,7 @@ describe('copying a log', () => {
     expect(double.log.records).toHaveLength(1);
   });
 
-  it('refuses a copy with foreign events behind it', async () => {
+  it('refuses a target that got foreign events after the copied ones', async () => {
     await fill();
     const { events } = await copy();
     double.write('foreign-1', {});
@@ -186,7 +186,7 @@ describe('copying a log', () => {
   it.each([
     ['large-1', 'in the middle', { stream: 'long-1', revision: 0, fault: 'not an event of this log' }],
     ['last-1', 'at the end', { stream: 'last-1', revision: 0, fault: 'missing from the target' }],
-  ])('finds that the target lost acknowledged events: %s, %s', async (lost, _where, difference) => {
+  ])('finds that the target lost events which it acknowledged: %s, %s', async (lost, _where, difference) => {
     await fill();
     await append('last-1', 1);
     const losing = new Proxy(target, {
@@ -209,7 +209,7 @@ describe('copying a log with many appends in flight', () => {
     double.faults.plan('batch-append', ...new Array<Fault>(appends).fill(taken), fault);
   };
 
-  it('sends them through one call, and keeps their order and every byte', async () => {
+  it('sends all appends through one call, and keeps their order and every byte', async () => {
     await fill(LONGER_THAN_A_PAGE);
     const { events, appended, difference } = await copy(target, IN_FLIGHT);
     expect([difference, appended, double.calls.append]).toEqual([null, events, 0]);
@@ -239,7 +239,7 @@ describe('copying a log with many appends in flight', () => {
     },
   );
 
-  it('reports a difference, and no success, when the server refused one in the middle and accepted the next', async () => {
+  it('reports a difference when the server refused an append in the middle and accepted the next one', async () => {
     await fill();
     after(3, { kind: 'error', status: TOO_BUSY, stored: false });
     expect((await copy(target, IN_FLIGHT)).difference).toMatchObject({ fault: 'not an event of this log' });

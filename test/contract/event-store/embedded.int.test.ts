@@ -72,7 +72,7 @@ describe('embedded event store', () => {
   });
 
   describe('with another process', () => {
-    it('answers in time when the other process holds the write lock, and the same batch can be sent again', async () => {
+    it('fails in time when the other process holds the write lock, and accepts the same batch later', async () => {
       const store = await harness.open({ appendTimeoutMs: 300 });
       const [stream, other] = [`${category}-1`, `${category}-2`];
       await store.append(stream, 'no-stream', newEvents(1));
@@ -108,7 +108,7 @@ describe('embedded event store', () => {
       expect(await store.append(other, 'no-stream', large)).toEqual({ outcome: 'appended', revision: 12 });
     });
 
-    it('reads the events that the other process has acknowledged, however recently this one has read', async () => {
+    it('reads every event that the other process has acknowledged, even just after another read', async () => {
       const store = await harness.open();
       const { child, said } = startWriter(1, 200);
       const exited = once(child, 'exit');
@@ -122,7 +122,7 @@ describe('embedded event store', () => {
       });
       let running = true;
       void exited.then(() => (running = false));
-      // Reads all the time, so that an earlier view of the log always exists and must not be reused.
+      // The store reads all the time, so that it always has an earlier view of the log. It must not use that view again.
       while (running) await new Promise((resolve) => setImmediate(() => resolve(store.head())));
       await Promise.all(checks);
       expect(checks.length).toBeGreaterThan(100);
@@ -130,7 +130,7 @@ describe('embedded event store', () => {
   });
 
   describe('a live subscription', () => {
-    it('is woken by an append of its own process, not by the next look at the log', async () => {
+    it('is woken by an append of its own process, and does not wait for the next poll of the log', async () => {
       const store = await harness.open({ pollIntervalMs: 2 ** 28 });
       const { events } = await follow(
         store,
@@ -144,7 +144,7 @@ describe('embedded event store', () => {
       expect(events.map(({ revision }) => revision)).toEqual([0, 1, 2]);
     });
 
-    it('learns of appends from other processes, and sees them before the next look at the log', async () => {
+    it('is woken by appends of other processes, and sees them before the next poll of the log', async () => {
       const store = await harness.open({ pollIntervalMs: 2 ** 28 });
       const { said, closed } = startWriter(1, 40);
       const { events } = await follow(store, { after: null }, (seen) => seen.events.length >= 80);
@@ -154,7 +154,7 @@ describe('embedded event store', () => {
 
     it('sees appends in time even when it gets no notice of them', async () => {
       const store = await harness.open();
-      // Notices after this line go to another file.
+      // From here on the other process writes its notices to another file.
       await rename(join(harness.directory, BELL_FILE), join(harness.directory, 'moved'));
       const following = follow(store, { after: null }, (seen) => seen.events.length >= 80);
       const { said, closed } = startWriter(1, 40);
@@ -337,7 +337,7 @@ describe('embedded event store', () => {
       expect(await countTurns(() => store.readStream(`${category}-1`))).toBeGreaterThanOrEqual(10);
     });
 
-    it('are not compressed when the disk lacks room for the first step, which is reported once', async () => {
+    it('are not compressed when the disk has no room for the first step; the reason is reported once', async () => {
       const plain = await harness.open();
       await plain.append(`${category}-1`, 'no-stream', newEvents(18));
       const told: unknown[] = [];
@@ -356,7 +356,7 @@ describe('embedded event store', () => {
       await harness.reopen(COMPRESSED);
     });
 
-    it('do not make an append of other events fail when they are damaged', async () => {
+    it('do not make the append of other events fail when a segment of older events is damaged', async () => {
       const appended = await aLog(18);
       await tamper((segments) => segments.putSync(place(5), Buffer.from('no segment')));
       const store = await harness.reopen(COMPRESSED);
@@ -388,7 +388,7 @@ describe('embedded event store', () => {
         `the index of revisions says position ${'9'.padStart(20, '0')}`,
       ],
     ])(
-      'are damaged when a segment %s, which is reported with its place, and the following events are read',
+      'of a segment that %s are reported as damaged with their place, and the following events can be read',
       async (_what, change, fault) => {
         await aLog(18);
         await tamper(change);
@@ -451,7 +451,7 @@ describe('embedded event store', () => {
     await store.append(`${category}-4`, 'no-stream', [...ofThe('live', 20), ...ofThe('test', 3)]);
     expect(store.testBytes() / counted).toBeCloseTo(2, 1);
     counted = store.testBytes();
-    // Events that are stored already, or are not stored, do not count.
+    // Events of a repeated append and of a refused append do not count.
     await store.append(`${category}-3`, 'no-stream', first);
     await store.append(`${category}-3`, 'no-stream', ofThe('test', 1));
     expect(store.testBytes()).toBe(counted);
@@ -468,7 +468,7 @@ describe('embedded event store', () => {
   describe('a log that is almost full', () => {
     const mapSizeBytes = 4 * 2 ** 20;
 
-    it('shows it, refuses only appends, and resumes when it gets more room', async () => {
+    it('raises an alarm, refuses only appends, and accepts them again when it gets more room', async () => {
       const alarms: number[] = [];
       let store = await harness.open({
         mapSizeBytes,
@@ -500,7 +500,7 @@ describe('embedded event store', () => {
       expect(await readLog(store, null, category)).toHaveLength(stored.length + 1);
     });
 
-    it('may be open in processes with different sizes: each refuses at its own size, and reads what others wrote beyond it', async () => {
+    it('may be open with a different size in each process: each refuses appends beyond its own size, but reads all events', async () => {
       const small = 2 ** 19;
       const store = await harness.open({ mapSizeBytes: small });
       const { child, said, closed } = startWriter(64, 0);
@@ -509,7 +509,7 @@ describe('embedded event store', () => {
       await closed;
       await expect(store.append(`${category}-own`, 'no-stream', newEvents(1))).rejects.toThrow('full');
       expectSound(await readLog(store, null, category), said as Acknowledged[]);
-      // Only LMDB itself has enlarged the map here.
+      // Here only LMDB itself has enlarged the map.
       const larger = await harness.reopen({ mapSizeBytes: 16 * small });
       expect(await larger.append(`${category}-own`, 'no-stream', newEvents(1))).toEqual({
         outcome: 'appended',

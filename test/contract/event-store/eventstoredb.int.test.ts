@@ -190,7 +190,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       await expect(store.append(stream, 'no-stream', newEvents(1))).rejects.toBeInstanceOf(EventStoreUnavailable);
     });
 
-    it('ends in time, whatever the attempts and pauses add up to', async () => {
+    it('ends in time, even when the attempts and pauses together would take longer', async () => {
       const role = new RoleClient(() => buildClient(double.connectionString));
       const { signal } = new AbortController();
       const limits = { totalMs: 150, attemptMs: 100, retries: 5 };
@@ -314,7 +314,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       expect([follower.calls.subscribe, double.calls.subscribe]).toEqual([1, 1]);
     });
 
-    it('is asked for its leader when a node does not answer an append in time, and the node is left', async () => {
+    it('is asked for its leader when a node does not answer an append in time, and another node gets the append', async () => {
       open({
         connectionString: `esdb://127.0.0.1:${double.port},127.0.0.1:${follower.port}?tls=false`,
         appendDeadlineMs: 400,
@@ -326,7 +326,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       expect([double.appends.length, follower.appends.length]).toEqual([2, 1]);
     });
 
-    it('finds the new leader when the old one sends callers to it', async () => {
+    it('has a new leader, which is found when the old leader sends callers to it', async () => {
       open({ connectionString: `esdb://127.0.0.1:${follower.port},127.0.0.1:${double.port}?tls=false` });
       await store.append(stream, 'no-stream', newEvents(1));
       double.cluster = follower.cluster = [follower, double];

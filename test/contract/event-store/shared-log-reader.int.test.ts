@@ -16,9 +16,9 @@ import { until } from '../../support/eventually.js';
 import { StaleFollower } from '../../support/stale-follower.js';
 import { describeEventStore, type EventStoreHarness, follow, newCategory, newEvents } from './suite.js';
 
-/** The embedded store. Its subscriptions can be counted and cut off. */
+/** The embedded store. A test can count and cut off its subscriptions. */
 class Cuttable {
-  /** Events that its subscriptions delivered, once for each time they were read. */
+  /** The number of events that all subscriptions delivered. An event counts once for each read. */
   delivered = 0;
   private readonly open = new Map<AbortController, 'error' | 'end' | null>();
 
@@ -61,7 +61,7 @@ class SharedHarness implements EventStoreHarness {
   readonly logStartsEmpty = true;
   readonly together = 'all-or-nothing';
   /**
-   * A subscription that is cut off while catching up continues on the shared reading, so the suite cannot drop it. The tests below cut off
+   * A subscription that is cut off while it catches up continues on the shared reading, so the suite cannot drop it. The tests below cut off
    * subscriptions that share it.
    */
   readonly dropSubscriptions = 'cannot-drop';
@@ -95,7 +95,7 @@ describeEventStore('shared by the subscriptions of a process', new SharedHarness
 
 interface Following {
   readonly seen: string[];
-  /** The end of the log, as this subscription was told. */
+  /** The end of the log, as this subscription knows it. */
   through: string | null;
   atEnd: boolean;
   hold: Promise<void>;
@@ -122,7 +122,7 @@ describe('subscriptions with a shared reader', () => {
       await store.append(`${category}-${newId()}`, 'no-stream', newEvents(Math.min(left, 100)));
   };
 
-  /** Follows the log. `seen` holds the delivered events, `hold` keeps it from taking more, and `end` says how it was dropped. */
+  /** Subscribes to the log. `seen` holds the delivered events, `hold` pauses the consumer, and `end` says how the subscription ended. */
   function follower(
     categories: readonly string[] = [category],
     onEvents = (): void => undefined,
@@ -154,7 +154,7 @@ describe('subscriptions with a shared reader', () => {
     expect(elsewhere.seen).toEqual([]);
   });
 
-  it('are woken by events that concern them, and learn some time later how far the log goes', async () => {
+  it('are woken only by events that concern them, and learn some time later where the log ends', async () => {
     const elsewhere = follower([newCategory()]);
     const told: (string | null)[] = [];
     const concerned = follower([category], () => told.push(elsewhere.through));
@@ -170,7 +170,7 @@ describe('subscriptions with a shared reader', () => {
     expect(elsewhere.seen).toEqual([]);
   });
 
-  it('lose no event when one is too slow for the others to wait', async () => {
+  it('lose no event when one subscription is so slow that the others go on without it', async () => {
     const [quick, slow] = [follower(), follower()];
     await until('both are at the end', () => quick.atEnd && slow.atEnd);
     let goOn = (): void => undefined;
@@ -185,12 +185,12 @@ describe('subscriptions with a shared reader', () => {
     expect(slow.seen).toEqual(quick.seen);
   });
 
-  it('lose no event when one joins late, after others have gone further', async () => {
+  it('lose no event when one joins late and the others have read further', async () => {
     await append(3);
     const late = follower();
     let goOn = (): void => undefined;
     late.hold = new Promise((resolve) => (goOn = resolve));
-    // At the end of its own reading, where the test holds it.
+    // It has caught up by its own reads, and the test holds it there.
     await until('it has read so far', () => late.seen.length === 3);
     await append(2);
     const early = follower();
@@ -204,7 +204,7 @@ describe('subscriptions with a shared reader', () => {
   it.each([
     ['the others began there too', null],
     ['the others began further on', 'head'],
-  ] as const)('lose no event when one catches up at a lagging node, and %s', async (_, began) => {
+  ] as const)('lose no event when one catches up at a lagging node and %s', async (_, began) => {
     await append(1);
     const behind = await store.head();
     await append(2);
@@ -227,7 +227,7 @@ describe('subscriptions with a shared reader', () => {
     ['backwards', { direction: 'backwards' }],
     ['backwards for the newest', { direction: 'backwards', limit: 1 }],
   ])(
-    'make a read of a stream %s fail at a lagging node until the node has the delivered events',
+    'have events that a lagging node lacks: a read of the stream %s fails there until the node has them',
     async (_, options) => {
       const stream = `${category}-${newId()}`;
       await store.append(stream, 'no-stream', newEvents(2));
@@ -250,12 +250,12 @@ describe('subscriptions with a shared reader', () => {
     },
   );
 
-  it('never go back', async () => {
+  it('never report an earlier end of the log than before', async () => {
     const early = follower();
     await until('one is at the end', () => early.atEnd);
     for (let round = 0; round < 20; round++) {
       await append(1);
-      // The other may not have received it yet.
+      // The first subscription may not have received the event yet.
       const after = await store.head();
       const { batches } = await follow(
         store,

@@ -13,7 +13,7 @@ const key = fc.oneof(
 const values = [
   fc.string({ unit: 'binary' }),
   fc.constantFrom(true, false, null, 'half: \ud83d'),
-  // A negative zero returns as a zero, which equals it.
+  // JSON turns a negative zero into zero, and the two are equal.
   fc.double().map((number) => number + 0),
 ];
 const anything = fc.oneof(
@@ -43,7 +43,7 @@ function textOf(data: object): string | null {
 }
 
 describe('an event that is to be stored', () => {
-  it('returns unchanged from its text, or is refused', () => {
+  it('either comes back unchanged when its text is parsed, or is refused', () => {
     const seen = { taken: 0, refused: 0 };
     fc.assert(
       fc.property(anything, (value) => {

@@ -603,7 +603,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         expect(idsOf(await store.readStream(stream))).toEqual(idsOf(fit));
       });
 
-      it('does not affect the appends in flight beside it', async () => {
+      it('leave other appends in flight untouched', async () => {
         const unsafe = newEvent({ amount: 1n } as unknown as JsonObject);
         const attempts = Array.from({ length: 30 }, (_, index) => ({
           stream: `${category}-${newId()}`,
@@ -631,7 +631,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         all = await store.readStream(stream);
       });
 
-      it('returns no events for a missing stream, beside one with the same beginning of its name', async () => {
+      it('returns no events for a missing stream, although the name of another stream begins the same', async () => {
         expect(await store.readStream(stream.slice(0, -1))).toEqual([]);
         expect(await store.readStream(`${stream}00`, { direction: 'backwards' })).toEqual([]);
         expect(all).toHaveLength(7);
@@ -724,7 +724,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         expect(Math.max(...batches.map(({ events }) => events.length))).toBeLessThanOrEqual(5);
       });
 
-      it('delivers only the requested categories, and none with the same beginning of its name', async () => {
+      it('delivers only the requested categories, and not a category whose name only begins the same', async () => {
         const before = await store.head();
         const [second, alike, other] = [newCategory(), `${category}x`, newCategory()];
         const wanted: string[] = [];

@@ -41,7 +41,7 @@ describe('external calls', () => {
     expect(hens.asked).toHaveLength(1);
   });
 
-  it('note in the context that the vendor is asked, unless no time is left to ask', async () => {
+  it('note in the context that the vendor was asked, unless no time was left to ask it', async () => {
     const calls = await caller({ timeoutMs: 60_000 });
     await worker();
     const noted = async (one: Attempt): Promise<boolean> => {
@@ -54,7 +54,7 @@ describe('external calls', () => {
   });
 
   it.each([true, false])(
-    'note in the context when the vendor wants to be asked again (one process: %s)',
+    'note in the context after how many seconds the vendor accepts another call (one process: %s)',
     async (near) => {
       const calls = await caller({ timeoutMs: 60_000 });
       await worker(near ? { nearby: calls } : {});
@@ -107,7 +107,7 @@ describe('external calls', () => {
   });
 
   it.each([true, false])(
-    'end with the result of their kind, or without one if it has none; in one process: %s',
+    'return the result that their kind of call gives, or null; in one process: %s',
     async (near) => {
       const calls = await caller({ timeoutMs: 60_000 });
       await worker(near ? { nearby: calls } : {});
@@ -117,7 +117,7 @@ describe('external calls', () => {
     },
   );
 
-  it("end with a result also when they could not be made, and without one when the caller's time is up", async () => {
+  it("return a result also when they could not be made, and null when the caller's time is up", async () => {
     expect(await (await caller({ timeoutMs: 100 })).make(hens, attempt(), CANARY)).toBeNull();
     const calls = await caller({ timeoutMs: 60_000 });
     await worker({ aheadMs: 60_001 });
@@ -167,7 +167,7 @@ describe('external calls', () => {
     expect(hens.asked).toEqual([]);
   });
 
-  it('end before their attempt is settled, whatever the time of their preparation', async () => {
+  it('end before their attempt is settled, however long their preparation took', async () => {
     const calls = await caller({ timeoutMs: 60_000 });
     const redis = await look();
     const settleAfter = new Date(Date.now() + 30_000);
@@ -218,17 +218,17 @@ describe('external calls', () => {
     const made = make(calls, one);
     await until(() => hens.asked.length === 1);
     const redis = await look();
-    // The caller cannot listen during the message.
+    // The caller cannot receive the message about the end.
     await redis.call('ACL', 'SETUSER', 'default', 'resetchannels');
     finish({ kind: 'egg' });
     await until(async () => (await redis.exists(`bull:identity-vendor-test:${one.attemptId}`)) === 0);
     await redis.call('ACL', 'SETUSER', 'default', 'allchannels');
-    // Redis disconnected the listener when it lost its channels. It may be back without them by now, as a normal connection.
+    // Redis disconnected the listener when it took its channels away. The listener may be back as a normal connection.
     for (const type of ['normal', 'pubsub']) await redis.call('CLIENT', 'KILL', 'TYPE', type);
     expect(await made).toBe('egg');
   });
 
-  it('are given up when their worker stops and has waited for them long enough', async () => {
+  it('end as timed out when their worker stops and its waiting time is over', async () => {
     const calls = await caller({ timeoutMs: 60_000 });
     hens.answer = () => new Promise(() => undefined);
     const stopping = await worker({ drainMs: 50 });
@@ -254,7 +254,7 @@ describe('external calls', () => {
       expect(await make(calls, one)).toBeUndefined();
     }
 
-    it('are kept until two time limits before they are given up, and a late worker leaves them to the settlement', async () => {
+    it('keep their input for the settlement only for a limited time, and a late worker leaves them to the settlement', async () => {
       await left();
       const [key = ''] = await (await look()).keys('sealed:*');
       expect(await (await look()).pttl(key)).toBeLessThanOrEqual(keptMs(1_000));
@@ -292,7 +292,7 @@ describe('external calls', () => {
       expect(answer).toHaveBeenCalledTimes(1);
     });
 
-    it('are left to the settlement with their input by a worker that finds the log away before it asks', async () => {
+    it('keep their input for the settlement when the worker finds the log away before it asks the vendor', async () => {
       calls = await caller({ timeoutMs: 60_000 });
       hens.beforeAsking = async () => {
         throw new Unavailable('the log is away');
@@ -330,7 +330,7 @@ describe('external calls', () => {
       expect(hens.recorded.get(one.attemptId)).toBe('egg');
     });
 
-    it('keep nothing when there was nothing to ask the vendor', async () => {
+    it('keep no input when there was nothing to ask the vendor', async () => {
       calls = await caller({ timeoutMs: 60_000 });
       jest.spyOn(hens, 'askAndRecord').mockResolvedValue('nothing-to-ask');
       await worker();
@@ -345,7 +345,7 @@ describe('external calls', () => {
       expect(hens.asked).toEqual([]);
     });
 
-    it('keep nothing after the vendor was asked, whatever the outcome', async () => {
+    it('keep no input after the vendor was asked, whatever the outcome', async () => {
       calls = await caller({ timeoutMs: 1_000 });
       hens.answer = () => new Promise(() => undefined);
       await worker();
@@ -356,7 +356,7 @@ describe('external calls', () => {
   });
 
   describe('of several accounts', () => {
-    it('share no queue and no slot between live and test', async () => {
+    it('of live and test share no queue and no slot', async () => {
       const calls = await caller({ timeoutMs: 60_000 });
       hens.answer = ({ environment }) =>
         environment === 'test' ? new Promise(() => undefined) : Promise.resolve({ kind: 'egg' });
@@ -368,7 +368,7 @@ describe('external calls', () => {
       void Promise.allSettled(hanging);
     });
 
-    it('share no queue and no slot between two vendors, and no place of an account', async () => {
+    it('to two vendors share no queue, no slot and no place of an account', async () => {
       const calls = await caller({ timeoutMs: 60_000, share: 20 });
       hens.answer = ({ vendor }) =>
         vendor === 'acme' ? new Promise(() => undefined) : Promise.resolve({ kind: 'egg' });
@@ -418,7 +418,7 @@ describe('external calls', () => {
     };
     const RATE_LIMITED = { code: 'request.rate_limited', detail: { retryAfterSeconds: 1 } };
 
-    it("hold at most half of the account's places for one lineage, and others of the account find one", async () => {
+    it("of one lineage hold at most half of the account's places, so that other lineages find a place", async () => {
       const calls = await caller({ timeoutMs: 60_000, share: 8, perLineage: 4 });
       const greedy = Array.from({ length: 4 }, () => ofLineage('greedy'));
       for (const one of greedy) await calls.admit(hens, one);
@@ -427,7 +427,7 @@ describe('external calls', () => {
       await calls.admit(hens, attempt());
     });
 
-    it("leave an eighth of the places to the account's servers and session grants when strangers call", async () => {
+    it("of strangers leave an eighth of the places to the account's servers and session grants", async () => {
       const calls = await caller({ timeoutMs: 60_000, share: 8, perLineage: 4, waitMs: 1 });
       const lineages = Array.from({ length: 20 }, (_, at) => calls.admit(hens, ofLineage(`stranger-${at}`)));
       const admitted = (await Promise.allSettled(lineages)).filter(({ status }) => status === 'fulfilled');
@@ -436,7 +436,7 @@ describe('external calls', () => {
       await expect(calls.admit(hens, ofLineage('one more'))).rejects.toMatchObject(RATE_LIMITED);
     });
 
-    it('leave a place to a session grant when strangers call', async () => {
+    it('of strangers leave one place to a session grant', async () => {
       const calls = await caller({ timeoutMs: 60_000, share: 2, perLineage: 1, waitMs: 1 });
       const lineages = Array.from({ length: 5 }, (_, at) => calls.admit(hens, ofLineage(`stranger-${at}`)));
       await Promise.allSettled(lineages);
@@ -455,7 +455,7 @@ describe('external calls', () => {
       await waiting;
     });
 
-    it('wait only in a limited number: at most as many of one lineage as the number of slots', async () => {
+    it('of one lineage wait only in a limited number: as many as there are slots', async () => {
       const calls = await caller({ timeoutMs: 60_000, share: 2, perLineage: 1, slots: 2, waitMs: 60_000 });
       const held = ofLineage('greedy');
       await calls.admit(hens, held);
@@ -489,7 +489,7 @@ describe('external calls', () => {
       expect(await admitted('fifth')).toBeGreaterThan(0);
     });
 
-    it('have the slots of every worker process', async () => {
+    it('may use the slots of all worker processes together', async () => {
       const calls = await caller({ timeoutMs: 60_000, share: 4, slots: 4, waitMs: 60_000 });
       await Promise.all([worker({ drainMs: 1 }), worker({ drainMs: 1 }), worker({ drainMs: 1 })]);
       const redis = await look();
@@ -503,7 +503,7 @@ describe('external calls', () => {
       for (let count = 0; count < 4; count++) await calls.admit(hens, attempt());
     });
 
-    it('give their place back when they are over, and when they are withdrawn', async () => {
+    it('give back their place when they end or are withdrawn', async () => {
       const calls = await caller({ timeoutMs: 60_000, share: 1 });
       await worker();
       for (let time = 0; time < 3; time++) {
@@ -515,7 +515,7 @@ describe('external calls', () => {
       }
     });
 
-    it('give their place to others while they wait for the log; a further call gets Unavailable, not a limit', async () => {
+    it('give their place to others while they wait for the log; a further call gets Unavailable, not the rate limit', async () => {
       const calls = await caller({ timeoutMs: 60_000, share: 1, reservedWithinMs: 50 });
       const others = await caller({ timeoutMs: 60_000, share: 1 });
       await worker();
@@ -528,7 +528,7 @@ describe('external calls', () => {
         ),
       );
       await expect(calls.admit(hens, attempt())).rejects.toBeInstanceOf(Unavailable);
-      // Its reservation is stored now.
+      // The reservation of the waiting call is stored now.
       expect(await make(calls, waiting)).toBe('egg');
       await expect(others.admit(hens, attempt())).rejects.toMatchObject({ code: 'request.rate_limited' });
       await others.withdraw(hens, other);

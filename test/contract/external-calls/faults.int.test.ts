@@ -14,7 +14,7 @@ import { CallProcesses } from './call-processes.js';
 import { attempt, CANARY, Hens, until } from './hens.js';
 
 const QUEUE = 'identity-vendor-test';
-/** The vendor's outcome is unknown. The worker may have recorded exactly that. */
+/** The results that leave the vendor's outcome unknown. The worker may have recorded `timed-out`. */
 const OPEN = [undefined, 'timed-out'];
 
 describe('external calls', () => {
@@ -68,7 +68,7 @@ describe('external calls', () => {
       }
     });
 
-    it('are recorded as not asked when the job was refused and the input could be taken back', async () => {
+    it('are recorded as not asked when the queue refused the job and the input was removed again', async () => {
       jest.spyOn(Queue.prototype, 'add').mockRejectedValue(new Error('OOM command not allowed'));
       expect(await make()).toBe('not-asked');
       expect(await (await processes.connection()).keys('sealed:*')).toEqual([]);
@@ -252,7 +252,7 @@ describe('external calls', () => {
     expect(JSON.stringify(await redis.xrange(events, '-', '+'))).not.toContain(CANARY);
   });
 
-  it('have inputs that disappear before the time is up', async () => {
+  it('lose their input in Redis before their time is up', async () => {
     const made = make(attempt(), await processes.caller({ timeoutMs: 2_000 }));
     const redis = await processes.connection();
     await until(async () => (await redis.keys('sealed:*')).length === 1);

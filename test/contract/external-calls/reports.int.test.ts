@@ -13,7 +13,7 @@ describe('pulls of reports', () => {
 
   beforeEach(async () => {
     [harness, calls] = [await Harness.build(), await CallProcesses.start()];
-    // This clock is ahead of the queues' clock, which runs. No call is therefore short of time.
+    // The harness's clock stands still, ahead of the running clock of the queues. No call is therefore short of time.
     harness.clock.time = Date.now() + 60_000;
   });
   afterEach(async () => {
@@ -51,14 +51,14 @@ describe('pulls of reports', () => {
     ['unavailable', 'service.unavailable'],
     ['timed-out', 'service.upstream_timeout'],
     ['unintelligible', 'service.unavailable'],
-  ] as const)('that the bureau leaves %s are answered from the record', async (kind, code) => {
+  ] as const)('whose call ends as %s are answered from what the worker recorded', async (kind, code) => {
     const [here] = await processes();
     const accountId = await harness.account(1);
     harness.bureau.answers = [{ kind }];
     expect(await outcome(here.open(harness.session(accountId), harness.as(accountId)))).toBe(code);
   });
 
-  it('that no worker can make are unavailable, and their credit is returned', async () => {
+  it('are unavailable, and their credit is returned, when no worker can make them', async () => {
     const [here] = await processes();
     const accountId = await harness.account(1);
     const sessionId = harness.session(accountId);

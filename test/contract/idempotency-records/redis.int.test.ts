@@ -108,7 +108,7 @@ describe('idempotency records in Redis', () => {
     it.each([
       [{ ofVisitor: 2 }, 'visitor-1'],
       [{ ofAccount: 2 }, null],
-    ])('lets further requests be executed and keeps no reply for them, with the limit %j', async (most, visitor) => {
+    ])('executes further requests and keeps no reply for them, with the limit %j', async (most, visitor) => {
       const all = limited(most);
       const keep = async (key: string, more: Partial<KeyedRequest> = {}): Promise<string> =>
         execution(await all.begin({ ...request, visitor, key, ...more })).keep(reply(key), 'person');
@@ -117,7 +117,7 @@ describe('idempotency records in Redis', () => {
         expect(await keep('three')).toBe('beyond-cap');
         expect(notKept).toBe(time);
       }
-      // The key is not bound to a content, and nothing stays in Redis.
+      // Redis keeps nothing about this key, so that other content may come under it.
       expect(await keep('three', { content: 'other' })).toBe('beyond-cap');
       expect(replayed(await all.begin({ ...request, visitor, key: 'one' }))).toBe('one');
       for (const others of [{ accountId: randomUUID() }, { environment: 'live' }, { visitor: 'visitor-2' }] as const)
@@ -138,7 +138,7 @@ describe('idempotency records in Redis', () => {
       expect(await (await begin('five')).keep(reply('{}'), null)).toBe('kept');
     });
 
-    it('lets one of several requests with the same key be executed: waiting ones get its reply, later ones are executed', async () => {
+    it('executes one of several requests with the same key, and the waiting ones get its reply', async () => {
       const all = limited({ ofAccount: 1 });
       await execution(await all.begin(request)).keep(reply('{}'), null);
       const twins = { ...request, key: 'twins' };
@@ -271,7 +271,7 @@ describe('idempotency records in Redis', () => {
     await second.keep(reply('second'), 'person');
   });
 
-  it('never reuses the scope of an expired or lost record, whatever comes under its key', async () => {
+  it('never reuses the scope of an expired or lost record, whatever content comes under its key', async () => {
     const first = execution(await records().begin(request));
     await first.keep(reply('done'), 'person');
     for (const content of ['{"ssn":"900559999"}', request.content]) {
@@ -285,7 +285,7 @@ describe('idempotency records in Redis', () => {
     const redis = server.client();
     await redis.flushall();
     const first = execution(await records({ lease: 60_000 }).begin(request));
-    // Its renewals come too late, as after a long stop of its process.
+    // The lease has expired, as after a long stop of the process.
     const [record = ''] = await redis.keys('*');
     await redis.hset(record, 'until', '1');
     const second = execution(await records().begin(request));
@@ -342,7 +342,7 @@ describe('idempotency records in Redis', () => {
     expect((await records().begin({ ...late, content: 'other' })).kind).toBe('reused');
   });
 
-  it('does not execute a request again whose reply an earlier version kept, and does not report an erasure', async () => {
+  it('does not execute a request again when an earlier version kept its reply, and does not report an erasure', async () => {
     await execution(await records().begin(request)).keep(reply('before'), null);
     const redis = server.client();
     for (const name of await redis.keys('idempotency:*'))
@@ -380,8 +380,8 @@ describe('idempotency records in Redis', () => {
     expect(['replay', 'execute']).toContain((await again.begin({ ...request, key: randomUUID() })).kind);
   });
 
-  it('keeps a reply later, as soon as Redis is back, even if Redis has forgotten the execution', async () => {
-    // Records of other executions may come back as well.
+  it('keeps a reply as soon as Redis is back, even if Redis has forgotten the execution', async () => {
+    // The records of other tests' executions may come back as well.
     const before = server.client();
     const others = new Set(await before.keys('idempotency:*'));
     const first = execution(await records({ lease: 400, redisLimit: 400 }).begin(request));
@@ -394,7 +394,7 @@ describe('idempotency records in Redis', () => {
     expect(replayed(await records().begin(request))).toBe('late');
   });
 
-  it('keeps a reply that a stopped Redis accepts in the end', async () => {
+  it('keeps a reply that a stopped Redis accepts when it goes on', async () => {
     const first = execution(await records({ lease: 10_000, redisLimit: 400 }).begin(request));
     server.freeze();
     try {
@@ -413,7 +413,7 @@ describe('idempotency records in Redis', () => {
     expect((await records().begin({ ...request, content: 'other' })).kind).toBe('reused');
   });
 
-  it('cannot begin without its hash key, and asks for it again', async () => {
+  it('cannot begin without its hash key, and asks the vault for the key again at the next request', async () => {
     let asked = 0;
     const vault = vaults.open(masterText);
     const installationKey = async (name: string): Promise<Uint8Array> => {

@@ -72,7 +72,7 @@ describe('after an ambiguous end', () => {
     expect(await adapter(url).register(newCall(), person('Smith'))).toEqual({ kind: 'timed-out' });
   });
 
-  it('spends one time limit on both calls', async () => {
+  it('has one time limit for the call and the question together', async () => {
     const { url } = await misbehaving((socket, _request, count) => {
       // With its own limit, the question would be answered in time.
       if (count === 1) setTimeout(() => socket.resetAndDestroy(), 400);
@@ -99,9 +99,9 @@ describe('the time limit', () => {
     expect(await adapter(url, 200).register(newCall(), person('Smith'))).toEqual({ kind: 'timed-out' });
   });
 
-  it('covers the wait for a connection that is never established, without any request sent', async () => {
+  it('covers the wait for a connection that is never established; no request is sent', async () => {
     const { url, requests } = await misbehaving(() => {});
-    // Half of the limit is for connecting. The other half is far longer than a busy machine stalls.
+    // Half of the limit is for the connection. The other half is far longer than a busy machine stalls.
     expect(await adapter(url.replace('http:', 'https:'), 1_200).register(newCall(), person('Smith'))).toEqual({
       kind: 'unavailable',
     });
@@ -125,7 +125,7 @@ describe('the time limit', () => {
 });
 
 describe('a call whose time is up before the limit', () => {
-  it('leaves no request and no connection behind, and nothing that closing waits for', async () => {
+  it('leaves no request and no connection behind, so that the adapter closes at once', async () => {
     const { url, requests } = await misbehaving(() => {});
     const vendor = new IdvIdentityVendor({
       baseUrl: url,
@@ -259,13 +259,13 @@ describe('the answer with a verdict', () => {
     expect(await replying(url).register(newCall(), person('Smith'))).toMatchObject({ kind: 'confirmed', reply });
   });
 
-  it('is passed on byte for byte when the outcome is requested, too', async () => {
+  it('is passed on byte for byte also when the service asks for the outcome', async () => {
     const past = { ...EXECUTED, answer: { status: 200, body: odd } };
     const { url } = await misbehaving((socket) => void socket.write(http(200, JSON.stringify(past))));
     expect(await replying(url).outcomeOf(newCall())).toMatchObject({ kind: 'registration', verdict: { reply } });
   });
 
-  it('is there for a refusal that has no meaning to the service', async () => {
+  it('is passed on also for a refusal whose number the service does not know', async () => {
     const body = '{"error":{"code":31337,"field":"address.zip"}}';
     const { url } = await misbehaving((socket) => void socket.write(http(422, body)));
     expect(await replying(url).register(newCall(), person('Smith'))).toEqual({
@@ -312,7 +312,7 @@ describe('an incomplete answer', () => {
     });
   });
 
-  it('counts as wrong without a count, and as a lock without a readable time', async () => {
+  it('counts as a wrong code when the count is missing, and as a lock when the time cannot be read', async () => {
     const bodies = [json(422, WRONG), json(423, { ...WRONG, unblockAt: 'tomorrow' })];
     const { url } = await misbehaving((socket, _request, count) => void socket.write(bodies[count - 1]!));
     const vendor = adapter(url);
@@ -320,7 +320,7 @@ describe('an incomplete answer', () => {
     expect(await vendor.verifyOtp(newCall(), 'vs_1', '000000')).toEqual({ kind: 'locked', unblockAt: null });
   });
 
-  it('gives its unblock time in UTC with milliseconds', async () => {
+  it('gives the time of a lock in UTC with milliseconds', async () => {
     const { url } = await misbehaving(
       (socket) => void socket.write(json(423, { ...WRONG, unblockAt: '2026-01-02T03:04:05+02:00' })),
     );

@@ -207,7 +207,7 @@ describe('strictness', () => {
     });
   });
 
-  it('repeats a plain request id and makes up a new one otherwise', async () => {
+  it('repeats a request id that is a plain token, and otherwise makes up an id', async () => {
     expect(
       (await ask('GET', '/identity/v1/outcomes/x', undefined, { 'x-request-id': 'abc-1' })).headers.get('x-request-id'),
     ).toBe('abc-1');
@@ -484,7 +484,7 @@ describe('reports', () => {
 });
 
 describe('an authentication', () => {
-  it('holds as long as the sandbox was configured, from the confirmation or the last right answer', async () => {
+  it('is valid for the configured time from the confirmation or the last right answer', async () => {
     let now = Date.parse('2026-01-02T03:04:05.000Z');
     const other = await start(mkdtempSync(join(folder, 'other-')), { now: () => now, authenticationMs: 60_000 });
     const { UserToken: userToken } = (await register({ userType: 'AGENT' }, newId(), other)).body;
@@ -514,13 +514,13 @@ describe('an authentication', () => {
     ['no fingerprint', { device: {} }, 'device.jsc'],
     ['a fingerprint over 4,000 characters', { device: { jsc: 'x'.repeat(4_001) } }, 'device.jsc'],
     ['an invalid address', { device: { jsc: 'x' }, ipAddress: '1.2.3' }, 'ipAddress'],
-  ])('is not begun with %s: 400/1004', async (_name, more, field) => {
+  ])('cannot begin with %s: 400/1004', async (_name, more, field) => {
     const { UserToken: userToken } = (await register()).body;
     const reply = await post('/identity/v1/authentications', { userToken, ...more });
     expect([reply.status, reply.body.error.code, reply.body.error.field]).toEqual([400, 1004, field]);
   });
 
-  it('is begun without a device for an organization, because no person uses one', async () => {
+  it('may begin without a device for an organization, because no person is in front of one', async () => {
     const { UserToken: userToken } = (await register({ userType: 'PMC' })).body;
     const reply = await post('/identity/v1/authentications', { userToken, device: {} });
     expect([reply.status, reply.body.kiqEnabled]).toEqual([200, true]);

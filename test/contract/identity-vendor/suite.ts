@@ -435,7 +435,7 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
         [3009, { kind: 'session-over', reply: { status: 504 } }],
         [3001, { kind: 'unavailable', reply: { status: 500 } }],
         [407, { kind: 'unintelligible', reply: { status: 400 } }],
-      ])('is %i for every answer', async (code, verdict) => {
+      ])('%i comes for every answer, and not for a resend', async (code, verdict) => {
         const otp = await session('Otptest', `Upstream${code}AtAnswers`);
         expect(await replying.verifyOtp(newCall(), otp, RIGHT_CODE)).toMatchObject(verdict);
         expect(await replying.resendOtp(newCall(), otp)).toMatchObject({ kind: 'sent' });
@@ -443,7 +443,7 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
         expect(await replying.verifyKba(newCall(), kba, RIGHT_ANSWERS)).toMatchObject(verdict);
       });
 
-      it('is given only for a resend', async () => {
+      it('comes only for a resend', async () => {
         const otp = await session('Otptest', 'Upstream720AtResend');
         expect(await replying.resendOtp(newCall(), otp)).toMatchObject({
           kind: 'unavailable',
@@ -458,13 +458,13 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
         [720, 'unavailable', 503],
         [3001, 'unavailable', 500],
         [3009, 'session-over', 504],
-      ])('is %i for a re-authentication: %s, %i', async (code, kind, status) => {
+      ])('%i comes for a re-authentication: %s, %i', async (code, kind, status) => {
         const token = await session('Smith', `Upstream${code}AtAuth`);
         const verdict = await replying.reauthenticate(newCall(), token, { jscPayload: 'fingerprint' });
         expect(verdict).toMatchObject({ kind, reply: { status, code } });
       });
 
-      it('is given for the answers of a re-authentication, not for those of the registration', async () => {
+      it('comes for the answers of a re-authentication, not for those of the registration', async () => {
         const registered = await session('Otptest', 'Upstream3009AtAuthAnswers');
         const confirmed = await vendor.verifyOtp(newCall(), registered, RIGHT_CODE);
         if (confirmed.kind !== 'confirmed') throw new Error('expected a confirmation');
@@ -524,7 +524,7 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
         },
       );
 
-      it('begins after a challenge was passed: by code or by answers', async () => {
+      it('ends with a valid authentication after a right code or right answers', async () => {
         const [otp, kba] = [await confirmed('Otptest'), await confirmed('Kbatest')];
         for (const token of [otp, kba])
           expect(await vendor.expireAuthentication(newCall(), token)).toEqual({ kind: 'expired' });
@@ -573,7 +573,7 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
         expect(await replying.expireAuthentication(newCall(), 'whatever')).toMatchObject(unknown);
       });
 
-      it('shows until when an authentication is valid, and that it was ended, in answers that can be passed on', async () => {
+      it('passes on the answers that say until when an authentication is valid, or that it was ended', async () => {
         const token = await confirmed('Smith');
         const { reply } = await replying.authenticationStatus(newCall(), token);
         const { authenticated, authenticatedAt, expiresAt } = JSON.parse(reply!.body);

@@ -96,7 +96,7 @@ describe.each(CALLS)('%s', (_call, make, good, verdict) => {
 
 describe('a false answer', () => {
   it.each([{}, { inquiryId: '' }, { inquiryId: 7 }, { inquiryId: 'two words' }, { inquiryId: 'x'.repeat(256) }])(
-    'starts nothing: %j',
+    'is unintelligible when it answers a start with %j',
     async (body) => {
       const { url } = await misbehaving((socket) => void socket.write(json(200, body)));
       expect(await adapter(url).start(newCall(), 'PAYROLL', null)).toEqual({ kind: 'unintelligible' });

@@ -121,7 +121,7 @@ describe('the mail sender', () => {
     }
   });
 
-  it('sends only to that address, whatever else is written into it', async () => {
+  it('sends to one recipient only, also when the address holds more addresses or headers', async () => {
     const { received, host } = await serve();
     const sender = new SmtpMailSender({ url: `smtp://${host}`, from: FROM });
     for (const to of [`${TO}\r\nBcc: other@example.test`, `${TO}, other@example.test`])
@@ -169,7 +169,7 @@ describe('the mail sender', () => {
     expect(seen).toEqual([]);
   });
 
-  it('counts a recipient that the server refuses permanently as done', async () => {
+  it('does not fail when the server refuses the recipient permanently', async () => {
     const { received, host } = await serve({ onRcptTo: (_address, _session, done) => done(refusing(550)) });
     await new SmtpMailSender({ url: `smtp://${host}`, from: FROM }).send(MAIL);
     expect(received).toEqual([]);

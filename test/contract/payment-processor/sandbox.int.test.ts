@@ -251,7 +251,7 @@ describe('an idempotency key', () => {
     expect((await sandbox.newIntent({}, asMerchant(key))).reply.status).toBe(200);
   });
 
-  it('has up to 255 characters: 400', async () => {
+  it('is refused above 255 characters: 400', async () => {
     expect((await sandbox.newIntent({}, asMerchant('k'.repeat(256)))).reply.status).toBe(400);
   });
 });
@@ -473,7 +473,7 @@ describe('a refund', () => {
 });
 
 describe('a refund that the bank returns', () => {
-  it('has failed, is reported twice, and does not count as refunded; without one 409', async () => {
+  it('has failed, has two events, and does not count as refunded; 409 for an intent without a refund', async () => {
     const created = await sandbox.newIntent();
     await sandbox.confirm(created, 'pm_card_visa');
     const fail = (): Promise<any> => sandbox.control('refunds/fail', { intent: created.id });

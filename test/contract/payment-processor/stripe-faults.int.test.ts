@@ -61,7 +61,7 @@ const OPERATIONS: Readonly<Record<string, () => Promise<Prepared>>> = {
   },
 };
 
-/** The verdicts while the fault lasts. */
+/** The verdict of an operation while the fault lasts. */
 const VERDICTS: readonly (readonly [fault: FaultName, verdict: Partial<IntentVerdict>])[] = [
   ['delivers the call twice', { kind: 'intent' }],
   ['sends a notice to print in a header', { kind: 'intent' }],
@@ -97,7 +97,7 @@ const VERDICTS: readonly (readonly [fault: FaultName, verdict: Partial<IntentVer
   ['names an invalid code', { kind: 'refused', code: 'unlisted' }],
 ];
 
-describe.each(Object.keys(OPERATIONS))('to %s, when the processor', (operation) => {
+describe.each(Object.keys(OPERATIONS))('the operation %s, when the processor', (operation) => {
   it.each(VERDICTS)('%s', async (fault, verdict) => {
     proxy.play('passes');
     const { names, ask } = await OPERATIONS[operation]!();
@@ -134,7 +134,7 @@ describe.each(Object.keys(OPERATIONS))('to %s, when the processor', (operation) 
   });
 });
 
-it('is never unavailable after a try that may have been executed', async () => {
+it('a call is timed out, and not unavailable, after a try that may have been executed', async () => {
   const names = newNames();
   const down = await FaultProxy.start(() => sandbox.url);
   const processor = new StripePaymentProcessor({ secretKey: SECRET_KEY, baseUrl: down.url, timeoutMs: 2_000 });
@@ -146,14 +146,14 @@ it('is never unavailable after a try that may have been executed', async () => {
   await processor.close();
 });
 
-describe('a creation that the processor always answers with a failure, as it does when it keeps one', () => {
+describe('a creation that the processor always answers with a failure', () => {
   const page = { successUrl: 'https://a.test', cancelUrl: 'https://a.test', description: null, email: null, notes: {} };
   const creations: Readonly<Record<string, (call: VendorCall) => Promise<{ readonly kind: string }>>> = {
     intent: (call) => adapter.createIntent(call, aCharge(), newNames()),
     checkout: (call) => adapter.createCheckout(call, aCharge(), { ...page, reference: newId(), sessionId: newId() }),
   };
 
-  it.each(Object.keys(creations))('is not made when it is not found: %s', async (kind) => {
+  it.each(Object.keys(creations))('is reported as not made when the processor has no such object: %s', async (kind) => {
     proxy.play('passes');
     const call = newCall();
     await sandbox.control('kept-failures', { calls: 1 });
@@ -161,18 +161,18 @@ describe('a creation that the processor always answers with a failure, as it doe
     expect((await sandbox.control(`calls?key=${call.attemptId}`)).executed).toBe(1);
   });
 
-  it.each(Object.keys(creations))('is the created object when it is found: %s', async (kind) => {
+  it.each(Object.keys(creations))('returns the object when the processor has it: %s', async (kind) => {
     proxy.play('answers 500 after the call was executed', 4);
     expect(await creations[kind]!(newCall())).toMatchObject({ kind });
   });
 
-  it('is unknown when it cannot be looked up', async () => {
+  it('times out when the adapter cannot look the object up', async () => {
     proxy.play('answers 500');
     expect(await creations.intent!(newCall())).toEqual({ kind: 'timed-out' });
   });
 });
 
-it('reports a call that no request can express as not made, and sends nothing', async () => {
+it('a call with values that no request can carry is not made, and nothing is sent', async () => {
   proxy.play('passes');
   expect(await adapter.createIntent(newCall(), aCharge(), { ...newNames(), sessionId: '\ud83d' })).toEqual({
     kind: 'not-made',
@@ -183,7 +183,7 @@ it('reports a call that no request can express as not made, and sends nothing', 
   expect(proxy.seen).toEqual([]);
 });
 
-it('requests only payment methods that stay on the page', async () => {
+it('a new intent allows only payment methods that do not redirect', async () => {
   proxy.play('passes');
   intentOf(await adapter.createIntent(newCall(), aCharge(), newNames()));
   expect(Object.fromEntries(proxy.form)).toMatchObject({
@@ -192,7 +192,7 @@ it('requests only payment methods that stay on the page', async () => {
   });
 });
 
-it('is unavailable when no server listens, the name is unknown, or no connection is established in time', async () => {
+it('a call is unavailable when no server listens, the name is unknown, or no connection is established in time', async () => {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => void sockets.add(socket.on('error', () => {})));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -210,7 +210,7 @@ it('is unavailable when no server listens, the name is unknown, or no connection
   expect(await ask('http://processor.invalid')).toEqual({ kind: 'unavailable' });
 });
 
-it('keeps the limit while a call waits for a free connection', async () => {
+it('the time limit runs while a call waits for a free connection', async () => {
   proxy.play('never answers, and executes nothing');
   const processor = new StripePaymentProcessor({
     secretKey: SECRET_KEY,
@@ -225,7 +225,7 @@ it('keeps the limit while a call waits for a free connection', async () => {
   await processor.close();
 });
 
-it('leaves nothing behind of calls whose time is up early: no requests, and nothing that closing waits for', async () => {
+it('calls whose time is up early leave no requests behind, so that the adapter closes at once', async () => {
   proxy.play('never answers, and executes nothing');
   const processor = new StripePaymentProcessor({
     secretKey: SECRET_KEY,
@@ -244,7 +244,7 @@ it('leaves nothing behind of calls whose time is up early: no requests, and noth
   expect(proxy.seen).toHaveLength(1);
 });
 
-it('ends the calls of an aborted signal, and no others', async () => {
+it('an aborted signal ends its own calls, and no others', async () => {
   proxy.play('never answers, and executes nothing', 2);
   const [over, other] = [new AbortController(), new AbortController()];
   const ask = (signal: AbortSignal) => adapter.retrieveIntent({ ...newCall(), signal }, 'pi_1');
@@ -257,7 +257,7 @@ it('ends the calls of an aborted signal, and no others', async () => {
   expect(await second).toEqual({ kind: 'timed-out' });
 });
 
-it('sends its credential and the request id, and nothing about itself', async () => {
+it('a request carries the credential and the request id, and nothing about the adapter', async () => {
   proxy.play('passes');
   const call = newCall();
   await adapter.createIntent(call, aCharge(), newNames());
@@ -275,7 +275,7 @@ it('sends its credential and the request id, and nothing about itself', async ()
   }
 });
 
-it('prints nothing, whatever the processor sends', async () => {
+it('the adapter prints nothing, whatever the processor sends', async () => {
   const printed: unknown[] = [];
   const note = (warning: unknown): void => void printed.push(warning);
   process.on('warning', note);
@@ -286,7 +286,7 @@ it('prints nothing, whatever the processor sends', async () => {
   expect(printed).toEqual([]);
 });
 
-it('keeps a path of the address as prefix', async () => {
+it('the path of the base address is a prefix of every request', async () => {
   proxy.play('answers 503');
   const processor = new StripePaymentProcessor({
     secretKey: SECRET_KEY,
@@ -299,22 +299,27 @@ it('keeps a path of the address as prefix', async () => {
   expect(proxy.seen).toEqual([]);
 });
 
-it.each(['429 Busy', '503 Down'])('reports when the processor wants to be asked again: %s', async (status) => {
-  const server = createServer(
-    (socket) =>
-      void socket.once('data', () => socket.end(`HTTP/1.1 ${status}\r\nretry-after: 7\r\ncontent-length: 2\r\n\r\n{}`)),
-  );
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  const baseUrl = `http://127.0.0.1:${port}`;
-  const processor = new StripePaymentProcessor({ secretKey: SECRET_KEY, baseUrl, timeoutMs: 120_000 });
-  try {
-    const ends: unknown[][] = [];
-    const call = { ...newCall(), onEnd: (...end: unknown[]) => void ends.push(end) };
-    expect(await processor.createIntent(call, aCharge(), newNames())).toEqual({ kind: 'unavailable' });
-    expect(ends).toEqual([[status.slice(0, 3), 7]]);
-  } finally {
-    await processor.close();
-    server.close();
-  }
-});
+it.each(['429 Busy', '503 Down'])(
+  'the adapter reports after how many seconds the processor accepts another call: %s',
+  async (status) => {
+    const server = createServer(
+      (socket) =>
+        void socket.once('data', () =>
+          socket.end(`HTTP/1.1 ${status}\r\nretry-after: 7\r\ncontent-length: 2\r\n\r\n{}`),
+        ),
+    );
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const baseUrl = `http://127.0.0.1:${port}`;
+    const processor = new StripePaymentProcessor({ secretKey: SECRET_KEY, baseUrl, timeoutMs: 120_000 });
+    try {
+      const ends: unknown[][] = [];
+      const call = { ...newCall(), onEnd: (...end: unknown[]) => void ends.push(end) };
+      expect(await processor.createIntent(call, aCharge(), newNames())).toEqual({ kind: 'unavailable' });
+      expect(ends).toEqual([[status.slice(0, 3), 7]]);
+    } finally {
+      await processor.close();
+      server.close();
+    }
+  },
+);

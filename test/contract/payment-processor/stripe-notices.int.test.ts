@@ -92,7 +92,7 @@ describe('the subject of an event', () => {
       { id: 'pi_1', object: 'payment_intent', metadata: { transaction_id: 1 } },
       null,
     ],
-  ])('names the transaction when %s names it', (_name, object, transactionId) => {
+  ])('has the transaction of an intent or a charge, and of nothing else: %s', (_name, object, transactionId) => {
     expect(read(event(object))).toEqual({ ...NOTICE, transactionId });
   });
 
@@ -105,11 +105,11 @@ describe('the subject of an event', () => {
     expect(read(session)).toEqual({ ...NOTICE, intentId: null, checkoutSessionId, transactionId });
   });
 
-  it('is only a pointer, for a connected account too', () => {
+  it('is the same when the event names a connected account', () => {
     expect(read(event({ id: 'pi_1', object: 'payment_intent' }, { account: 'acct_other' }))).toEqual(NOTICE);
   });
 
-  it('names the account whose money it is about', () => {
+  it('has the environment live only when livemode is true', () => {
     expect(read(event({ id: 'pi_1', object: 'payment_intent' }, { livemode: true }))).toEqual({
       ...NOTICE,
       environment: 'live',

@@ -30,7 +30,7 @@ describe('the browser that prints', () => {
     expect(findChromium(null, join(root, 'bin'), BROWSERS)).toBe(join(root, 'bin/chromium'));
   });
 
-  it('is not a headless shell whose start script is not on the path', () => {
+  it('is not the headless shell when its start script is not on the path', () => {
     program('lib/chromium/chromium-headless-shell');
     expect(found()).toBeNull();
     program('other/chromium-headless-shell');
@@ -45,7 +45,7 @@ describe('the browser that prints', () => {
     expect(found()).toBe(chromium);
   });
 
-  it('is the named one, or none', () => {
+  it('is the configured one, and no other when that one cannot be used', () => {
     program('bin/chromium');
     expect(findChromium(program('mine'), join(root, 'bin'))).toBe(join(root, 'mine'));
     expect(findChromium(join(root, 'no-such'), join(root, 'bin'))).toBeNull();

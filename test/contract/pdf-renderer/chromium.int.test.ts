@@ -274,7 +274,7 @@ describe('PDFs from Chromium', () => {
     expect(await browsers()).toEqual([]);
   });
 
-  it('prints a live page while test pages have used up their turns and places', async () => {
+  it('prints a live page while test pages hold every turn and waiting place that test pages have', async () => {
     const renderer = open({ pagesAtOnce: 1, waitingAtMost: 0, limitMs: 8_000 });
     const spinning = renderer.render(SPINNING, 'test');
     expect(await renderer.render(mark('one-too-many'), 'test')).toEqual({ kind: 'unavailable' });
@@ -282,7 +282,7 @@ describe('PDFs from Chromium', () => {
     expect(await spinning).toEqual({ kind: 'timed-out' });
   });
 
-  it('prints a served page while foreign pages have used up their turns and places', async () => {
+  it('prints a served page while foreign pages hold every turn and waiting place that foreign pages have', async () => {
     const renderer = open({ pagesAtOnce: 1, waitingAtMost: 0, limitMs: 8_000 });
     const spinning = renderer.render(SPINNING, 'live', 'foreign');
     expect(await renderer.render(mark('one-too-many'), 'live', 'foreign')).toEqual({ kind: 'unavailable' });
@@ -296,8 +296,8 @@ describe('PDFs from Chromium', () => {
     let done = false;
     void rendering.finally(() => (done = true));
     while (!done) for (const pid of await pages()) kill9(pid);
-    // A process that dies with its page open looks as if it took too much memory. Before that, it looks like a browser that does not work.
-    // While the page is being opened, the browser reports nothing, and the time runs out.
+    // When the process dies with its page open, it looks as if it took too much memory. When it dies earlier, the browser seems broken.
+    // When it dies while the page opens, the browser reports nothing, and the time runs out.
     expect(['unavailable', 'too-large', 'timed-out']).toContain((await rendering).kind);
     expect(marksIn(textOf(await renderer.render(mark('again'), 'live')))).toEqual(['again']);
   });
@@ -351,7 +351,7 @@ describe('PDFs from Chromium', () => {
     expect(existsSync(home)).toBe(false);
   });
 
-  it('gives the reason when there is not a browser, or none that starts', async () => {
+  it('gives the reason when no browser is found or the browser does not start', async () => {
     const reasons: unknown[] = [];
     const notStarted = (error: unknown): void => void reasons.push(error);
     expect(await open({ executablePath: '/no/such/browser', notStarted }).render(mark('a'), 'live')).toEqual({

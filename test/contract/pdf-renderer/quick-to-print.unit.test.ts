@@ -17,7 +17,7 @@ describe('a page made quick to print', () => {
     ['', '<p><!doctype html>'],
     ['', '<!-- <!doctype html>'],
     ['', '<!doctype html'],
-  ])('keeps %j before %j at its start, so that its doctype counts', (before, rest) => {
+  ])('keeps %j at the start, before %j, so that the doctype still counts', (before, rest) => {
     const quick = quickToPrint(before + rest);
     expect([
       quick.slice(0, before.length),
@@ -51,7 +51,7 @@ describe('a page made quick to print', () => {
   });
 
   it.each(['<', '<!--', '<a', '<style', '<style>', '<!--><', '<?', ' ', `${'x'.repeat(1_999)} `, '<!-->'])(
-    'takes no longer than necessary for two megabytes of %#',
+    'is made within a second for two megabytes of %#',
     (part) => {
       const html = part.repeat(2_000_000 / part.length);
       expect(processorMs(() => quickToPrint(html))).toBeLessThan(1_000);

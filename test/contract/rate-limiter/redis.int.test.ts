@@ -56,7 +56,7 @@ describe('rate limiter in Redis', () => {
     expect(new Set(verdicts.map(({ remaining }) => remaining)).size).toBe(60);
   });
 
-  it('returns uses that were set aside once, however often any process asks', async () => {
+  it('gives back uses that were set aside only once, however often and from whichever process it is asked', async () => {
     const [name, key, shared] = [randomUUID(), randomUUID(), randomUUID()];
     const uses = [
       { key, limit: 5, windowSeconds: 3_600 },
@@ -78,7 +78,7 @@ describe('rate limiter in Redis', () => {
     expect(await redis.get(`rate:set-aside:${name}`)).not.toContain(key);
   });
 
-  it('forgets uses that were set aside, and says once whether they were there', async () => {
+  it('forgets uses that were set aside, and only the first call says that they were there', async () => {
     const name = randomUUID();
     await one.setAside(name, [{ key: randomUUID(), limit: 5, windowSeconds: 3_600 }]);
     expect([await one.forgetSetAside(name), await two.forgetSetAside(name)]).toEqual([true, false]);
@@ -130,7 +130,7 @@ describe('rate limiter in Redis', () => {
     expect(await redis.keys('*203.0.113.9*')).toEqual([]);
   });
 
-  it('takes one of each or none, and names the longest refusal', async () => {
+  it('takes one use of every limit or of none, and names the limit with the longest wait', async () => {
     const [hour, day, off] = [
       { key: randomUUID(), limit: 2, windowSeconds: 3_600 },
       { key: randomUUID(), limit: 3, windowSeconds: 86_400 },
@@ -155,7 +155,7 @@ describe('rate limiter in Redis', () => {
     expect(taken.filter((refusal) => refusal === null)).toHaveLength(6);
   });
 
-  it('takes a returned use again, and never invents one', async () => {
+  it('makes a use that was given back available again, and never more uses than the limit', async () => {
     const use = { key: randomUUID(), limit: 1, windowSeconds: 60 };
     await one.giveBack([use]);
     expect([await one.take([use]), await two.take([use])]).toEqual([null, { key: use.key, retryAfterSeconds: 60 }]);
@@ -176,7 +176,7 @@ describe('rate limiter in Redis', () => {
     for (const lineage of ['a', 'b', 'c', 'd']) expect(await one.take([by('203.0.113.1', lineage)])).toBeNull();
     for (const _ of [1, 2]) expect(await one.take([by('203.0.113.2', 'e')])).toBeNull();
     expect(await one.take([by('203.0.113.1', 'new')])).toEqual({ key, retryAfterSeconds: 60 });
-    // Its lineage has used two of six. With a third address, that is its whole part.
+    // Lineage `e` has used two of six. Two are the whole part of a lineage when a third address uses the window.
     expect([
       await refused('203.0.113.3', 'f'),
       await refused('203.0.113.4', 'e'),
@@ -187,7 +187,7 @@ describe('rate limiter in Redis', () => {
     expect(stored).toHaveLength(1);
     expect(await redis.pttl(stored[0]!)).toBeGreaterThan(0);
     expect(JSON.stringify(await redis.hgetall(stored[0]!))).not.toContain('203.0');
-    // A returned use is available again, and no use is invented.
+    // A use that was given back is available again. Giving back more often does not add uses.
     for (const _ of [1, 2, 3]) await one.giveBack([by('203.0.113.3', 'f')]);
     expect(await redis.hget(stored[0]!, 'addresses')).toBe('2');
     expect(await redis.hget(stored[0]!, 'all')).toBe('6');

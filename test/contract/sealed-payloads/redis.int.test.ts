@@ -33,7 +33,7 @@ describe('sealed payloads in Redis', () => {
     await vaults.close();
   });
 
-  /** Seals it under a new reference, and returns the reference. */
+  /** Seals the content under a new reference, and returns the reference. */
   const sealed = async (
     payloads: SealedPayloads,
     content: Buffer = secret,
@@ -44,7 +44,7 @@ describe('sealed payloads in Redis', () => {
     await payloads.seal(reference, subject, content, ttlMs);
     return reference;
   };
-  /** Takes it as a process does that uses it. */
+  /** Reads and removes a payload, as the process that uses it does. */
   const take = async (payloads: SealedPayloads, reference: string): Promise<Uint8Array | null> => {
     const payload = await payloads.read(reference);
     return payload !== null && (await payloads.remove(reference)) ? payload : null;

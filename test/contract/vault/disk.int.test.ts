@@ -139,7 +139,7 @@ describe('vault on disk', () => {
     }
   });
 
-  it('leaves nothing of an erased key in any file, and the time in its place', async () => {
+  it('leaves no part of an erased key in any file, and keeps the time of the erasure', async () => {
     const vault = openVault();
     await vault.put('p', 'a', Buffer.from('1'));
     await vault.put('q', 'a', Buffer.from('2'));
@@ -151,7 +151,7 @@ describe('vault on disk', () => {
     expect(everyFile().filter((file) => file.includes(wrapped))).toHaveLength(1);
     const again = openVault();
     await again.erase('p');
-    // Checked before anything is closed, because a copy of the disk could be made at this moment.
+    // The test checks this before it closes anything, because an intruder could copy the disk at this moment.
     expect(everyFile().filter((file) => file.includes(wrapped))).toHaveLength(0);
     for (let from = 0; from + 8 <= wrapped.length; from += 4)
       expect(everyFile().some((file) => file.includes(wrapped.subarray(from, from + 8)))).toBe(false);
@@ -224,7 +224,7 @@ describe('vault on disk', () => {
     const openWith = (text: string): DiskVault => disk.open(text);
     const wrappedUnder = (id: string): number => disk.wrappedUnder(id);
 
-    it('never include those of an erasure whose process died before it overwrote them', async () => {
+    it('never include an erased key, also when the erasing process died before it overwrote the key', async () => {
       const vault = openVault();
       await vault.put('p', 'a', Buffer.from('1'));
       const rewrapping = openWith(`${second},${keys}`);
@@ -244,7 +244,7 @@ describe('vault on disk', () => {
       await behind.put('p', 'a', Buffer.from('1'));
       const rewrapping = openWith(`${second},${keys}`);
       await rewrapping.rewrap();
-      // At least one of these needs a key that was not made ahead.
+      // At least one of these subjects needs a data key that was not made in advance.
       await Promise.all(Array.from({ length: 300 }, (_, index) => behind.put(`q${index}`, 'a', Buffer.from('2'))));
       expect(await rewrapping.masterKeyIds()).toEqual(new Set(['k', 'second']));
       await expect(openWith(second).checkMasterKeys()).rejects.toThrow("lacks 'k'");
@@ -253,7 +253,7 @@ describe('vault on disk', () => {
       await expect(openWith(second).get('q299', 'a')).resolves.toEqual(Buffer.from('2'));
     });
 
-    it('are known to need their master keys also in a vault of a version without marks', async () => {
+    it('are known to need their master keys also in a vault that an earlier version made without marks', async () => {
       const vault = openVault();
       await vault.put('p', 'a', Buffer.from('1'));
       await vault.close();

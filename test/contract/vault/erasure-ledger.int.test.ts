@@ -58,7 +58,7 @@ describe('the erasure ledger', () => {
     expect(Buffer.from((await vault.get('p', 'a')) ?? []).toString()).toBe('x');
   });
 
-  it('makes an older vault erase subjects that it still has, and those that it never had', async () => {
+  it('makes an older vault erase the subjects that it still has, and refuse the subjects that it never had', async () => {
     await vault.put('p', 'a', Buffer.from('x'));
     await ledger.record('p', AT);
     await ledger.record('q', AT);
@@ -67,7 +67,7 @@ describe('the erasure ledger', () => {
     await expect(vault.put('q', 'a', Buffer.from('x'))).rejects.toThrow(SubjectErased);
   });
 
-  it('is read from the place that the vault knows', async () => {
+  it('is read from the line up to which the vault has already applied it', async () => {
     await ledger.record('p', AT);
     await ledger.record('q', AT);
     await apply();
@@ -78,7 +78,7 @@ describe('the erasure ledger', () => {
     expect(await apply()).toEqual({ erased: [] });
   });
 
-  it('is read completely for a vault that knows less, and after several ledgers were joined', async () => {
+  it('is read completely when the vault has applied less of it, or when several ledgers were joined', async () => {
     await ledger.record('p', AT);
     await apply();
     const former = readFileSync(ledger.file, 'utf8');
@@ -93,7 +93,7 @@ describe('the erasure ledger', () => {
     ['is empty, as under a mount point', () => writeFileSync(ledger.file, '')],
     ['is another one', () => writeFileSync(ledger.file, '{"subject":"q","erasedAt":"x"}\n')],
     ['is older', () => writeFileSync(ledger.file, readFileSync(ledger.file, 'utf8').replace(/.*"p".*/, ''))],
-  ])('that %s is refused by a vault that knows more, and is not made again', async (_what, lose) => {
+  ])('that %s is refused by a vault that has applied more, and is not created again', async (_what, lose) => {
     await ledger.record('p', AT);
     await apply();
     lose();
@@ -102,14 +102,14 @@ describe('the erasure ledger', () => {
     expect(existsSync(ledger.file) && readFileSync(ledger.file, 'utf8')).toBe(left);
   });
 
-  it('prevents an erasure when it has disappeared during use, and is not made again', async () => {
+  it('prevents an erasure when its file has disappeared during use, and the file is not created again', async () => {
     await vault.put('p', 'a', Buffer.from('x'));
     renameSync(ledger.file, `${ledger.file}.gone`);
     await expect(guarded().erase('p')).rejects.toThrow('The erasure ledger cannot be written; nothing was erased');
     expect(existsSync(ledger.file)).toBe(false);
   });
 
-  it('lets the log record the subjects that a start erased, at a later start if that one died', async () => {
+  it('lets the log record the subjects that a start erased, at a later start if the first one died', async () => {
     await ledger.record('p', AT);
     await expect(
       applyLedger(ledger, vault, { record: () => Promise.reject(new Error('the machine stopped')) }),

@@ -97,7 +97,7 @@ describe('vault on S3', () => {
       }
     });
 
-    // Two vaults of one process share only the bucket, and surely meet a subject at the same moment.
+    // Two vaults in one process share only the bucket, and are sure to use a new subject at the same moment.
     it('makes one key for a subject that is new to all', async () => {
       const [here, beside] = [openVault(PATIENT_MS), openVault(PATIENT_MS)];
       const there = await startProcess();
@@ -178,7 +178,7 @@ describe('vault on S3', () => {
       expect(held).toBe(true);
     }
 
-    // Every removal listens to the one time limit of all.
+    // All removals share one time limit, and each listens to its signal.
     it('causes no leak warning of Node while it removes many values at once', async () => {
       const there = await startProcess();
       for (let entry = 0; entry < 25; entry++) await there.do('put', 'p', `a${entry}`, '1');
@@ -237,7 +237,7 @@ describe('vault on S3', () => {
       await openVault(5_000, second).checkMasterKeys();
     });
 
-    it('are known to need their master keys also in a vault that a version without marks began', async () => {
+    it('are known to need their master keys also in a vault that an earlier version made without marks', async () => {
       const vault = openVault();
       await vault.installationKey('person');
       await server.remove('vault/master-keys/k');

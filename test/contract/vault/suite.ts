@@ -300,7 +300,7 @@ export function describeVault(name: string, start: (limitMs?: number) => Promise
         await expect(vault.checkMasterKeys()).rejects.toThrow("gives another key as 'first'");
       });
 
-      it('are no longer needed but one after all keys were rewrapped, and erased data stays erased', async () => {
+      it('are all but one no longer needed after all keys were rewrapped, and erased data stays erased', async () => {
         vault = await own.open(keys);
         const ids = ['p', 'q', 'r', 'path/like~'];
         for (const id of [...ids, 'gone']) await vault.put(id, 'a', bytes(id));
@@ -316,7 +316,7 @@ export function describeVault(name: string, start: (limitMs?: number) => Promise
         });
         expect(first.dataKeys).toBeGreaterThanOrEqual(ids.length);
         expect(await vault.masterKeyIds()).toEqual(new Set(['second']));
-        // Keys in memory still work.
+        // Keys that the vault holds in memory still work.
         for (const id of ids) expect(text(await vault.get(id, 'a'))).toBe(id);
         vault = await own.open(second);
         await vault.checkMasterKeys();
@@ -326,7 +326,7 @@ export function describeVault(name: string, start: (limitMs?: number) => Promise
         expect(await vault.rewrap()).toEqual({ ...first, rewrapped: 0 });
       });
 
-      it('leave no key behind that cannot be rewrapped without them', async () => {
+      it('cannot be left out of a rewrap while a key still needs them, and no key is lost', async () => {
         vault = await own.open(keys);
         await vault.put('p', 'a', bytes('1'));
         vault = await own.open(second);

@@ -63,7 +63,7 @@ function sending(options: Partial<HttpsWebhookSenderOptions> = {}): HttpsWebhook
   return sender;
 }
 
-/** Returns one list after another, and then the last one for ever. */
+/** A look-up that returns one list of addresses after another, and then always the last list. */
 function resolving(...answers: readonly (readonly string[])[]): Lookup & { asked: number } {
   const lookup = Object.assign(
     async () => {
@@ -84,7 +84,7 @@ function failed(errorCode: string, httpStatus: number | null = null): object {
   return { errorCode, httpStatus, latencyMs: expect.any(Number) };
 }
 
-/** One attempt over these connections, without another way when this one ends. */
+/** One attempt over these connections. No other address is tried when it fails. */
 function through(
   connections: Connections,
   path: string,
@@ -319,7 +319,7 @@ describe('an excessive answer', () => {
     expect(answer.latencyMs).toBeGreaterThanOrEqual(SHORT_MS - 2);
   });
 
-  test('a refusal with a dripping body stays a refusal', async () => {
+  test('a refusal whose body drips beyond the limit stays HTTP_STATUS', async () => {
     const receiver = await receiving();
     expect(await sending({ timeoutMs: SHORT_MS }).send(post(receiver.url('/drip-then/500')))).toMatchObject(
       failed('HTTP_STATUS', 500),
@@ -504,15 +504,15 @@ describe('a connection that breaks', () => {
     expect(receiver.counts.requests).toBe(1);
   });
 
-  // Receivers may close idle connections just when a request comes. At-least-once delivery allows a repetition.
-  test('during its second request is replaced at once by a new one', async () => {
+  // A receiver may close an idle connection just when a request comes. Delivery at least once allows the sender to repeat the request.
+  test('during its second request is replaced at once by a new connection', async () => {
     const receiver = await speaking((socket, nth) => (nth === 1 ? socket.write(OK) : socket.destroy()));
     const sender = sending();
     for (let n = 0; n < 6; n += 1) expect(await sender.send(post(receiver.url))).toMatchObject({ errorCode: null });
     expect(receiver.requests).toBeLessThanOrEqual(9);
   });
 
-  test('during its second request, as the new one does too, is CONNECTION_FAILED after both', async () => {
+  test('during its second request is CONNECTION_FAILED when the new connection breaks too', async () => {
     const receiver = await receiving();
     const sender = sending();
     await sender.send(post(receiver.url()));
@@ -521,7 +521,7 @@ describe('a connection that breaks', () => {
     expect(receiver.requests.map(({ headers }) => headers['webhook-id'])).toEqual(['evt_1', 'evt_1', 'evt_1']);
   });
 
-  test('during its second request after a byte of the answer is not replaced', async () => {
+  test('during its second request, after a byte of the answer, is not replaced and is CONNECTION_FAILED', async () => {
     const receiver = await speaking((socket, nth) => (nth === 1 ? socket.write(OK) : socket.end('H')));
     const sender = sending();
     await sender.send(post(receiver.url));
@@ -543,7 +543,7 @@ describe('a connection that breaks', () => {
     );
   });
 
-  test('a name whose first address refuses is reached at its next one', async () => {
+  test('that the first address of a name refuses is replaced by one to the next address', async () => {
     const receiver = await receiving();
     const answer = await sending({ lookup: resolving(['127.0.0.9', '127.0.0.1']) }).send(post(receiver.url('/', NAME)));
     expect(answer).toMatchObject({ errorCode: null, httpStatus: 200 });
@@ -726,7 +726,7 @@ describe('an address that is not public', () => {
     expect(receiver.counts).toEqual({ requests: 0, handshakes: 0, failedHandshakes: 0 });
   });
 
-  test('is also noticed on the connection: nothing is sent over one that ended up there', async () => {
+  test('is also noticed after the connection was made, and nothing is sent over it', async () => {
     const receiver = await receiving();
     const { attempt } = through(connecting(), '/', targetAt(receiver.url('/', NAME)), new AddressGuard([]));
     expect(await attempt.answer).toMatchObject(failed('BLOCKED_ADDRESS'));
