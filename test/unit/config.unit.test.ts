@@ -244,7 +244,7 @@ describe('the configuration', () => {
     ).toEqual([]);
   });
 
-  it('sets unset limits against abuse to 0 with LIMITS=off, which production refuses', () => {
+  it('sets every unset limit against abuse to 0 when LIMITS is off; production refuses LIMITS=off', () => {
     const on = read().limits;
     const off = read({ LIMITS: 'off', SHARES_PER_MINUTE: '5', VENDOR_SHARE: '' }).limits;
     const changed = Object.fromEntries(
@@ -348,7 +348,7 @@ describe('the configuration', () => {
       ]);
   });
 
-  it('needs a path for the frame when it is on the origin of the API', () => {
+  it('needs a path in EMBEDDED_URL when the frame has the origin of the API', () => {
     for (const url of ['https://api.example.com', 'https://API.example.com/'])
       expect(wrong({ PUBLIC_URL: 'https://api.example.com', EMBEDDED_URL: url })).toEqual(['EMBEDDED_URL']);
     expect(
@@ -462,14 +462,14 @@ describe('the configuration', () => {
     }
   });
 
-  it('finds no port for the sandbox above 65535', () => {
+  it('refuses PORT 65535 when the sandbox would need the next port', () => {
     expect(wrong({ PORT: '65535' })).toEqual(['SANDBOX_PORT']);
     expect(read({ PORT: '65535', SANDBOX_PORT: '9' }).vendors.sandboxPort).toBe(9);
     expect(read({ PORT: '65535', SANDBOX_URL: 'http://127.0.0.1:9' }).http.port).toBe(65_535);
     expect(readConfig({ ...PRODUCTION, PORT: '65535' }).vendors.sandboxPort).toBeNull();
   });
 
-  it('takes port 0, but not when the caller needs to know the port', () => {
+  it('accepts port 0, except when the caller needs a known port', () => {
     const ports = { ...MINIMAL, PORT: '0', SANDBOX_PORT: '0' };
     expect(readConfig(ports)).toMatchObject({ http: { port: 0 }, vendors: { sandboxPort: 0 } });
     expect(() => readConfig(ports, { lowestPort: 1 })).toThrow(
@@ -598,7 +598,7 @@ describe('the configuration of production', () => {
       ])
         expect(wrong({ ...PRODUCTION, [name]: url })).toEqual([name]);
       const reached = ['http://127.0.0.1:9000', 'http://localhost:9000', 'http://[::1]:9000'];
-      // A sidecar on this machine may add TLS to a vendor's address. Our own address is for others, and tokens are sent to it.
+      // A sidecar on this machine may add TLS on the way to a vendor. Other machines use our own addresses, and send tokens to them.
       if (/^(PUBLIC|EMBEDDED)/.test(name))
         for (const url of reached) expect(wrong({ ...PRODUCTION, [name]: url })).toEqual([name]);
       else for (const url of reached) expect(() => readConfig({ ...PRODUCTION, [name]: url })).not.toThrow();

@@ -108,14 +108,14 @@ describe('an access key', () => {
     'https://B\u00fccher.example',
     'http://127.0.0.1:8080',
     'https://my_host.test.',
-  ])('takes the origin %s, and a content security policy can name it', (origin) => {
+  ])('accepts the origin %s, and a content security policy can name this origin', (origin) => {
     const [event] = given().when(issue({ kind: 'publishable', allowedOrigins: [origin], perMinute: null }));
     const { use } = (event as Extract<AccessKeyEvent, { type: 'AccessKeyIssued' }>).data;
     const allowedOrigins = use.kind === 'publishable' ? use.allowedOrigins : [];
     expect(embeddableBy({ environment: 'test', allowedOrigins })).toEqual([new URL(origin).origin]);
   });
 
-  it('keeps an origin that an earlier version stored, though no page can have it', () => {
+  it('keeps an origin that an earlier version stored, although no page can come from it', () => {
     const before = { type: 'OriginsAllowed', data: { allowedOrigins: ['https://*.example.test'] } } as const;
     expect(given(issued(), before).state()).toMatchObject({ use: { allowedOrigins: ['https://*.example.test'] } });
     expect(given(issued(), before).when({ kind: 'limit-exchanges', perMinute: 9 })).toHaveLength(1);
@@ -134,7 +134,7 @@ describe('an access key', () => {
     expect(given().when(issue(withOrigins('http://localhost:5173'), 'test'))).toHaveLength(1);
   });
 
-  it('gets other origins and another limit while the key stays the same', () => {
+  it('may get other origins and another limit; the text of the key stays the same', () => {
     const events = given(issued()).when({ kind: 'allow-origins', allowedOrigins: ['https://other.example.test'] });
     expect(events).toEqual([{ type: 'OriginsAllowed', data: { allowedOrigins: ['https://other.example.test'] } }]);
     const limited = given(issued()).when({ kind: 'limit-exchanges', perMinute: 5 });

@@ -79,7 +79,7 @@ describe('prepaid credit', () => {
     });
   });
 
-  it('is not needed, and nothing is recorded, when an account is paid through its payment account only', async () => {
+  it('is not needed when the account pays only through its payment account; nothing is recorded', async () => {
     settings = { connectedPaymentAccount: 'acct_1', prepaidBilling: false };
     const ours = process();
     expect(await ours.available(accountId, 'a')).toBe(true);
@@ -89,7 +89,7 @@ describe('prepaid credit', () => {
     expect(await store.readStream(`credit-${accountId}`)).toEqual([]);
   });
 
-  it('that was set aside is debited even when the account needs no credit by then', async () => {
+  it('is debited after it was set aside, even when the account no longer needs credit', async () => {
     await add(1);
     expect(await process().reserve(accountId, 'a', CONTEXT)).toBe(true);
     settings = { connectedPaymentAccount: 'acct_1', prepaidBilling: false };

@@ -84,7 +84,7 @@ describe('an account', () => {
     });
   });
 
-  it("goes back to the installation's terms, and takes its own terms again", () => {
+  it("changes nothing when its own terms are set again, and may go back to the installation's terms", () => {
     const before: AccountEvent[] = [OPENED, { type: 'TermsChosen', data: { terms: TERMS } }];
     const again = { version: '2026-01', text: { es: ['Sí.'], en: ['Yes.'] } };
     expect(given(...before).when({ kind: 'set', settings: { terms: again } })).toEqual([]);
@@ -102,11 +102,11 @@ describe('an account', () => {
     const setting = (terms: typeof TERMS | typeof other) => (): readonly AccountEvent[] =>
       given(OPENED, ...before).when({ kind: 'set', settings: { terms } });
 
-    // A person agreed to that version, so its text must never change.
+    // A person may have agreed to a known version, so its text must never change.
     it.each([
       ['another paragraph', { version: '2026-01', text: { en: ['No.'], es: ['Sí.'] } }],
       ['one language fewer', { version: '2026-01', text: { en: ['Yes.'] } }],
-      ['another paragraph, of the version that counts', { version: '2026-02', text: { en: ['No.'] } }],
+      ['another paragraph, for the current version', { version: '2026-02', text: { en: ['No.'] } }],
     ])('refuses a known version with %s', (_, terms) => {
       expect(refusal(setting(terms))).toMatchObject({
         code: 'request.invalid',
@@ -114,7 +114,7 @@ describe('an account', () => {
       });
     });
 
-    it('takes an earlier version with the same text again, and a new version', () => {
+    it('accepts an earlier version with the same text, and a new version', () => {
       expect(setting(TERMS)()).toEqual([{ type: 'TermsChosen', data: { terms: TERMS } }]);
       const next = { ...other, version: '2026-03' };
       expect(setting(next)()).toEqual([{ type: 'TermsChosen', data: { terms: next } }]);
@@ -130,7 +130,7 @@ describe('an account', () => {
     });
   });
 
-  it("refuses the version of the installation's terms, also at its opening", () => {
+  it("refuses terms with the version name of the installation's terms, also when the account is opened", () => {
     const settings = { terms: { ...TERMS, version: INSTALLATION_TERMS.version } };
     for (const decide of [
       () => given(OPENED).when({ kind: 'set', settings }),
@@ -139,7 +139,7 @@ describe('an account', () => {
       expect(refusal(decide)).toMatchObject({ code: 'request.invalid', detail: { field: 'terms' } });
   });
 
-  it("never changes the text of the installation's version", () => {
+  it('uses terms of the installation whose text never changes under one version', () => {
     expect([INSTALLATION_TERMS.version, hash('sha256', JSON.stringify(INSTALLATION_TERMS.text))]).toEqual([
       'standard-1',
       'e4abd0aba544d9d77c6812857d05276da095c9d99c68c5a86e6eaa349f6ac33d',
@@ -227,7 +227,7 @@ describe('an account', () => {
     expect(given(...before, ...events).state()).toMatchObject({ settings });
   });
 
-  it('keeps a currency from before the check until another currency is chosen', () => {
+  it('keeps a currency that an earlier version stored unchecked, until another currency is chosen', () => {
     const before = given(OPENED, { type: 'CurrencyChosen', data: { currency: 'xyz' } });
     expect(before.when({ kind: 'set', settings: { feeCents: 7 } })).toEqual([
       { type: 'FeeSet', data: { feeCents: 7 } },

@@ -64,7 +64,7 @@ describe('prepaid credit', () => {
     expect(wasReserved(one.state, 'a')).toBe(true);
   });
 
-  it('stays refused to a reservation that found no credit, even after credit is added', () => {
+  it('stays refused for the same reservation, even when credit is added later', () => {
     const none = given(credit, added(1), reserved('a')).when(reserve('b')).then(refused('b'));
     expect([wasReserved(none.state, 'b'), isAvailable(none.state, 'a'), isAvailable(none.state, 'b')]).toEqual([
       false,
@@ -83,7 +83,7 @@ describe('prepaid credit', () => {
     again.when(reserve('c')).then(reserved('c'));
   });
 
-  it('is debited once when the report is released to the reader, however often that is told', () => {
+  it('is debited once for a released report, however often the debit is requested', () => {
     const paid = given(credit, added(2), reserved('a')).when(debit('a')).then(debited('a'));
     expect(paid.state).toMatchObject({ balance: 1, reserved: [] });
     paid.when(debit('a')).then();
@@ -92,7 +92,7 @@ describe('prepaid credit', () => {
     expect(wasReserved(paid.state, 'a')).toBe(true);
   });
 
-  it('comes back when no report was made, and a late command does not set it aside again', () => {
+  it('is given back when no report was made, and a late command does not set it aside again', () => {
     const back = given(credit, added(1), reserved('a')).when(release('a')).then(released('a'));
     expect(back.state).toMatchObject({ balance: 1, reserved: [] });
     back.when(release('a')).then();

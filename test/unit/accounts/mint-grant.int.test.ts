@@ -110,7 +110,7 @@ describe('minting a session grant', () => {
     );
   const eventsOf = (grantId: string) => store.readStream(`session_grant-${grantId}`);
 
-  it('keeps the hash of the token, the account that minted it and the account that it is for', async () => {
+  it('keeps the hash of the token, the account that minted the grant, and the account that the grant is for', async () => {
     const minted = await mint({ onBehalfOf: child, userType: 'AGENT', recipientAccountId: stranger }, 'live');
     expect(minted).toMatchObject({
       accountId: child,
@@ -223,7 +223,7 @@ describe('minting a session grant', () => {
     ['itself', parent],
     ['malformed', 'child'],
     ['empty', ''],
-  ])('answers 404 when it is on behalf of an account that is %s', async (_, onBehalfOf) => {
+  ])('answers 404 when the grant is on behalf of an account that is %s', async (_, onBehalfOf) => {
     await expect(mint({ onBehalfOf })).rejects.toMatchObject({ code: 'request.not_found', detail: {} });
   });
 
@@ -234,7 +234,7 @@ describe('minting a session grant', () => {
     });
   });
 
-  it('is found by its id with the account that embeds', async () => {
+  it('makes a grant that can be found by its id, with the account that embeds', async () => {
     const grants = new AccountGrants(aggregates, details, clock);
     const minted = await mint({ onBehalfOf: child, recipientAccountId: stranger });
     expect(await grants.find(minted.grantId)).toEqual({

@@ -86,7 +86,7 @@ describe('a session grant', () => {
     given(sessionGrant, moved).when(consume()).then();
   });
 
-  it('records once that its details were erased before a person had them', () => {
+  it('records once that its details were erased before they moved to a person', () => {
     const erase: SessionGrantCommand = { kind: 'record-erased' };
     const erased: SessionGrantEvent = { type: 'GrantDetailsErased', data: {} };
     for (const before of [[], [consumed]]) {

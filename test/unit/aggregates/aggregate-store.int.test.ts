@@ -317,7 +317,7 @@ describe('the aggregate store', () => {
     expect((await aggregates.load(tally, id)).state.total).toBe(120 * 0.03125);
   });
 
-  it('names the owner from the first event, whatever account acts later', async () => {
+  it('names the account of the first event as the owner, whichever account acts later', async () => {
     const owner = { accountId: 'account-1', environment: 'test' };
     const created = await aggregates.execute(tally, id, { kind: 'count', by: 1 }, CONTEXT);
     const theirs = { ...CONTEXT, accountId: 'account-2', environment: 'live' } as const;
@@ -325,7 +325,7 @@ describe('the aggregate store', () => {
     for (const loaded of [created, later, await aggregates.load(tally, id)]) expect(loaded.owner).toEqual(owner);
   });
 
-  it('appends to a presumably new aggregate without a read, and decides again when events exist', async () => {
+  it('appends without a read when the caller says that the aggregate is new, and decides again when it is not', async () => {
     const reads: string[] = [];
     const watched = new Proxy(store, {
       get: (target, name) => {

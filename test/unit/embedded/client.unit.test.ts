@@ -119,7 +119,7 @@ describe('A failed request', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('waits for the time in Retry-After, and is not repeated when that is too long for a person', async () => {
+  it('is repeated after the time in Retry-After, and is not repeated when a person would not wait that long', async () => {
     const asking = (seconds: string): Reply => ({ status: 503, headers: { 'Retry-After': seconds } });
     const short = playing([asking('8'), { status: 200 }]);
     await short.client.call(READ);
@@ -147,7 +147,7 @@ describe('A failed request', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('is not sent when its caller has left', async () => {
+  it('is not sent at all when its signal was aborted before', async () => {
     const gone = new AbortController();
     gone.abort();
     const { client, requests } = playing([]);

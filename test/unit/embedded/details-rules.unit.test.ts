@@ -156,7 +156,7 @@ describe('Real-world text', () => {
     ['currentZip', zips.refused, false],
     ['email', mail.taken, true],
   ];
-  it.each(judged)('%s is judged as by the API', async (field, samples, isTaken) => {
+  it.each(judged)('%s is accepted or refused as by the API', async (field, samples, isTaken) => {
     for (const sample of samples) {
       const written = { phoneNumber: phoneDigits, currentZip: zipCode }[field as string] ?? folded;
       const problem = problemOf(field, field === 'currentState' ? normalized(field, sample) : written(sample), NOW);

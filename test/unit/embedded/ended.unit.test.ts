@@ -15,7 +15,7 @@ describe('the time when a person may start again', () => {
 
   it('is never when the block has no end', () => expect(endOf({ ...BLOCKED, blockedUntil: null }, NOW)).toBe('never'));
 
-  it('is now when the details matched no person, since they may hold a typing error', () =>
+  it('is now when the details matched no person, because the details may have a typing error', () =>
     expect(endOf({ id: 'session-1', status: 'BLOCKED', reasonCode: 'IDENTITY_NOT_FOUND' }, NOW)).toBe('over'));
 
   it('is now when the block is over', () =>

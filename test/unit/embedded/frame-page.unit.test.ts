@@ -88,7 +88,7 @@ describe('the policy of the frame', () => {
     expect(page).not.toMatch(/\sstyle=/);
   });
 
-  it('lets no page embed the frame when no origin is left', () => {
+  it('lets no page embed the frame when the key has no origins', () => {
     expect(directive('frame-ancestors', SCRIPTS, API, ['https://a.example'])).toBe('https://a.example');
     expect(directive('frame-ancestors', SCRIPTS, API, [])).toBe("'none'");
   });
@@ -194,7 +194,7 @@ describe('the page of the frame', () => {
     }
   });
 
-  it("is isolated when the page asks for it, and with the sandbox's processor, whose frames are isolated too", async () => {
+  it("is isolated when the page asks for isolation, and always with the sandbox's processor", async () => {
     const policyOf = async (processorKey: string, query: string): Promise<unknown> => {
       const live = { ...SCRIPTS, processor: { ...SCRIPTS.processor, publishableKey: processorKey } };
       return (await page({}, { scripts: { live, test: null } }, query)).headers['cross-origin-embedder-policy'];
@@ -232,7 +232,7 @@ describe('the page of the frame', () => {
     expect(settingsIn(body)).toMatchObject({ allowedOrigins: ['https://b.example'] });
   });
 
-  it('redirects to a path beside itself, whatever path a proxy has added', async () => {
+  it('redirects to a relative path, so that a proxy may add a path of its own', async () => {
     const server = fastify();
     serveFramePage(server, '/deep/frame', new OneKey({}), {
       apiUrl: API,

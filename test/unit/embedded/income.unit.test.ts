@@ -55,7 +55,7 @@ describe('an income session', () => {
     expect(pauses).toEqual([...new Set(pauses)].sort((one, other) => one - other));
   });
 
-  it('is read again after it was opened, since its state may have changed', async () => {
+  it('is read once more after it was opened, because the answer may be a replay of an older state', async () => {
     const { seen, pauses } = await follow(null, [OPENED, { ...OPENED, status: 'EXPIRED' }]);
     expect(seen).toEqual(['EXPIRED PAYROLL']);
     expect(pauses).toEqual([]);
@@ -84,7 +84,7 @@ describe('trying again', () => {
     expect(another(opening)).toEqual({ screeningId: null, attempt: 2, key: expect.not.stringMatching('key-1') });
   });
 
-  it('without a screening is identified by its key', async () => {
+  it('without a screening sends the idempotency key, and no attempt number', async () => {
     const { calls } = await follow(null, [OPENED, { ...OPENED, status: 'EXPIRED' }]);
     expect(calls[0]).toMatchObject({ body: {}, key: 'key-1' });
   });

@@ -84,7 +84,7 @@ describe('A pending payment', () => {
     expect(service.pauses).toEqual([1_000, 2_000]);
   });
 
-  it('is left to the person after five minutes', async () => {
+  it('is no longer confirmed after five minutes, and the person decides', async () => {
     const service = answering(is({ status: 'PROCESSING' }));
     expect(await follow(service)).toBeNull();
     expect(service.pauses.reduce((sum, ms) => sum + ms)).toBe(300_000);

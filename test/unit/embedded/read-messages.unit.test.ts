@@ -57,7 +57,7 @@ const START: FrameStart = {
 
 const everyCallback = it.each(Object.entries(PAYLOADS) as [CallbackName, Record<string, unknown>][]);
 
-/** Values of no expected shape: every kind of value, getters that throw, proxies that refuse, cycles. */
+/** Values that no sender should send: every kind of value, getters and proxies that throw, very long texts. */
 const junk = fc.oneof(
   fc.anything({ withBigInt: true, withDate: true, withMap: true, withSet: true, withNullPrototype: true }),
   fc.constantFrom<unknown>(
@@ -93,14 +93,14 @@ describe('an event of the frame', () => {
     }
   });
 
-  it('limits a height to the least that the component needs, and refuses an impossible one', () => {
+  it('raises a small height to the minimum of the component, and refuses an impossible height', () => {
     const heightOf = (height: unknown): unknown => readFrameEvent({ name: 'onResize', payload: { height } })?.payload;
     expect(heightOf(12)).toEqual({ height: 200 });
     expect(heightOf(480.2)).toEqual({ height: 481 });
     for (const height of [-1, 1e9, Infinity, NaN, '480']) expect(heightOf(height)).toBeUndefined();
   });
 
-  it('has a list of fields completely or not at all', () => {
+  it('has its list of fields only when every entry is valid', () => {
     const fieldsOf = (fields: unknown): unknown =>
       readFrameEvent({ name: 'onWarning', payload: { ...PAYLOADS.onWarning, fields } })?.payload;
     const { fields: _fields, ...without } = PAYLOADS.onWarning;

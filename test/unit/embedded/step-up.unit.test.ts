@@ -55,7 +55,7 @@ describe('a typed code', () => {
 });
 
 describe('an answer', () => {
-  it('is judged by the reply when the session moves on', async () => {
+  it('has its result in the reply when the session moves on', async () => {
     const { api, calls } = apiThat({ ...OPEN, status: 'VERIFIED' });
     const { judgement, checked } = await judge(api);
     expect(judgement).toEqual({ kind: 'judged', session: { ...OPEN, status: 'VERIFIED' } });
@@ -72,7 +72,7 @@ describe('an answer', () => {
     ]);
   });
 
-  it('is judged by the reply when the number of attempts changes', async () => {
+  it('has its result in the reply when the number of attempts changes', async () => {
     const { judgement } = await judge(apiThat({ ...OPEN, attemptsRemaining: 2 }).api);
     expect(judgement).toMatchObject({ kind: 'judged', session: { attemptsRemaining: 2 } });
   });
@@ -99,7 +99,7 @@ describe('an answer', () => {
     expect((await judge(api, before)).judgement).toMatchObject({ session: { attemptsRemaining: 1 } });
   });
 
-  it("is followed through the status after a vendor's timeout, and refused with it when the status is unchanged", async () => {
+  it("is followed through the status after a vendor's timeout; when the status is unchanged, the timeout is the refusal", async () => {
     const timeout = refused(504, 'UPSTREAM_TIMEOUT');
     expect((await judge(apiThat(timeout, OPEN, { ...OPEN, status: 'VERIFIED' }).api)).judgement).toMatchObject({
       session: { status: 'VERIFIED' },
@@ -107,7 +107,7 @@ describe('an answer', () => {
     expect((await judge(apiThat(timeout, OPEN).api)).judgement).toEqual({ kind: 'refused', answer: timeout });
   });
 
-  it('is left to the person when no result arrives', async () => {
+  it('is refused with ATTEMPT_IN_PROGRESS when no result arrives in half a minute', async () => {
     const { judgement, pauses } = await judge(apiThat(OPEN).api);
     expect(judgement).toMatchObject({ kind: 'refused', answer: { error: { code: 'ATTEMPT_IN_PROGRESS' } } });
     expect(pauses.reduce((sum, ms) => sum + ms)).toBeLessThanOrEqual(30_000);

@@ -67,7 +67,7 @@ describe('The first token', () => {
     },
   );
 
-  it('that arrives after failures causes the only event', async () => {
+  it('is the only event when it arrives after failures', async () => {
     const { tokens, settled } = answering(['broken', 503, {}]);
     const current = tokens.current();
     await seconds(20);
@@ -80,7 +80,7 @@ describe('When the last view is unmounted', () => {
   it.each<[string, Reply, number]>([
     ['a request', 'never', 0],
     ['a pause', 503, 1],
-  ])('%s ends without a timer left, and the next view makes a new request', async (_, reply, after) => {
+  ])('%s ends and leaves no timer, and the next view makes a new request', async (_, reply, after) => {
     const { tokens, asked, settled } = answering([reply, {}]);
     const current = tokens.current();
     await seconds(after);

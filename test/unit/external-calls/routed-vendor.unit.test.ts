@@ -46,8 +46,8 @@ describe('a port of several vendors', () => {
     ]);
   });
 
-  // A log line then says why a vendor gave no verdict, and for which call.
-  it('tells how each exchange of a call ended, and the ids of the call', async () => {
+  // A log line can then say why a vendor gave no verdict, and for which call.
+  it('reports how each exchange of a call ended, and the ids of the call', async () => {
     const lay: Hens['lay'] = async ({ onEnd }) => {
       onEnd?.('not-sent');
       onEnd?.('503');

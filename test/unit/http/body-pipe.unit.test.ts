@@ -20,7 +20,7 @@ class Order {
   @IsString({ message: 'must be a string' })
   readonly name!: string;
 
-  // This rule relies on the rules that run before it.
+  // This rule needs a whole number, which the rule below checks first.
   @Rule((count: number, _, now) => count <= now.getUTCFullYear(), means('screening.minor', 'is too much'))
   @IsInt({ message: 'must be a whole number' })
   readonly count!: number;
@@ -149,7 +149,7 @@ describe('a checked body', () => {
     expect(await readBody(Change, { note: null, name: null }, NOW)).toEqual({ note: null });
   });
 
-  it('may be of any type when the domain judges it', async () => {
+  it('may be of any type when the class accepts anything, because the domain then checks the body', async () => {
     @TakesAnything()
     class Answer {
       @Allow()
@@ -159,7 +159,7 @@ describe('a checked body', () => {
     expect(await readBody(Answer, { code: [7], other: 1 }, NOW)).toEqual({ code: [7] });
   });
 
-  it('is passed through when the route takes any body', async () => {
+  it('is passed on unchanged when the route accepts any body', async () => {
     const pipe = new BodyPipe({ now: () => NOW });
     expect(await pipe.transform('as it is', { type: 'body', metatype: Object })).toBe('as it is');
   });

@@ -68,7 +68,7 @@ describe('an error of the direct API', () => {
     ]);
   });
 
-  it('that a payment would solve says so in the payload', () => {
+  it('says in its payload when a payment would solve it', () => {
     expect(JSON.parse(idv(new DomainError('report.consumer_has_not_paid')).text)).toMatchObject({
       payload: { reason: 'NO_COMPLETED_PAYMENT', message: expect.any(String) },
       errors: [{ errorCode: 285 }],

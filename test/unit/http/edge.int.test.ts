@@ -200,19 +200,19 @@ describe('the edge of HTTP', () => {
       await small.close();
     });
 
-    it('takes at most half of the connections, and addresses with an earlier request are still served', async () => {
+    it('gets at most half of the connections, and addresses with an earlier request are still served', async () => {
       expect(await answered('127.0.0.2')).toBe(true);
       for (let count = 0; count < 8; count += 1) await silentFrom('127.0.0.3');
       await until(() => closed === 5);
       expect(await answered('127.0.0.4')).toBe(false);
       for (let count = 0; count < 20; count += 1) expect(await answered('127.0.0.2')).toBe(true);
-      // Even when such an address is the one that opens them, its oldest connections are closed first.
+      // When an address with an earlier request opens them, its oldest connections are closed first.
       for (let count = 0; count < 20; count += 1) await silentFrom('127.0.0.2');
       await until(() => closed >= 5 + 20);
       expect(await answered('127.0.0.2')).toBe(true);
     });
 
-    it('cannot keep connections with one request each, since those above half are closed with the reply', async () => {
+    it('cannot keep more than half by one request on each: the others are closed with the reply', async () => {
       for (const socket of open) socket.destroy();
       await until(async () => (await new Promise<number>((is) => small.server.getConnections((_, n) => is(n)))) === 0);
       const closing: boolean[] = [];
@@ -241,7 +241,7 @@ describe('the edge of HTTP', () => {
         }
     });
 
-    it('with a long run of spaces in a refused header takes no extra time', async () => {
+    it('or another refused request takes no extra time when a header has a long run of spaces', async () => {
       const cpuOf = async (filler: string): Promise<number> => {
         const before = process.cpuUsage();
         const header = `origin:${filler.repeat(60_000)}\x80`;
@@ -250,7 +250,7 @@ describe('the edge of HTTP', () => {
         return user + system;
       };
       const letters = await cpuOf('y');
-      // In microseconds. A backtracking pattern took four seconds for the spaces.
+      // Times are in microseconds. A backtracking pattern took four seconds for the spaces.
       for (const filler of [' ', '\t', ' \t']) expect(await cpuOf(filler)).toBeLessThan(20 * letters + 500_000);
     });
 
@@ -406,7 +406,7 @@ describe('the edge of HTTP', () => {
       }
     });
 
-    it('gets no answer when it is plain HTTP on a TLS port', async () => {
+    it('gets no answer when it comes as plain HTTP to a TLS port', async () => {
       for (const bytes of [ask('GET /health/live HTTP/1.1'), '\x16\x03\x01\x00\x05hello'])
         expect(await exchange(tlsPort, bytes)).toMatchObject({ replies: [] });
       expect((await only(ask('GET /v1/slow HTTP/1.1'), tlsPort, true)).status).toBe(200);
@@ -438,12 +438,12 @@ describe('the edge of HTTP', () => {
       });
     });
 
-    it('meets limits of time and number on every port', () => {
+    it('or any other meets the limits on time and connections on every port', () => {
       for (const { headersTimeout, requestTimeout, maxConnections } of [server, privateServer.server])
         expect([headersTimeout, requestTimeout, maxConnections]).toEqual([10_000, 30_000, 10_000]);
     });
 
-    it('gets a reply that is neither cached nor sniffed, on every port, unless its route allows caching', async () => {
+    it('or any other gets a reply that is neither cached nor sniffed, on every port, unless its route allows caching', async () => {
       for (const line of [
         'GET /v1/slow',
         'POST /screening/submit',
@@ -600,7 +600,7 @@ describe('the edge of HTTP', () => {
       expect([reply.status, reply.body]).toEqual([200, { body: { a: 1 }, polluted: false }]);
     });
 
-    it('loses such keys at any depth', async () => {
+    it('loses the keys that name a prototype at any depth', async () => {
       const reply = await post([json('')], '{"a":[{"b":{"__proto__":{"polluted":1},"constructor":{"prototype":1}}}]}');
       expect(reply.body).toEqual({ body: { a: [{ b: {} }] }, polluted: false });
     });

@@ -29,7 +29,7 @@ const NO_TEXTS = [
   'limit',
   'previous_valid_for_seconds',
 ];
-/** The class keeps these. The handlers drop them: test/unit/screening, test/unit/payments. */
+/** The classes keep an empty address, and the handlers drop it: test/unit/screening, test/unit/payments. */
 const ADDRESSES = ['unitAddress', 'propertyAddress'];
 
 const BODIES = [

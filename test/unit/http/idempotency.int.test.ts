@@ -291,7 +291,7 @@ describe('Idempotency-Key', () => {
     expectReplay(await post({ a: 3 }), first);
   });
 
-  it('keeps the reply to a request without an effect after a failed execution, which may have had one', async () => {
+  it('keeps the reply to a request without an effect when an earlier execution failed, because that one may have had an effect', async () => {
     act = () => {
       throw new DomainError('service.unavailable');
     };

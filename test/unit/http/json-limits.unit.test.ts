@@ -37,7 +37,7 @@ describe('the limits of a JSON body', () => {
       [500, 501].map((values) => isBeyondLimits(Buffer.from(JSON.stringify(Array(values).fill(0))), SMALL_BODY_BYTES)),
     ).toEqual([false, true]));
 
-  it('do not count characters within a text, such as a page to be printed', () => {
+  it('do not count the brackets and commas within a text, such as a page to be printed', () => {
     expect(judged(JSON.stringify({ html: '<p title="a\\" class=\'b\'>[{,:}]</p>'.repeat(60_000) }))).toBe(false);
     expect(judged(`["${'\\\\'.repeat(50_000)}",${'['.repeat(40)}`)).toBe(true);
   });

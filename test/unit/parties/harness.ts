@@ -98,9 +98,9 @@ export class PlayedVerifications extends Verifications {
   };
   /** The user type of the persons who register. */
   userType: ScreeningFacts['userType'] = 'AGENT';
-  /** Holds the vendor up while it is pending. */
+  /** The vendor's registration waits for this promise. */
   busy: Promise<void> = Promise.resolve();
-  /** Holds up the opening of sessions while it is pending. */
+  /** The opening of sessions waits for this promise. */
   opening: Promise<void> = Promise.resolve();
   /** Refuses the next submission before anything is stored. */
   refusal: DomainError | null = null;
@@ -230,13 +230,13 @@ export class Harness {
   readonly vendorAnswers = new Map<string, PastOutcome>();
   /** The person that each session confirms. A session without an entry confirms a person of its own. */
   readonly personOf = new Map<string, string>();
-  /** The newest token of the person of a session, where the vendor has renewed it. */
+  /** The newest token of a session's person, by session, when the vendor has renewed it. */
   readonly tokens = new Map<string, string>();
   /** Tokens and inputs that the vendor received. */
   readonly vendorHeard: unknown[] = [];
-  /** Sessions whose report the bureau cannot be asked for. */
+  /** Sessions for whose report the service cannot ask the bureau. */
   readonly unreachable = new Set<string>();
-  /** Holds the vendor's answers up while it is pending. */
+  /** The vendor's answers wait for this promise. */
   vendorIsBusy: Promise<void> = Promise.resolve();
   /** The vendor's next answers, in place of a judgement. */
   vendorSays: object | null = null;

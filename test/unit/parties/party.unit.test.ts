@@ -57,19 +57,19 @@ describe('the confirmation', () => {
   const since = ({ state }: GivenParty, verifiedAt: string | null, seconds: number) =>
     confirmedSince(state, verifiedAt, at(seconds), YEAR);
 
-  it('holds for 365 days from the newest session', () => {
+  it('is valid for 365 days from the newest session', () => {
     expect(since(registered(), null, 1)).toBeNull();
     expect(since(registered(), iso(5), 5 + YEAR - 1)).toBe(iso(5));
     expect(since(registered(), iso(5), 5 + YEAR)).toBeNull();
   });
 
-  it('holds from a later re-authentication', () => {
+  it('is valid for 365 days from a re-authentication when that is later', () => {
     const again = answered(challenged(), 'a', { kind: 'confirmed' }, YEAR + 20);
     expect(since(again, iso(5), YEAR + 30)).toBe(iso(YEAR + 20));
     expect(since(again, iso(5), 2 * YEAR + 20)).toBeNull();
   });
 
-  it('ends at once when it is expired by hand, whatever it came from, and returns with the next success', () => {
+  it('ends at once when the caller expires it, also after a re-authentication, and returns with the next success', () => {
     const again = answered(challenged(), 'a', { kind: 'confirmed' }, 20);
     const expired = again.when({ kind: 'expire', now: at(30) }).then({
       type: 'AuthenticationExpired',
@@ -92,7 +92,7 @@ describe('the references of a party', () => {
     expect(referencesOf(registered().when(register('later', 'session')).decided.state)).toEqual(['later', 'session']);
   });
 
-  it('begin with the stored token until a later registration', () => {
+  it('begin with the stored token until the party registers again', () => {
     const stored = registered().when(storeToken()).decided;
     expect(referencesOf(stored.state)).toEqual([null, 'session']);
     expect(referencesOf(stored.when(register('later', 'session')).decided.state)).toEqual(['later', null, 'session']);
@@ -205,7 +205,7 @@ describe('wrong answers', () => {
     expect(locked.when(reauthenticate('d', 86_420)).events).toHaveLength(1);
   });
 
-  it('count across challenges, so another challenge gives none back', () => {
+  it('count across challenges, so that another challenge gives no attempts back', () => {
     const twice = answered(answered(challenged(), 'a', WRONG), 'b', WRONG);
     const anew = twice.when(reauthenticate('again', 40)).decided.when(record('again', CHALLENGED, 40)).decided;
     expect(answered(anew, 'c', WRONG, 50).state.lockedUntil).toBe(iso(50 + 86_400));
@@ -271,7 +271,7 @@ describe('a stored token', () => {
     stored.when(erasure('other')).then();
   });
 
-  it('under another subject records the erasure of the one before, unless an event already did', () => {
+  it('under another subject records the erasure of the earlier token, unless an event has recorded it already', () => {
     expect(stored.when(storeToken('second')).events).toMatchObject([
       { type: 'VendorTokenErased', data: { subjectId: 'first' } },
       { type: 'VendorTokenStored', data: { subjectId: 'second' } },

@@ -113,7 +113,7 @@ describe('a challenge', () => {
     expect(keptEntries()).toEqual([]);
   });
 
-  it('is on the list of replies to remove until they are removed, with its oldest reply first', async () => {
+  it('is on the list of replies to remove, by its oldest reply, until its replies are removed', async () => {
     await harness.process().authenticate();
     const listed = async (): Promise<unknown> => {
       const events = (await harness.store.readAll(null, 100)).filter(({ stream }) => stream.startsWith('party-'));
@@ -130,7 +130,7 @@ describe('a challenge', () => {
     expect(await listed()).toEqual([]);
   });
 
-  it('is answered with its own reply, although another call comes before it is read', async () => {
+  it('returns the reply to each answer, even when another call stores its reply before the first is read', async () => {
     await harness.process().authenticate();
     const first = harness.process();
     const { make } = first.calls;
@@ -178,7 +178,7 @@ describe('a registration', () => {
 });
 
 describe('the authentication of a person who is erased', () => {
-  it('ends, whichever token it was made with', async () => {
+  it('ends, also when it was made with another token of the same person', async () => {
     await harness.process().authenticate();
     await harness.process().answer(RIGHT);
     await harness.process().storeToken(ORGANIZATION, 'token');
@@ -239,7 +239,7 @@ describe('wrong answers', () => {
     expect((await harness.events()).filter((type) => type === 'PartyLocked')).toHaveLength(1);
   });
 
-  it('count against the person, through whichever agent they are given', async () => {
+  it("count against the person, whichever of the person's agents gives them", async () => {
     const others = [2, 3].map((number) => ({ kind: 'agent', id: `agent-${number}` }) as const);
     for (const [index, named] of others.entries())
       await harness.process().register('body', { named, sessionId: `session-${index}` });
@@ -264,7 +264,7 @@ describe('wrong answers', () => {
     expect(await harness.process().answer(RIGHT, { named: other })).toMatchObject({ accepted: true });
   });
 
-  it('count against the person of a token, over all organizations that store it, also when one replaces it in between', async () => {
+  it('count against the person of a token over all organizations that store the token, also when one replaces its token', async () => {
     const named = (number: number) => ({ kind: 'organization', id: `org-${number}` }) as const;
     for (const number of [1, 2, 3, 4]) await harness.process().storeToken(named(number), 'token-of-session');
     for (const number of [1, 2, 3]) await harness.process().authenticate(named(number));
@@ -272,7 +272,7 @@ describe('wrong answers', () => {
     await harness.process().storeToken(named(2), 'another');
     await harness.process().answer(WRONG, { named: named(2) });
     await expect(harness.process().answer(WRONG, { named: named(3) })).rejects.toMatchObject({ code: 'party.locked' });
-    // The session of this agent has that token, so it is the same person.
+    // The session of AGENT has that token, so AGENT is the same person.
     for (const party of [named(1), named(4), AGENT])
       await expect(harness.process().authenticate(party)).rejects.toMatchObject({ code: 'party.locked' });
     harness.later(30);
@@ -293,7 +293,7 @@ describe('wrong answers', () => {
     expect(answersHeard()).toBe(3);
   });
 
-  it('make another answer wait while the vendor has them', async () => {
+  it('make other requests refused with the time to wait while the vendor judges them', async () => {
     await harness.process().authenticate();
     let release = (): void => undefined;
     harness.vendorIsBusy = new Promise((resolve) => (release = resolve));
@@ -318,7 +318,7 @@ describe('wrong answers', () => {
 });
 
 describe('codes', () => {
-  it('are sent six times an hour to one phone over all its agents, and only codes that were sent count', async () => {
+  it('are sent six times an hour to one phone over all agents with it, and only codes that were sent count', async () => {
     const other = { kind: 'agent', id: 'other' } as const;
     await harness.process().register('body', { named: other, sessionId: 'of-other' });
     for (const sessionId of ['session', 'of-other']) harness.personOf.set(sessionId, 'Ada');
@@ -351,7 +351,7 @@ describe('codes', () => {
     }
   });
 
-  it('do not count when it turns out late that the vendor never saw the call', async () => {
+  it('do not count when the recovery job learns that the vendor never got the call', async () => {
     for (let number = 0; number < 7; number++) {
       const slow = harness.process();
       slow.calls.make = async () => null;
@@ -411,21 +411,26 @@ describe('a process that dies', () => {
       'a challenge',
       { kind: 'reauthentication', verdict: { kind: 'step-up', vendorSession: 'vs', otp: true, kba: null } },
     ],
-  ])('leaves a call that ends once it is old enough when the vendor reports it as %s', async (what, outcome) => {
-    await harness.process().authenticate();
-    const dying = harness.process((types) => types.includes('ReauthenticationRejected'));
-    await expect(dying.answer(WRONG)).rejects.toBeInstanceOf(ProcessDied);
-    for (const attemptId of harness.vendorAnswers.keys()) harness.vendorAnswers.set(attemptId, outcome);
-    harness.later(5);
-    await harness.process().settle();
-    await expect(harness.process().register('other')).rejects.toMatchObject({ code: 'screening.attempt_in_progress' });
-    harness.later(78);
-    await harness.process().settle();
-    expect((await harness.events()).at(-1)).toBe('ReauthenticationEnded');
-    await harness.process().register(`after ${what}`);
-  });
+  ])(
+    'leaves an answer whose challenge ends after a while when the vendor reports the answer as %s',
+    async (what, outcome) => {
+      await harness.process().authenticate();
+      const dying = harness.process((types) => types.includes('ReauthenticationRejected'));
+      await expect(dying.answer(WRONG)).rejects.toBeInstanceOf(ProcessDied);
+      for (const attemptId of harness.vendorAnswers.keys()) harness.vendorAnswers.set(attemptId, outcome);
+      harness.later(5);
+      await harness.process().settle();
+      await expect(harness.process().register('other')).rejects.toMatchObject({
+        code: 'screening.attempt_in_progress',
+      });
+      harness.later(78);
+      await harness.process().settle();
+      expect((await harness.events()).at(-1)).toBe('ReauthenticationEnded');
+      await harness.process().register(`after ${what}`);
+    },
+  );
 
-  it('leaves a challenge that ends once it is old enough when the vendor reports it as a registration', async () => {
+  it('leaves a challenge that ends after a while when the vendor reports it as a registration', async () => {
     const dying = harness.process((types) => types.includes('ReauthenticationChallenged'));
     await expect(dying.authenticate()).rejects.toBeInstanceOf(ProcessDied);
     const outcome = { kind: 'registration', verdict: { kind: 'unavailable' } } as const;
@@ -446,11 +451,11 @@ describe('a process that dies', () => {
     expect(keptEntries().filter((entry) => entry.endsWith(' challenge'))).toEqual([]);
   });
 
-  it('and that queued a job without a kind, as earlier releases did, leaves it to the recovery job', async () => {
+  it('after it queued a job without a kind, as earlier releases did, leaves the challenge to the recovery job', async () => {
     const mixed = harness.process();
     const make = mixed.calls.make.bind(mixed.calls);
     mixed.calls.make = (call, attempt) => {
-      // Workers of earlier releases would take a job of this name for one of theirs.
+      // Workers of earlier releases would run a job with one of these names.
       expect(['reauthenticate', 'verifyOtp', 'verifyKba', 'resendOtp']).not.toContain(call.operation);
       return make(call as ExternalCall<unknown, never>, attempt, { jscPayload: 'fp' });
     };
@@ -462,7 +467,7 @@ describe('a process that dies', () => {
     expect((await harness.events()).at(-1)).toBe('ReauthenticationAbandoned');
   });
 
-  it('whose call the vendor never saw leaves nothing open', async () => {
+  it('before the vendor gets the call leaves nothing open', async () => {
     const dying = harness.process();
     dying.calls.make = async () => {
       throw new ProcessDied();
@@ -503,7 +508,7 @@ describe('a vendor in trouble', () => {
   });
 
   it.each(['status', 'expiry'] as const)(
-    'that was not asked for the %s is an error, also when it answered before',
+    'that was not asked for the %s causes an error, also when it answered an earlier request',
     async (asked) => {
       await harness.process().look(asked);
       const unheard = harness.process();
@@ -526,7 +531,7 @@ describe('a vendor in trouble', () => {
 });
 
 describe('the authentication', () => {
-  it('is queried and ended at the vendor, whose reply is passed on, even null', async () => {
+  it("is queried and ended at the vendor, and the vendor's reply is passed on, even null", async () => {
     expect(await harness.process().look('status')).toMatchObject({ json: '{"authenticated":true}', accepted: true });
     expect(await harness.process().look('expiry')).toMatchObject({ json: 'null', accepted: true });
     expect((await harness.process().facts())?.authenticated).toBe(false);
@@ -545,7 +550,7 @@ describe('the authentication', () => {
     expect((await harness.process().facts())?.authenticated).toBe(false);
   });
 
-  it('does not end when the vendor has no place for the call, and the place is given back when the log is away', async () => {
+  it('does not end when the account has no place at the vendor; a process that cannot write to the log gives its place back', async () => {
     const full = harness.process();
     full.calls.full = true;
     await expect(full.look('expiry')).rejects.toMatchObject({ code: 'request.rate_limited' });
@@ -566,7 +571,7 @@ describe('the authentication', () => {
 });
 
 describe('a stored token', () => {
-  it('makes an organization known, but confirms it only after it has authenticated', async () => {
+  it('makes an organization known; only the right answer to a challenge confirms the organization', async () => {
     await harness.process().storeToken(ORGANIZATION, '  any token ');
     expect(await harness.process().facts(ORGANIZATION)).toMatchObject({ sessionIds: [], authenticated: false });
     await harness.process().authenticate(ORGANIZATION);
@@ -576,7 +581,7 @@ describe('a stored token', () => {
     expect(JSON.stringify(await harness.store.readAll(null, 100))).not.toContain('any token');
   });
 
-  it('is used instead of earlier sessions, but not of later ones', async () => {
+  it('is used in place of earlier sessions; a later session has priority', async () => {
     await harness.process().storeToken(AGENT, 'stored');
     await harness.process().authenticate();
     expect(harness.vendorHeard.at(-1)).toMatchObject({ token: 'stored' });

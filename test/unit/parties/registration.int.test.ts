@@ -92,7 +92,7 @@ describe('two registrations of one party at once', () => {
     expect(await harness.events()).toEqual(['PartyRegistered']);
   });
 
-  it('get the same answer also when the second opens the session that the first was about to open', async () => {
+  it('get the same answer also when the second request opens the session before the first does', async () => {
     let open = (): void => undefined;
     harness.verifications.opening = new Promise((resolve) => (open = resolve));
     const first = harness.process().register();
@@ -108,7 +108,7 @@ describe('two registrations of one party at once', () => {
     expect(harness.verifications.registrations).toBe(1);
   });
 
-  it('make one vendor call when they differ, and the second is told to come later', async () => {
+  it('make one vendor call when they differ, and the second is refused with the time to wait', async () => {
     const release = holdVendor();
     const one = harness.process().register('one');
     await untilAsked();
@@ -217,7 +217,7 @@ describe('registering again', () => {
     expect(harness.verifications.registrations).toBe(2);
   });
 
-  it('is refused in live when the challenge was answered late, and leaves the party confirmed', async () => {
+  it('is refused in live when an answer has just confirmed the party, and the party stays confirmed', async () => {
     const { verifications } = harness;
     verifications.ends = { end: 'answered', status: 'STEP_UP_REQUIRED' };
     await harness.process().register('body', { context: LIVE, sessionId: 'first' });
@@ -306,7 +306,7 @@ describe('registering again', () => {
 });
 
 describe('an answer to the challenge of a registration', () => {
-  it("is refused with the vendor's number for a wrong one", async () => {
+  it("is refused with the vendor's number when the vendor gives one for a wrong answer", async () => {
     await harness.process().register('body', { sessionId: 'one' });
     const step = harness.verifications.steps.get('one')!;
     const session = { ...step.session, status: 'OTP_PENDING' as const };

@@ -85,7 +85,7 @@ describe('a hosted checkout', () => {
       .then();
   });
 
-  it('is paid once, for the newest screening session of the renter', () => {
+  it('is recorded as paid once, for the newest screening session of the renter', () => {
     given(checkout, opened(), created()).when(seen('complete')).then(paid()).when(seen('complete')).then();
     given(checkout, opened(), created(), { type: 'RenterRegisteredAnew', data: ANEW })
       .when(seen('complete'))
@@ -112,8 +112,8 @@ describe('a hosted checkout', () => {
     given(checkout, opened(), created()).when(ON_ITS_WAY).then().when(open()).then();
   });
 
-  // A received payment counts even after an earlier observation.
-  it('is paid although it was seen to expire', () => {
+  // Received money always counts.
+  it('counts as paid even when an earlier observation said that it had expired', () => {
     given(checkout, opened(), created(), { type: 'CheckoutExpired', data: { ordinal: 0 } })
       .when(seen('complete'))
       .then(paid());
@@ -150,7 +150,7 @@ describe('a hosted checkout', () => {
       .thenRefused('checkout.already_paid');
   });
 
-  it('may be opened again after the payment was refunded, which is recorded once', () => {
+  it('may be opened again after a refund of its payment, and the refund is recorded once', () => {
     const refund = (ordinal: number): CheckoutCommand => ({ kind: 'record-refund', ordinal });
     const refunded: CheckoutEvent = { type: 'CheckoutRefunded', data: { ordinal: 0 } };
     given(checkout, opened(), created()).when(refund(0)).then();
@@ -173,7 +173,7 @@ describe('a hosted checkout', () => {
     given(checkout, opened(), noted).when(register(FIRST)).then();
   });
 
-  // This opening read the party before the registration existed.
+  // The opening had read the party before the newer registration existed.
   it('keeps a newer registration when it is opened with an older one', () => {
     given(checkout, opened(), created(), { type: 'CheckoutExpired', data: { ordinal: 0 } })
       .and({ type: 'RenterRegisteredAnew', data: ANEW }, opened(1), created(1))
@@ -181,7 +181,7 @@ describe('a hosted checkout', () => {
       .then(paid(1, 'newer'));
   });
 
-  it('is checked at the processor with growing pauses while it is open, by one process at a time', () => {
+  it('is looked up at the processor while it is open, with growing pauses and by one process at a time', () => {
     const since = NOW.toISOString();
     const look: CheckoutEvent = { type: 'CheckoutLookedUp', data: {} };
     const isOpen = given(checkout, opened(), created());

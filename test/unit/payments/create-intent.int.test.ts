@@ -241,7 +241,7 @@ function harness(limits: Pick<Limits, 'paymentIntentsPerMinute' | 'confirmsPerMi
   };
 }
 
-// A transaction keeps its terms, so one that can never be charged must not block the next.
+// A transaction keeps its terms. A transaction that can never be charged must not block the next one.
 it('a session can be paid after the settings are corrected, although its first transaction was refused', async () => {
   const { account, create, types, sessionId, calls } = harness();
   account.connectedPaymentAccount = 'acct_gone';
@@ -331,7 +331,7 @@ it('the secret of a payment without a subject is removed too when the payment en
   expect(kept.size).toBe(0);
 });
 
-it('a call without a result is answered from the record, and with a timeout when the record has no answer', async () => {
+it('when a call returns no result, the caller gets the recorded one, or a timeout when none is recorded', async () => {
   const { create, confirm, processor, calls, kept } = harness();
   const late = { code: 'service.upstream_timeout' };
   calls.deaf = true;
@@ -350,7 +350,7 @@ it('a call without a result is answered from the record, and with a timeout when
 });
 
 // The session's payment state releases the report, and a page asks for the report right after the confirmation.
-it('the session knows of a success before confirm answers, whichever process recorded it', async () => {
+it('the session has the success before confirm answers, also when another process recorded the success', async () => {
   const { create, confirm, processor, noticed, told } = harness();
   const { transactionId } = await create();
   processor.status = 'succeeded';
@@ -360,12 +360,12 @@ it('the session knows of a success before confirm answers, whichever process rec
   expect(told).toEqual(['SUCCEEDED']);
 });
 
-// Such a payment is for a report that the person has already paid for.
+// A payment after another transaction has paid is for a report that the person has already paid for.
 it.each([
   ['another transaction', 'txn_other', { reasonCode: 'duplicate', keepsReport: true, refusals: 0 }],
   ['that transaction', null, null],
 ])(
-  'a payment is refunded only when another transaction has paid for the session (paid by %s)',
+  'a payment is refunded when the session was already paid by another transaction (paid by %s)',
   async (_, other, refund) => {
     const { create, confirm, processor, session, types } = harness();
     const { transactionId } = await create();

@@ -65,7 +65,7 @@ class MortalCalls extends CallsAtOnce {
   }
 }
 
-/** Remembers the sessions that it made. The worker may die before it records the answer. */
+/** Remembers the checkout sessions that it made. The worker may die before it records the answer. */
 class WatchedProcessor extends StripePaymentProcessor {
   readonly made = new Set<string>();
   dying = 0;
@@ -328,7 +328,7 @@ describe('a renter at a hosted checkout', () => {
     await expect(open()).rejects.toMatchObject(PAID);
   });
 
-  it("has made a payment like any other, on the terms at the page's opening", async () => {
+  it('makes one payment, on the terms that held when the page was opened; a newer session gets it too', async () => {
     const { open, pay, notice, account, altered, first, partyId, payment, registersAnew } = harness();
     Object.assign(account, { refundAfterDays: 14, connectedPaymentAccount: 'acct_1' });
     const opened = await open();
@@ -392,7 +392,7 @@ describe('a renter at a hosted checkout', () => {
   });
 
   // No report was pulled for this payment, and none will be.
-  it('gets the money back as a duplicate when another transaction has paid for the session', async () => {
+  it('gets the money back as a duplicate payment when another transaction has paid for the session', async () => {
     const { open, pay, notice, sessions, payment } = harness();
     const opened = await open();
     Object.assign(sessions[0] ?? {}, { paidBy: 'txn_other' });
@@ -403,7 +403,7 @@ describe('a renter at a hosted checkout', () => {
     ]);
   });
 
-  // A log from before payments were recorded has such old payments. An operator decides about them.
+  // A log of an earlier version has such old payments. An operator decides about them.
   it('gets nothing back automatically for a duplicate that was paid more than a day ago', async () => {
     const { open, aggregates, partyId, clock, sessions, payment } = harness();
     const { checkoutSessionId } = await open();
@@ -450,15 +450,18 @@ describe('a renter at a hosted checkout', () => {
     ['customerEmail', { email: 'o\u2019neil@example.com' }],
     ['successUrl', { successUrl: 'https://' }],
     ['cancelUrl', { cancelUrl: 'https://' }],
-  ])('learns that the processor refuses the field %s, and is sent to the page without it', async (field, wrong) => {
-    const { open, pay } = harness();
-    for (let time = 0; time < 2; time++)
-      await expect(open(wrong)).rejects.toMatchObject({
-        code: 'request.invalid',
-        detail: { field, details: [{ field, message: 'is not accepted by the payment processor' }] },
-      });
-    expect(await pay(await open())).toBe(303);
-  });
+  ])(
+    'gets an error that names the refused field %s, and is sent to the page when the field is left out',
+    async (field, wrong) => {
+      const { open, pay } = harness();
+      for (let time = 0; time < 2; time++)
+        await expect(open(wrong)).rejects.toMatchObject({
+          code: 'request.invalid',
+          detail: { field, details: [{ field, message: 'is not accepted by the payment processor' }] },
+        });
+      expect(await pay(await open())).toBe(303);
+    },
+  );
 
   it.each(['BLOCKED', 'EXPIRED', 'ERROR'] as const)(
     'has nothing to pay for when the screening is %s',
@@ -617,7 +620,7 @@ describe('a second request', () => {
     expect(await types()).toEqual(['CheckoutOpened', 'CheckoutSessionCreated']);
   });
 
-  // The charge would be for a report that the renter has or had. Only a new registration leads to another report.
+  // A second charge would be for the same report. Only a new registration leads to another report.
   it('is refused while the newest session is paid, also after the guard', async () => {
     const { open, pay, notice, clock, registersAnew, processor } = harness();
     const first = await open();
@@ -707,7 +710,7 @@ it('an opening without another request is given up when the processor refuses it
 });
 
 describe('a page without a notice', () => {
-  it('is found paid by the look-up', async () => {
+  it('is recorded as paid by the look-up', async () => {
     const { open, pay, lookUp, clock, types, told } = harness();
     await pay(await open());
     clock.pass(59);
@@ -721,7 +724,7 @@ describe('a page without a notice', () => {
     expect(told).toHaveLength(1);
   });
 
-  it('is found unpaid by the look-up, and later expired', async () => {
+  it('stays open at the first look-up, and is recorded as expired by a later one', async () => {
     const { open, lookUp, clock, types, kept } = harness();
     const { checkoutSessionId } = await open();
     clock.pass(60);
@@ -770,7 +773,7 @@ describe('a renter who registers again', () => {
     await expect(open()).rejects.toMatchObject(PAID);
   });
 
-  it('after the guard must pay again, and may', async () => {
+  it('after the guard must pay again, and gets a page', async () => {
     const { open, pay, notice, registersAnew, told, clock } = harness();
     const opened = await open();
     await pay(opened);
@@ -781,7 +784,7 @@ describe('a renter who registers again', () => {
     expect(await open()).toMatchObject({ url: expect.any(String) });
   });
 
-  it('while the page is open has paid for the new session', async () => {
+  it('while the page is open pays for the new session', async () => {
     const { open, pay, notice, registersAnew, told, clock } = harness();
     const opened = await open();
     clock.pass(5);
@@ -792,7 +795,7 @@ describe('a renter who registers again', () => {
   });
 
   // The registration cannot be recorded in a checkout that does not exist yet.
-  it('while the first page is being opened has paid for the new session', async () => {
+  it('while the first page is being opened pays for the new session', async () => {
     const { open, pay, notice, registersAnew, told, facts, clock } = harness();
     let second = '';
     facts.meanwhile = async () => {

@@ -190,7 +190,7 @@ describe('a payment', () => {
           .thenRefused('payment.not_completed');
     });
 
-    it('is returned when the processor has refunded all of it, and stays succeeded', () => {
+    it('is returned when the processor has refunded the whole amount, and stays succeeded', () => {
       const returned = paid.when(REQUEST).then(REQUESTED).when(refundOf(3_500)).then(WHOLE);
       expect(returned.state).toMatchObject({ status: 'SUCCEEDED', refundedCents: 3_500 });
       expect(isReturned(returned.state as Payment)).toBe(true);
@@ -289,7 +289,7 @@ describe('a payment', () => {
         expect(lookAt(planned.state, '2026-03-01T12:00:00.000Z')).toEqual(new Date('2026-03-15T12:00:00.000Z'));
       });
 
-      it('is never due when the account had no such setting at the opening, or before the payment', () => {
+      it('is never due before the payment, or when the account had no automatic refund at the opening', () => {
         paid.when(PLAN).then();
         given(payment, delayed, CREATED).when(PLAN).then();
       });
@@ -430,7 +430,7 @@ describe('a payment', () => {
     });
   });
 
-  it('ignores an observation that may be outdated, unless it is a success', () => {
+  it('ignores an observation that may be out of date, unless it is a success', () => {
     const processing = given(payment, OPENED, CREATED, { type: 'PaymentProcessing', data: {} });
     processing.when(observe(intent('requires_action'), 2)).then();
     processing.when(observe(intent('requires_action'), 3)).then({ type: 'PaymentActionRequired', data: {} });
@@ -490,7 +490,7 @@ describe('a payment', () => {
       const looks: number[] = [];
       for (let at = lookAt(state, since); at !== null; at = lookAt(state, since)) {
         looks.push((at.getTime() - Date.parse(since)) / 1_000);
-        // The look-up may come later than planned.
+        // A look-up may run later than planned.
         since = new Date(at.getTime() + 5_000_000).toISOString();
         state = payment.evolve(state, { type: 'PaymentLookedUp', data: {} });
       }

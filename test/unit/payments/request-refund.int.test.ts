@@ -71,7 +71,7 @@ async function paid(newer: readonly string[]) {
   return { sessionId, ended, refund: () => request.of(id, { reasonCode: 'other', evenIfReleased: false }, CONTEXT) };
 }
 
-it('a payment that is carried over while the pulls end is refunded for the newer session', async () => {
+it('a payment that moves to a newer session while the pulls end is refunded for the newer session', async () => {
   const { sessionId, ended, refund } = await paid(['newer']);
   expect(await refund()).toMatchObject({ sessionId: 'newer', refund: { reasonCode: 'other', keepsReport: false } });
   expect(ended).toEqual([sessionId, 'newer']);
@@ -152,7 +152,7 @@ it.each([
   },
 );
 
-it('a refund is refused as unavailable when the payment is carried over each time, and made at the next request', async () => {
+it('a refund is refused as unavailable when the payment moves each time, and is made at the next request', async () => {
   const { refund } = await paid(['newer', 'newest']);
   await expect(refund()).rejects.toMatchObject({ code: 'service.unavailable' });
   expect(await refund()).toMatchObject({ sessionId: 'newest', refund: { reasonCode: 'other' } });

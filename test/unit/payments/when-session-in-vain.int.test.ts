@@ -106,9 +106,12 @@ it.each([
   ['ERROR', 'none'],
   ['VERIFIED', 'none'],
   ['VERIFIED', 'person-erased'],
-] as const)('a refund is planned when a paid session is %s with the prospect %s', async (status, prospect) => {
-  expect(await last(status, prospect)).toEqual(PLANNED);
-});
+] as const)(
+  'a refund is planned when a paid session is %s and the prospect of its report is %s',
+  async (status, prospect) => {
+    expect(await last(status, prospect)).toEqual(PLANNED);
+  },
+);
 
 it('no refund is planned when the session goes on, the report exists or may come, or the payment was carried over', async () => {
   expect(await last('OTP_PENDING', 'none')).toMatchObject({ type: 'PaymentSucceeded' });

@@ -108,7 +108,7 @@ const KINDS = {
 
 describe.each(Object.entries(KINDS))('%s', (_kind, paidFor) => {
   it.each(['neither', 'newer', 'older'] as const)(
-    'counts for the newer session first and then no longer for the older one (a failure once at: %s)',
+    'first counts for the newer session and then stops counting for the older one (one failure at: %s)',
     async (dying) => {
       const [older, newer] = [newId(), newId()];
       const { id, transactionId, partyId } = await paidFor(older, newer);

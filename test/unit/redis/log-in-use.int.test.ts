@@ -56,7 +56,7 @@ describe('processes that share one Redis', () => {
     expect(await processOn('another').start()).toBe(true);
   });
 
-  it('are not ready when another log was claimed after Redis lost their entry, and are ready again when it is released', async () => {
+  it('are not ready when Redis lost their entry and another log was claimed, and are ready when that log is released', async () => {
     const told: boolean[] = [];
     const one = processOn('one', (mustEnd) => told.push(mustEnd));
     await one.start();
@@ -84,7 +84,7 @@ describe('processes that share one Redis', () => {
     expect(told).toEqual([false, true]);
   });
 
-  it('refuse to start when Redis fails after they have seen another log', async () => {
+  it('refuse to start when they have seen another log and Redis then fails', async () => {
     await processOn('one').start();
     const before = await looks();
     const starting = processOn('another').start();
@@ -100,7 +100,7 @@ describe('processes that share one Redis', () => {
     const told: boolean[] = [];
     const late = processOn('another', (mustEnd) => told.push(mustEnd));
     expect(await late.start()).toBe(true);
-    // It asks again only when the others are back, since the first to claim the log keeps it.
+    // The late process asks again only when the others are back, because the first to claim Redis keeps it.
     clearInterval((late as unknown as { renewing: NodeJS.Timeout }).renewing);
     await server.startAgain();
     await processOn('one').start();
