@@ -19,7 +19,7 @@ describe('work in parallel', () => {
   it.each([
     { atMost: 1, done: [1] },
     { atMost: 2, done: [1, 3, 4, 5] },
-  ])('with $atMost at once, a fault ends only the sequence that it occurs in', async ({ atMost, done }) => {
+  ])('with $atMost at once ends only the one sequence of items in which a fault occurs', async ({ atMost, done }) => {
     const worked: number[] = [];
     const work = together(items, atMost, async (item) => {
       await Promise.resolve();

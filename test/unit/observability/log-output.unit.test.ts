@@ -69,7 +69,7 @@ describe('the output of the log', () => {
     expect(place.text).toBe('123456789\n'.repeat(11));
   });
 
-  it('drops and counts the lines that a full disk refuses, and goes on after the torn line when there is space again', async () => {
+  it('drops and counts the lines that a full disk refuses, and goes on in a new line when there is space again', async () => {
     const place = new Place();
     const { output, dropped } = outputTo(place);
     output.write('one\n');

@@ -37,7 +37,7 @@ const known = [...samples].flatMap(([name, sample]) => {
   const publisher = PUBLISHERS.find(({ category }) => category === categoryOf(sample.event.stream));
   return publisher?.types.has(sample.event.type) ? [{ name, sample, publisher }] : [];
 });
-/** A refund made at the processor, a refusal from before its time was kept, and failures that another pull may follow. */
+/** A refund that the processor made by itself, a refusal without a stored time, and failures that another pull may follow. */
 const UNTOLD = [
   'PaymentRefunded',
   'ReportPullFailed',

@@ -423,7 +423,7 @@ export class Harness {
     };
   }
 
-  /** Stores a look as earlier releases did, in a stream of its own, and returns the stream. */
+  /** Stores the view of a report as earlier releases did, in its own stream, and returns the stream. */
   async lookedEarlier(viewed: ViewedReport, context: CallerContext): Promise<string> {
     const stream = `${reportView.category}-${newId()}`;
     const event: ReportViewEvent = { type: 'ReportViewed', data: viewed };

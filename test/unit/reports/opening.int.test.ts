@@ -164,7 +164,7 @@ describe('every look', () => {
     return new Process(Object.create(harness, { store: { value: store } }) as Harness);
   };
 
-  it('among many at once is recorded with its reader and request, in the one stream of the session', async () => {
+  it('is recorded with its reader and request in the one stream of the session, also when many look at once', async () => {
     const accountId = await harness.account();
     const sessionId = harness.session(accountId);
     await here.open(sessionId, harness.as(accountId));
@@ -184,7 +184,7 @@ describe('every look', () => {
     expect(await viewsOf(sessionId)).toHaveLength(viewers.length + 1);
   });
 
-  it('returns nothing when it cannot be recorded, and the next one is recorded again', async () => {
+  it('fails when it cannot be recorded, and the next look is recorded again', async () => {
     const accountId = await harness.account();
     const sessionId = harness.session(accountId);
     let broken = true;
@@ -290,7 +290,7 @@ describe('when the bureau gives no report', () => {
     [{ kind: 'timed-out' }, 'service.upstream_timeout', []],
     [{ kind: 'unintelligible' }, 'service.unavailable', ['ReportPullAwaited']],
   ])(
-    'but says %j, the error is %s, and the pull stays open, because only a repeated attempt is not billed twice',
+    'but says %j, the error is %s, and the pull stays open, because only the same attempt may be repeated without a second bill',
     async (verdict, condition, recorded) => {
       const accountId = await harness.account(1);
       const sessionId = harness.session(accountId);
@@ -315,7 +315,7 @@ describe('when the bureau gives no report', () => {
     expect(harness.bureau.asked).toHaveLength(1);
   });
 
-  it('a caller that waits for a pull without an end gets an error after the time a pull may take', async () => {
+  it('a caller that waits for a pull without an end gets an error when the time limit of a pull is over', async () => {
     const accountId = await harness.account(1);
     const sessionId = harness.session(accountId);
     harness.bureau.answers = [{ kind: 'timed-out' }];
@@ -327,7 +327,7 @@ describe('when the bureau gives no report', () => {
 
 describe('a report that was not pulled and cannot be pulled', () => {
   it.each(['the bureau does not know the person', 'the session of the vendor is over'])(
-    'has an error of its own, not that of expiry, when %s',
+    'has its own error and not the error of expiry when %s',
     async (why) => {
       const accountId = await harness.account(1);
       const sessionId = harness.session(accountId);
@@ -386,7 +386,7 @@ describe('a person that the bureau cannot be asked about', () => {
     expect(await harness.types('report', sessionId)).toEqual(['ReportRequested', 'ReportPullFailed']);
   });
 
-  it('is asked about again once the reference of the person can be opened again', async () => {
+  it("is asked about again when the vault can open the person's reference again", async () => {
     const accountId = await harness.account(1);
     const sessionId = harness.session(accountId);
     harness.screenings.unknown.add(sessionId);
@@ -716,7 +716,7 @@ describe('a pull whose process died', () => {
     expect(await harness.credit(accountId)).toEqual({ balance: 0, reserved: 0 });
   });
 
-  describe('or only paused before its reservation, until another process had ended the pull', () => {
+  describe('or only paused before its reservation until another process had ended the pull', () => {
     /** Stops the reader at its next reservation until `goOn` is called. */
     function standing(process: Process): { readonly asked: Promise<void>; goOn(): void } {
       const reserve = process.credit.reserve.bind(process.credit);
@@ -774,7 +774,7 @@ describe('a pull whose process died', () => {
     });
   });
 
-  it('between reservation and request, as in earlier versions, leaves a reservation that the next read uses, although it was the last', async () => {
+  it('between reservation and request, as in earlier versions, leaves the reservation of the last credit to the next read', async () => {
     const accountId = await harness.account(1);
     const sessionId = harness.session(accountId);
     await here.credit.reserve(accountId, nextAttemptId(sessionId, report.initial), harness.as(accountId));
@@ -786,7 +786,7 @@ describe('a pull whose process died', () => {
     ['release', 'debited', 0],
     ['fail', 'given back', 1],
   ] as const)(
-    'after it recorded a %s: the credit is %s by the event handler, and only once',
+    'after it recorded the end of the pull (%s) leaves the credit to the event handler: it is %s once',
     async (kind, _, balance) => {
       const { accountId, sessionId } = await leftOpen(1);
       const { state } = await here.aggregates.load(report, sessionId);

@@ -227,7 +227,7 @@ describe('the report of a renter', () => {
     expect(await codeOf(owner.open())).toBe('party.not_confirmed');
   });
 
-  it('is read and linked while it is valid, also when the confirmation has expired, but nothing new is pulled then', async () => {
+  it('is read and linked while it is valid, also after the confirmation has expired; nothing new is pulled without a confirmation', async () => {
     const owner = await Integrator.withCredit();
     await owner.open();
     owner.renter({ authenticated: false });
@@ -239,7 +239,7 @@ describe('the report of a renter', () => {
     owner.renter({ authenticated: true });
     owner.registered();
     await owner.open();
-    // The newest registration is not confirmed, and the report of an older one does not count for it.
+    // The newest registration is not confirmed. The report of an older registration does not count for the newest one.
     owner.registered({ status: 'STEP_UP_REQUIRED', overallStatus: 'STEP_UP_REQUIRED' });
     owner.renter({ authenticated: false });
     for (const refused of [owner.open(), owner.link(AGENT)]) expect(await codeOf(refused)).toBe('party.not_confirmed');
@@ -309,7 +309,7 @@ describe('the report of a renter', () => {
     harness.bureau.answers = [REPLIED];
   });
 
-  it("gets the bureau's reply again while its pull is open, without another request to the bureau", async () => {
+  it('is refused with the stored reply of the bureau while its pull is open, without another request to the bureau', async () => {
     const owner = await Integrator.withCredit();
     const said = reply(418, '{}', 4_242);
     harness.bureau.answers = [{ kind: 'unintelligible', reply: said }, REPLIED];

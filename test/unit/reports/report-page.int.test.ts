@@ -125,7 +125,7 @@ describe('the page of a report', () => {
     ]);
   });
 
-  it('tells a section that was not ordered from one that the reader left out, and says where was searched', () => {
+  it('shows whether a section was not ordered or was left out on request, and names the places of each search', () => {
     const searches = [{ section: 'publicRecords', area: 'Texas, statewide', date: '2026-02-28' }] as const;
     const report = { ...REPORT, searches, housingCourt: null };
     const shown = textOf(reportPage({ ...OPENED, report }, REQUEST, { leftOut: new Set(['background']) }));
@@ -146,7 +146,7 @@ describe('the page of a report', () => {
     expect(page).toContain('<body class="live">');
   });
 
-  it('leaves out what the request does not say', () => {
+  it('leaves out the property, the end user and the verification when the request has none', () => {
     const request = { ...REQUEST, endUserType: null, property: null, verified: null };
     const shown = textOf(reportPage(OPENED, request));
     expect(shown).toMatch(/Requested by\n+Acme Homes\n/);

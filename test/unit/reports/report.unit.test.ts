@@ -174,7 +174,7 @@ describe('the report of a session', () => {
     given(report, requested()).when(noVerdict('unavailable', 21)).then(failed);
   });
 
-  it('stays open when a second call brings no verdict, because the first may still have one', () => {
+  it('stays open when a call brings no verdict, because an earlier call may still bring one', () => {
     for (const reason of NO_VERDICTS) given(report, requested()).when(noVerdict(reason, 22)).then();
   });
 
@@ -197,7 +197,7 @@ describe('the report of a session', () => {
     });
   });
 
-  it.each(NO_VERDICTS)('is given up only when it is old enough: %s', (reason) => {
+  it.each(NO_VERDICTS)('is given up without a verdict only when its time is over: %s', (reason) => {
     given(report, requested()).when(noVerdict(reason, 81)).then();
     given(report, requested())
       .when(noVerdict(reason, 82))
@@ -228,7 +228,7 @@ describe('the report of a session', () => {
     },
   );
 
-  it('takes no verdict of another attempt, and none twice', () => {
+  it('ignores a verdict on another attempt, and a second verdict', () => {
     const verdicts = (attemptId: string): ReportCommand[] => [
       release(attemptId),
       { kind: 'refuse', now: at(6), attemptId, reason: 'NO_RECORD', upstreamCode: null },
@@ -269,7 +269,7 @@ describe('the report of a session', () => {
       expect(secondsToNextPull(given(report, ...history).state, at(6), 600)).toBe(0);
     });
 
-    it('keeps the time of the first refusal, whatever follows', () => {
+    it('remembers the time of the first refusal, whatever follows', () => {
       const later = [requested(SECOND), refusedAgain('NO_RECORD', 700)];
       expect(given(report, requested(), frozen, ...later).state).toMatchObject({ firstRefusedAt: iso(6) });
       expect(given(report, requested(), { ...frozen, data: untimed } as ReportEvent, ...later).state).toMatchObject({

@@ -41,7 +41,7 @@ describe('consenting to share', () => {
     expect(await here.open(sessionId, harness.as(owner))).toMatchObject({ id: shared.reportId });
   });
 
-  it("again returns the same without an event, also in several processes at once and after the owner's 30 days", async () => {
+  it("a second time returns the same share without an event, also in several processes at once and after the owner's 30 days", async () => {
     const owner = await harness.account();
     const recipient = await harness.childOf(owner);
     const sessionId = harness.session(owner);
@@ -54,7 +54,7 @@ describe('consenting to share', () => {
     expect(await harness.types('share', shareIdOf(sessionId, recipient))).toEqual(['ReportShared']);
   });
 
-  it("runs the owner's checks, and is refused when the owner would be", async () => {
+  it("is refused with the same errors as the owner's own reading of the report", async () => {
     const owner = await harness.account(0);
     expect(
       await conditionOf(
@@ -133,7 +133,7 @@ describe('revoking', () => {
     expect(await conditionOf(here.revokeAll(sessionId, [], harness.as(owner)))).toBe('sharing.already_revoked');
   });
 
-  it('all shares includes a listed share that is not registered, but none of another report', async () => {
+  it('all shares includes a listed share that the register does not have, but not a share of another report', async () => {
     const owner = await harness.account();
     const [recipient, other] = [await harness.childOf(owner), harness.session(owner)];
     await here.consent(other, to(recipient), harness.as(owner));
@@ -141,7 +141,7 @@ describe('revoking', () => {
     const listedIds = [shareIdOf(other, recipient)];
     expect(await conditionOf(here.revokeAll(sessionId, listedIds, harness.as(owner)))).toBe('sharing.not_found');
     expect(await harness.types('share', shareIdOf(other, recipient))).toEqual(['ReportShared']);
-    // The share as releases without a register stored it.
+    // Stores the share as releases without a register of shares did.
     const earlier = shareIdOf(sessionId, recipient);
     const { reportId } = await here.consent(other, to(recipient), harness.as(owner));
     await here.aggregates.execute(

@@ -233,7 +233,7 @@ describe('the report routes', () => {
       }
     });
 
-    it('200 when all accounts lose access while the lists are empty, 503 while the lists are behind the log', async () => {
+    it('200 when sharing with all accounts is revoked while the lists are empty; 503 while the lists are behind the log', async () => {
       const [sessionId, headers] = [harness.session(owner), await platform(owner)];
       const recipients = [owner, await harness.childOf(owner)].sort();
       for (const recipientAccountId of recipients)
@@ -434,7 +434,7 @@ describe('the report routes', () => {
       expect(await refused(await print(harness.session(owner), { html: 'x' }))).toEqual([504, 'UPSTREAM_TIMEOUT']);
     });
 
-    it('200 when the file is stored although the end of the call was not heard, 504 when no file is stored', async () => {
+    it('200 when the file is stored although the caller missed the end of the call; 504 when no file is stored', async () => {
       calls.deaf = true;
       expect((await print(harness.session(owner), { html: 'x' })).status).toBe(200);
       renderer.answer = { kind: 'timed-out' };

@@ -105,7 +105,7 @@ describe('the runner of a role', () => {
     expect(happened).toEqual(['start the disk', 'look at the log', ...started]);
   });
 
-  it('starts nothing before it is told to, and stops only the parts that were started', async () => {
+  it('starts nothing before its start is called, and stops only the parts that were started', async () => {
     const { close } = await runnerOf('every-role', 'worker');
     await close();
     expect(happened).toEqual([]);
@@ -132,7 +132,7 @@ describe('the runner of a role', () => {
     expect(happened.slice(0, 4)).toEqual(['end intake of timers', 'stop queue', 'timers are over', 'stop projector']);
   });
 
-  it('starts the parts that append only when the log is accepted, and only once', async () => {
+  it('starts the parts that append only when nothing is wrong with the log, and starts them once', async () => {
     const { runner } = await runnerOf('every-role', 'api', 'worker');
     complaint = 'The log is shorter than it was.';
     await runner.start();
@@ -158,7 +158,7 @@ describe('the runner of a role', () => {
     await close();
   });
 
-  it('tries again when workers could not be prepared', async () => {
+  it('prepares the workers again when the first try failed', async () => {
     const { runner } = await runnerOf('every-role', 'worker');
     const prepared = prepare;
     prepare = async () => {

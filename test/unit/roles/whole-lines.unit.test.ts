@@ -25,7 +25,7 @@ describe('lines from several processes in one stream', () => {
     expect(text.split('\n').sort()).toEqual(['', 'first half', 'other', 'second', 'unfinished']);
   });
 
-  it('are not read while the target takes nothing, and go on afterwards', async () => {
+  it('are not read while the target accepts nothing, and are read again afterwards', async () => {
     let takes: (() => void) | null = null;
     const taken: string[] = [];
     const to = new Writable({

@@ -302,11 +302,11 @@ describe("the vendor's count of attempts", () => {
     wrong(0).then(rejected('Otp', 'one', 0), blocked('one', iso(86_400)));
   });
 
-  it('is used when it did not go down', () => {
+  it('is used when it does not go down after a wrong answer', () => {
     wrong(3).then(rejected('Otp', 'one', 3));
   });
 
-  it('never gives back attempts that were reported as used', () => {
+  it('never raises the number of attempts that the caller was told', () => {
     wrong(5).then(rejected('Otp', 'one', 3));
     wrong(3, withOtp().and(otpReceived('zero'), rejected('Otp', 'zero', 2), otpReceived('one'))).then(
       rejected('Otp', 'one', 2),

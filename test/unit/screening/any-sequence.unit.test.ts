@@ -261,7 +261,7 @@ describe('any sequence of commands', () => {
     });
   });
 
-  it('is decided in the same way again, because deciding changes neither command nor state', () => {
+  it('gives the same events again, because deciding changes neither the command nor the state', () => {
     always((moments) => {
       for (const { before, command, events, refused } of moments)
         if (!refused) expect(screeningSession.decide(command, before)).toEqual(events);

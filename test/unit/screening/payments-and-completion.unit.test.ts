@@ -66,7 +66,7 @@ describe('the payment of a session', () => {
     done.when(paid(progress('PENDING', 1, 1))).then();
   });
 
-  it('is owed again after its refund, but completes the session only once', () => {
+  it('is owed again after its refund, and a second payment does not complete the session again', () => {
     const done = owing.and(progressed(progress('SUCCEEDED', 3)), completed('txn_0'));
     const refunded = done.when(paid(progress('REFUNDED', 5))).then(progressed(progress('REFUNDED', 5)));
     expect(statuses(refunded.state)).toEqual(['REFUNDED', 'PAYMENT_PENDING']);
@@ -90,7 +90,7 @@ describe('the payment of a session', () => {
   });
 
   it.each([0, 3])(
-    'can be made again after the refund of one with ordinal %i that another session had opened',
+    'can be made again after the refund of a payment that another session had opened (ordinal %i)',
     (ordinal) => {
       const carried = (status: PaymentProgress['status'], observation: number): PaymentProgress => ({
         ...progress(status, observation, ordinal),
@@ -120,7 +120,7 @@ describe('the payment of a session', () => {
       .then();
   });
 
-  it('is owed without a transaction once it counts for a newer session, whatever status arrives late', () => {
+  it('is owed again without a transaction when it moves to a newer session, whatever status arrives late', () => {
     const gone: PaymentUpdate = { ...progress('SUCCEEDED', 6), status: 'CARRIED_OVER' };
     const done = owing.and(progressed(progress('SUCCEEDED', 3)), completed('txn_0'));
     const left = done.when(paid(gone)).then(progressed(gone));

@@ -143,7 +143,7 @@ describe('the wrong answers of a person', () => {
     data: { sessionId, lockedUntil },
   });
 
-  it('lock with the third, in whichever sessions they were given', () => {
+  it('lock with the third, also when each was given in another session', () => {
     given(screenedPerson)
       .when(wrong('a', { sessionId: 's1' }))
       .then(counted('a', 0, 's1'))
@@ -183,7 +183,7 @@ describe('the wrong answers of a person', () => {
       .when(admit('c', 0, 's2'))
       .then(admitted('c', 0, 's2'));
     one.when(admit('d', 0, 's3')).then();
-    // One answer was right, or never reached the vendor, or was given up.
+    // One of the admitted answers no longer counts: it was right, never reached the vendor, or was given up.
     one
       .when({ kind: 'clear-answer', sessionId: 's1', attemptId: 'b' })
       .then({ type: 'AnswerCleared', data: { sessionId: 's1', attemptId: 'b' } })
@@ -198,7 +198,7 @@ describe('the wrong answers of a person', () => {
     person.when(admit('a', 600)).then(admitted('a', 600));
   });
 
-  it('leave one try when the limit is lowered below the count, and a wrong one then locks', () => {
+  it('leave one more answer when the limit is lowered below the count, and that answer locks when it is wrong', () => {
     const many = given(screenedPerson, ...['a', 'b', 'c', 'd'].map((attemptId) => counted(attemptId)));
     many
       .when(admit('e'))
@@ -207,7 +207,7 @@ describe('the wrong answers of a person', () => {
       .then(counted('e'), locked('s1', iso(86_400)));
   });
 
-  it('are counted also for an answer that was not admitted, because an earlier version took it', () => {
+  it('are counted also when the answer was not admitted, because an earlier version may have accepted the answer', () => {
     given(screenedPerson).when(wrong('a')).then(counted('a'));
     given(screenedPerson).when({ kind: 'clear-answer', sessionId: 's1', attemptId: 'a' }).then();
   });

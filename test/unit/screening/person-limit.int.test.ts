@@ -290,7 +290,7 @@ describe('an answer', () => {
     expect(vendorAnswers.size).toBe(0);
   });
 
-  it('keeps no place at the vendor when it loses against an answer in another session', async () => {
+  it('gives its place at the vendor back when an answer in another session comes first', async () => {
     const service = aProcess();
     const sessions = [await service.opens(), await service.opens()] as const;
     for (const sessionId of sessions) await service.answers(sessionId, WRONG);
@@ -311,7 +311,7 @@ describe('a right answer', () => {
     expect([await countOf('AnswerCleared'), await survivor.status(sessionId)]).toEqual([1, 'VERIFIED']);
   });
 
-  it('comes too late when the person is locked meanwhile, and closes the session that the lock had left open', async () => {
+  it('comes too late when the person is locked meanwhile, and blocks the session that a dead process had left open', async () => {
     const service = aProcess();
     const [one, two] = [await service.opens(), await service.opens()];
     let release = (): void => undefined;
@@ -455,7 +455,7 @@ describe('a call that waits in its queue while its attempt ends', () => {
     return waits;
   };
 
-  it('is not made when the session was superseded, and its answer is cleared', async () => {
+  it('is not made when newer sessions have ended its session, and its answer is cleared', async () => {
     const service = aProcess();
     const sessionId = await service.opens();
     const taken = await queued(service, () => service.answers(sessionId, WRONG));
@@ -511,7 +511,7 @@ describe('step-ups of one person', () => {
 });
 
 describe('a read-only copy', () => {
-  it('shows a step-up after its time as it was recorded', async () => {
+  it('still shows a step-up as open after its time, because the copy cannot record the end', async () => {
     const sessionId = await aProcess().opens();
     now = new Date(now.getTime() + 7_200_000);
     const copy = aProcess(() => {
@@ -527,7 +527,7 @@ describe('a read-only copy', () => {
 const { ssn: _, ...WITHOUT_SSN } = APPLICANT;
 const AGENT: Applicant = { ...WITHOUT_SSN, userType: 'AGENT', firstName: 'Zoë', lastName: "O'Brien-Straße" };
 
-/** Submissions of one person with another spelling or other details each time. */
+/** Submissions of one person. Each has another spelling or other details. */
 const VARIED: readonly (readonly [what: string, context: CallerContext, applicants: readonly Applicant[]])[] = [
   ...[CONTEXT, LIVE].flatMap((context) => {
     const { environment } = context;
@@ -619,7 +619,7 @@ describe('wrong answers under several names', () => {
     ]);
   });
 
-  it.each([1, 2, 3])('count once under each name when the process dies at count %s', async (diesAt) => {
+  it.each([1, 2, 3])('count once under each name when the process dies before it stores count %s', async (diesAt) => {
     const survivor = aProcess();
     const sessionId = await survivor.opens();
     let counts = 0;
@@ -688,7 +688,7 @@ describe('wrong answers from one client address', () => {
     expect(await answer(22, RIGHT, '203.0.113.1')).toMatchObject({ status: 'VERIFIED' });
   });
 
-  it('count, but right answers and refused answers do not', async () => {
+  it('count towards the limit of the address; right answers and refused answers do not', async () => {
     for (let place = 0; place < 19; place++) await answer(place, WRONG, '203.0.113.1');
     for (let place = 19; place < 22; place++) await answer(place, RIGHT, '203.0.113.1');
     await expect(answer(22, 'x', '203.0.113.1')).rejects.toMatchObject({ code: 'screening.otp_unusable' });

@@ -139,7 +139,7 @@ describe('a verdict on a resend', () => {
 describe('the time at which the recovery job looks at a session', () => {
   const dueAt = (state: SessionState) => [attemptOf(state)?.settleAfter ?? null, expiresAt(state)];
 
-  it('is when its vendor call is to be settled, or else when its step-up ends, or else never', () => {
+  it('is the time to settle its vendor call, else the end of its step-up, else never', () => {
     expect(dueAt(submitted().state)).toEqual([iso(22), null]);
     expect(dueAt(withOtp().state)).toEqual([null, iso(1_800)]);
     expect(dueAt(withOtp().and(otpReceived('one', 100)).state)).toEqual([iso(122), null]);

@@ -100,7 +100,7 @@ describe('the limits of submissions', () => {
     for (let count = 0; count < many; count++) expect(await what()).toBe('ok');
   };
 
-  it('are 30 a minute from one address for one account, and do not hold for servers', async () => {
+  it('are 30 a minute from one address for one account, and do not apply to servers', async () => {
     await times(30, () => submit());
     expect(await submit()).toBe(60);
     expect([
@@ -130,7 +130,7 @@ describe('the limits of submissions', () => {
     expect(await submit({ accountId: 'small', own: 2 })).toBe(60);
   });
 
-  it('make the heaviest callers without a grant wait after 600, but not newcomers, grants and servers', async () => {
+  it('make only the busiest callers wait after 600 a minute, but not newcomers, session grants and servers', async () => {
     let at = 0;
     await times(600, () =>
       submit({ from: `10.0.${Math.floor(at / 24)}.1`, lineage: `lineage-${Math.floor(at++ / 24)}` }),
@@ -205,7 +205,7 @@ describe('the limits of submissions', () => {
     expect(await submit({ phone: '4155550134', from: null })).toBe(HOUR);
   });
 
-  it('let only as many requests reach the vendor at once as may send a code', async () => {
+  it('let at most 6 of many simultaneous requests for one phone reach the vendor', async () => {
     let asked = 0;
     let answer: () => void = () => undefined;
     const vendor = new Promise<void>((resolve) => (answer = resolve));

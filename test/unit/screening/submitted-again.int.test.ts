@@ -204,7 +204,7 @@ describe('a submission', () => {
 
   afterEach(() => store.close());
 
-  it('stores nothing, asks nothing and counts no code while its account has no place left at the vendor', async () => {
+  it('is refused while its account has no place at the vendor: nothing is stored, asked or counted', async () => {
     verdict = { kind: 'confirmed', vendorSession: 'v' };
     externalCalls.full = true;
     for (let time = 0; time < 7; time++)
@@ -215,7 +215,7 @@ describe('a submission', () => {
     expect([await store.readAll(null, 10), calls, begun]).toEqual([[], 0, null]);
   });
 
-  it('gives its place back when the session exists', async () => {
+  it('gives its place at the vendor back when it is repeated', async () => {
     const sessionId = newId();
     verdict = { kind: 'confirmed', vendorSession: 'v' };
     await submit(sessionId);
@@ -253,7 +253,7 @@ describe('a submission', () => {
     expect(calls).toBe(1);
   });
 
-  it('opens the session once, after a process died between the person and the session', async () => {
+  it('opens the session once when a process died between the append for the person and the one for the session', async () => {
     const sessionId = newId();
     verdict = { kind: 'confirmed', vendorSession: 'v' };
     diesAfter = 1;
@@ -266,7 +266,7 @@ describe('a submission', () => {
     expect([calls, externalCalls.admitted.size]).toEqual([1, 0]);
   });
 
-  it("under the id of another person's session is refused, and nothing is stored of the new person", async () => {
+  it("under the id of another person's session is refused, and nothing about the new person is stored", async () => {
     const sessionId = newId();
     verdict = { kind: 'confirmed', vendorSession: 'v' };
     await submit(sessionId);
@@ -285,7 +285,7 @@ describe('a submission', () => {
     expect(calls).toBe(1);
   });
 
-  it('that is repeated is not refused because of itself or its own lock, but another one is', async () => {
+  it('that is repeated is not refused because of itself or its own lock; a submission under another id is refused', async () => {
     const sessionId = newId();
     verdict = { kind: 'confirmed', vendorSession: 'v', duplicateGuard: true };
     await submit(sessionId);
@@ -356,7 +356,7 @@ describe('a submission', () => {
     expect(calls).toBe(2);
   });
 
-  it('opens another session for a grant when the person is verified and the report never came and cannot come', async () => {
+  it('opens another session for a grant when the person is verified, but has no report and cannot get one', async () => {
     verdict = { kind: 'confirmed', vendorSession: 'v' };
     await submit(newId(), APPLICANT, 'grant');
     const isAnother = { code: 'request.forbidden' };

@@ -358,7 +358,7 @@ describe('a registration', () => {
   });
 
   // A person must not pay for a report when the bureau cannot be asked about that person.
-  it('may get a report while its reference is kept and readable, and a failing vault is an error', async () => {
+  it('may get a report only while its reference can be read from the vault; an outage of the vault is an error', async () => {
     const { sessionId, screenings, erases } = await registered({ kind: 'confirmed', vendorSession: 'v' });
     const entry = [...kept.keys()].find((key) => key.endsWith(`screening:${sessionId}`)) ?? '';
     const value = kept.get(entry) ?? '';
@@ -395,7 +395,7 @@ describe('a registration', () => {
     [{ kind: 'unintelligible' }, 'unintelligible', { status: 'ERROR' }],
     [{ kind: 'session-over' }, 'answered', { status: 'EXPIRED' }],
   ] as const)(
-    "that the vendor ends with %j passes on the vendor's reply, without an error of ours",
+    "that the vendor ends with %j passes on the vendor's reply and throws no error",
     async (verdict, end, session) => {
       const refusal = said(422, '{"code":18}', 18);
       const { step } = await registered({ ...verdict, ...refusal } as RegistrationVerdict);
@@ -413,7 +413,7 @@ describe('a registration', () => {
   });
 
   // A failure of the vendor counts neither against the person, nor the address, nor the phone.
-  it('that the vendor refuses unexecuted uses up no limit, also when it is repeated', async () => {
+  it('that the vendor does not execute uses up no limit, however often it happens', async () => {
     const service = harness();
     for (let time = 0; time < 7; time++) {
       vendorSays.push({ kind: 'unavailable' });
@@ -424,7 +424,7 @@ describe('a registration', () => {
     await expect(service.submitsOnPage(newId())).rejects.toMatchObject({ code: 'request.rate_limited' });
   });
 
-  it('that ends meanwhile because it never reached the vendor uses up no limit, also when it is repeated', async () => {
+  it('that the recovery job ends because it never reached the vendor uses up no limit, however often it happens', async () => {
     const service = harness();
     for (let time = 0; time < 7; time++) {
       const sessionId = newId();
@@ -450,8 +450,8 @@ describe('a registration', () => {
     expect([...kept.keys()].filter((key) => key.endsWith(`screening:${sessionId}`))).toEqual([]);
   });
 
-  // One real use is counted first. If a use were given back twice, the limit would allow one more.
-  it('that turns out late never to have reached the vendor uses up no limit, also when it is settled several times', async () => {
+  // One use is counted first. If another use were given back twice, the limit would allow one submission too many.
+  it('that never reached the vendor uses up no limit, also when several recovery jobs find that out', async () => {
     const service = harness();
     const real = async (): Promise<unknown> => {
       limits.endWindows(60);
@@ -504,7 +504,7 @@ describe('a registration', () => {
       throw new Unavailable('the log is away');
     };
 
-    it('cannot read the log uses up no limit when the vendor turns out not to have executed it', async () => {
+    it('cannot read the log uses up no limit when the vendor never executed it', async () => {
       const { submits, settlesLater } = read(isAway);
       for (let time = 0; time < 7; time++) {
         const sessionId = newId();
@@ -513,13 +513,13 @@ describe('a registration', () => {
       }
     });
 
-    it('cannot read the log counts the code that the vendor has sent', async () => {
+    it('cannot read the log still counts the code that the vendor has sent', async () => {
       const { submits } = read(isAway);
       for (const code of ['service.unavailable', 'service.unavailable', 'request.rate_limited'])
         expect(await submits(STEP_UP)).toMatchObject({ code });
     });
 
-    it('reads it as open just before it turns out not to be executed uses up no limit', async () => {
+    it('reads it as open just before the recovery job ends it uses up no limit', async () => {
       const { submits } = read(async (load, settles) => {
         const loaded = await load();
         await settles();
@@ -530,7 +530,7 @@ describe('a registration', () => {
     });
   });
 
-  it('finds the newest session that was paid in vain, also before its person has it', async () => {
+  it("finds the paid session of the same person that cannot get a report, also before the person's stream has the new session", async () => {
     const { sessionId, screenings, aggregates } = await registered({ kind: 'confirmed', vendorSession: 'v' });
     const payment = { transactionId: 'txn_1', ordinal: 0, observation: 1, status: 'SUCCEEDED' } as const;
     await screenings.paymentProgressed(sessionId, payment, SERVER);
@@ -592,7 +592,7 @@ describe('a registration', () => {
       expect(asked).toEqual([['register', { ...RENTER, phoneNumber: '4155550134' }]]);
     });
 
-    it('is EXPIRED when the vendor does not take it then either, and its end is unavailable', async () => {
+    it('is EXPIRED and ends as unavailable when the vendor is unavailable to the recovery job too', async () => {
       const { settles, latest } = await left();
       vendorSays.push({ kind: 'unavailable' });
       await settles();
@@ -692,7 +692,7 @@ describe('a registration', () => {
     ]);
   });
 
-  it('counts against account and person, not against the address, and its code counts against the phone', async () => {
+  it('counts against the account and the person, not against an address; its code counts against the phone', async () => {
     await registered({ kind: 'confirmed', vendorSession: 'v' });
     await registered({ kind: 'confirmed', vendorSession: 'v' });
     await registered(STEP_UP);
@@ -741,7 +741,7 @@ describe('a registration', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('stores nothing when it is admitted or withdrawn', async () => {
+  it('stores nothing when it is only admitted and then withdrawn', async () => {
     const { verifications } = harness();
     const admitted = await verifications.admit(newId(), PARTY, RENTER, SERVER);
     expect(await store.readAll(null, 10)).toEqual([]);
@@ -814,7 +814,7 @@ describe('an answer', () => {
     const { identity, credit, income } = FIRST_CHOICE;
     expect(await screenings.reference(sessionId, 'identity')).toEqual({ vendor: identity, token: 'user-token' });
     expect(await screenings.reference(sessionId, 'credit')).toEqual({ vendor: credit, token: 'user-token' });
-    // This vendor takes no tokens of the identity vendor.
+    // The income vendor accepts no tokens of the identity vendor.
     expect(await screenings.reference(sessionId, 'income')).toEqual({ vendor: income, token: null });
   });
 
@@ -857,7 +857,7 @@ describe('an answer', () => {
     },
   );
 
-  it('that is wrong leaves the session open, and the third blocks session and person before another can reach the vendor', async () => {
+  it('that is wrong leaves the session open; the third blocks the session and the person, and the next does not reach the vendor', async () => {
     const { sessionId, verifications } = await registered(STEP_UP);
     vendorSays.push(WRONG, WRONG, { ...WRONG, ...said(423, '{"locked":true}') });
     const answer = () => verifications.answer(sessionId, newId(), { method: 'otp', code: '000000' }, SERVER);
@@ -959,7 +959,7 @@ describe('an answer', () => {
     expect(await screenings.reference(sessionId, 'identity')).toMatchObject({ token: 'user-token' });
   });
 
-  it('that is repeated under its id is not judged again, and gets the first reply', async () => {
+  it('that is repeated under its id is not judged again, and gets the first reply while that reply is the newest', async () => {
     const { sessionId, verifications } = await registered(STEP_UP);
     vendorSays.push(WRONG, RIGHT);
     const [first, second] = [newId(), newId()];
@@ -998,7 +998,7 @@ describe('an answer', () => {
 });
 
 describe('an answer', () => {
-  it('that turns out late never to have reached the vendor does not count as a wrong one of its address', async () => {
+  it('that never reached the vendor does not count as a wrong answer of its address', async () => {
     const service = harness();
     vendorSays.push(STEP_UP);
     const { sessionId } = await service.submitsOnPage(newId());
@@ -1016,7 +1016,7 @@ describe('an answer', () => {
 });
 
 describe('another code', () => {
-  it('that turns out late never to have been requested does not count against the phone', async () => {
+  it('that the vendor never sent does not count against the phone', async () => {
     const { sessionId, verifications, settles } = await registered(STEP_UP);
     const resend = () => verifications.answer(sessionId, newId(), { method: 'resend' }, SERVER);
     for (let time = 0; time < 4; time++) {
@@ -1046,7 +1046,7 @@ describe('another code', () => {
 });
 
 describe('the kept reply', () => {
-  it('is in the vault before the log has the verdict, and only the newest of a session is kept', async () => {
+  it('is in the vault before the log has the verdict, and the vault keeps only the newest reply of a session', async () => {
     const { sessionId, verifications } = await registered(STEP_UP);
     vendorSays.push(WRONG);
     const { append } = store;
@@ -1061,7 +1061,7 @@ describe('the kept reply', () => {
     expect([...kept.keys()].filter((entry) => entry.includes('vendor-reply'))).toHaveLength(1);
   });
 
-  it('is not returned before the log has the verdict, but after the recovery job has recorded it', async () => {
+  it('is not returned before the log has the verdict, and is returned after the recovery job has recorded the verdict', async () => {
     const { sessionId, verifications, settles } = await registered(STEP_UP);
     vendorSays.push(RIGHT);
     const { appendTogether } = store;
@@ -1217,7 +1217,7 @@ function replyOf(sessionId: string): string | undefined {
 describe('a person who re-authenticates', () => {
   const limit = { attemptsAllowed: 3, lockSeconds: 86_400 };
 
-  it('has one count with the sessions: one wrong answer there and two here lock both', async () => {
+  it('shares the count of wrong answers with the sessions: one in a session and two here lock the person and the session', async () => {
     const first = await registered({ kind: 'confirmed', vendorSession: 'known' });
     const { sessionId, verifications, persons, answers } = await registered(STEP_UP);
     vendorSays.push(WRONG);
@@ -1239,7 +1239,7 @@ describe('a person who re-authenticates', () => {
     expect(events.filter(({ type }) => type === 'WrongAnswerCounted')).toHaveLength(3);
   });
 
-  it('has a name from the token, which is the same without the session, but differs in another environment', async () => {
+  it('gets a name from the token, which does not depend on the session but on the environment', async () => {
     const { sessionId, persons } = await registered({ kind: 'confirmed', vendorSession: 'known' });
     const [personId, ssn, named] = await persons.idsOf(sessionId, 'known', SERVER);
     expect(await persons.idsOf(null, 'known', SERVER)).toEqual([named]);
@@ -1247,7 +1247,7 @@ describe('a person who re-authenticates', () => {
     expect(new Set([personId, ssn, named]).size).toBe(3);
   });
 
-  it('has the newest token as reference, for the identity vendor and those that take its tokens, until the erasure', async () => {
+  it('has the newest token as the reference at every vendor that accepts it, until the erasure', async () => {
     const { sessionId, persons, screenings, erases } = await registered({ kind: 'confirmed', vendorSession: 'known' });
     await persons.keepToken(sessionId, 'renewed');
     expect(await screenings.reference(sessionId, 'identity')).toMatchObject({ token: 'renewed' });
@@ -1257,7 +1257,7 @@ describe('a person who re-authenticates', () => {
     expect(await screenings.reference(sessionId, 'identity')).toBeNull();
   });
 
-  it('gets codes that count against the phone of the session, together with all other codes to it', async () => {
+  it('gets codes that count against the phone of the session, like every other code to that phone', async () => {
     const { sessionId, persons } = await registered(STEP_UP);
     const codes = await persons.codesTo(sessionId, ['person', 'named'], SERVER);
     await limits.admit(codes);
@@ -1265,7 +1265,7 @@ describe('a person who re-authenticates', () => {
     await limits.admit(await persons.codesTo(null, ['named'], SERVER));
   });
 
-  it('gets the admission under one name given back when another name is locked', async () => {
+  it('is refused while one of the names is locked, and the answers refused then use up no attempt under the other names', async () => {
     const { sessionId, persons, answers } = await registered({ kind: 'confirmed', vendorSession: 'known' });
     const ids = await persons.idsOf(sessionId, 'known', SERVER);
     const answer = { holderId: PARTY, attemptId: newId(), limit, context: SERVER };
@@ -1331,7 +1331,7 @@ describe('a process that dies while it registers a party', () => {
     },
   );
 
-  it('after the session is opened leaves it to the recovery job, which ends it if the vendor was never asked', async () => {
+  it('after it has opened the session leaves the session to the recovery job, which ends it if the vendor was never asked', async () => {
     await expect(harness(new Workers(), dyingAfter('VerificationRequested')).registersParty('body')).rejects.toThrow(
       'died',
     );

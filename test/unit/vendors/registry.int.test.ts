@@ -27,7 +27,7 @@ describe('the vendor registry', () => {
     await registry.close();
   });
 
-  it('never gives test traffic a live vendor, and without a sandbox gives it none', async () => {
+  it('gives test traffic no live vendor, and no vendor at all without a sandbox', async () => {
     const registry = await opened(readConfig(env, { vendors: found }).vendors.byId);
     expect(registry.of('identity', { environment: 'live' })).not.toBeNull();
     expect(registry.of('identity', { environment: 'test' })).toBeNull();

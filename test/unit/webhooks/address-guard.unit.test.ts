@@ -315,7 +315,7 @@ describe('a name whose addresses change', () => {
   const answering = (answers: (readonly string[])[]) => async (): Promise<{ address: string }[]> =>
     (answers.shift() ?? []).map((address) => ({ address }));
 
-  test('is judged by each answer, and only a good one is remembered', async () => {
+  test('is judged by each answer of the resolver, and only a good answer is remembered', async () => {
     const names = new CheckedNames(
       new AddressGuard([]),
       60_000,
@@ -325,13 +325,13 @@ describe('a name whose addresses change', () => {
     expect(await names.addressesOf('hooks.example.com')).toBe('not-public');
     expect(await names.addressesOf('hooks.example.com')).toBe('not-found');
     expect(await names.addressesOf('hooks.example.com')).toEqual([PUBLIC, '2606:4700::1111']);
-    // The checked answer is returned, not the resolver's newest one.
+    // The remembered answer is returned. The resolver is not asked again.
     expect(await names.addressesOf('hooks.example.com')).toEqual([PUBLIC, '2606:4700::1111']);
     names.failed('hooks.example.com', PUBLIC);
     expect(await names.addressesOf('hooks.example.com')).toBe('not-public');
   });
 
-  test('has its failed addresses last, the one that failed first before the others', async () => {
+  test('has its failed addresses last, in the order of their failures', async () => {
     const [first, second, third] = [PUBLIC, '93.184.216.35', '2606:4700::1111'];
     const names = new CheckedNames(new AddressGuard([]), 60_000, async () =>
       [third, first, second].map((address) => ({ address })),

@@ -82,7 +82,7 @@ describe('scheduling', () => {
 });
 
 describe('an attempt', () => {
-  it('is due from its time on, until the delivery has ended', () => {
+  it('is due from its planned time until the delivery has ended', () => {
     expect(due(scheduled(), 0)).toEqual(['ladder']);
     const once = climb(scheduled(), 1);
     expect([due(once, 60), due(once, 61)]).toEqual([[], ['ladder']]);
@@ -110,7 +110,7 @@ describe('an attempt', () => {
 describe('an attempt that an earlier release had started', () => {
   const begun = given(delivery, { type: 'DeliveryScheduled', data: SCHEDULED } as DeliveryEvent, started(1));
 
-  it('and ended is read as one attempt', () => {
+  it('and ended counts as one attempt', () => {
     const failed = given(delivery, { type: 'DeliveryScheduled', data: SCHEDULED } as DeliveryEvent, started(1), {
       type: 'DeliveryAttemptFailed',
       data: { attempt: 1, ...DOWN, nextAttemptAt: iso(61) },
@@ -252,7 +252,7 @@ describe('redelivery by hand', () => {
     expect(seen(asked.when(record(attempt, OK, 100_001, again)).decided).status).toBe('succeeded');
   });
 
-  it('is refused within 60 seconds of the one before, with the time to wait', () => {
+  it('is refused within 60 seconds of the last redelivery, with the time to wait', () => {
     const asked = climb(scheduled(), 1, OK).when(redeliver(100)).decided;
     asked.when(redeliver(100)).thenRefused('webhook.redelivery_too_soon', { retryAfterSeconds: 60 });
     asked.when(redeliver(130.5)).thenRefused('webhook.redelivery_too_soon', { retryAfterSeconds: 30 });
@@ -305,8 +305,8 @@ describe('canceling', () => {
       over.when(canceling()).then();
   });
 
-  // Otherwise the recovery job would look at the delivery for ever, without an effect.
-  it('ends a waiting redelivery, also of a delivery that has ended, which keeps its status', () => {
+  // A redelivery that stays would make the recovery job look at the delivery for ever.
+  it('ends a waiting redelivery; a delivery that has ended keeps its status', () => {
     const waiting = climb(scheduled(), 1, OK).when(redeliver(10)).decided;
     const ended = waiting.when(canceling()).then({ type: 'DeliveryCanceled', data: { cause: 'ENDPOINT_DELETED' } });
     expect([seen(ended).status, dueAt(seen(ended)), due(ended, 10)]).toEqual(['succeeded', null, []]);

@@ -274,13 +274,13 @@ describe('health', () => {
   });
 
   // The clock of a host may be behind, or may have been set back.
-  it('counts failures after a success by their place in the log, whatever the clocks say, and counts any success', () => {
+  it('counts the failures that the log has after a success, whatever the clocks say, and any success counts', () => {
     const recovered = failing().when(delivered('d', 10)).decided;
     expect(current(recovered.when(exhausted('e', 9, 1)).decided)).toMatchObject({ consecutiveFailures: 1 });
     expect(current(failing().when(delivered('z', 2)).decided)).toMatchObject({ status: 'active' });
   });
 
-  it('is disabled once its time passes without a success, and not before', () => {
+  it('is disabled when its time is over without a success, and not before', () => {
     failing()
       .when({ kind: 'disable-overdue', now: at(4 + 259_200 - 0.001) })
       .then();

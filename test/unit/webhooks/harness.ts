@@ -392,7 +392,7 @@ export class WebhookHarness {
     return new CheckDeliveriesHandler(store, this.publications(store), this.checkpoints, observer).execute();
   }
 
-  /** Moves the checkpoint of the handler of published events to this place. */
+  /** Sets the checkpoint of the handler of published events to this place. */
   async passes(place: string): Promise<void> {
     const { name } = this.publications();
     await this.checkpoints.take(name, 'handler', 60_000);
