@@ -34,7 +34,7 @@ const OPERATOR = {
 } as const;
 const PUBLISHABLE: KeyUse = { kind: 'publishable', allowedOrigins: ['https://app.example.test'], perMinute: null };
 
-/** acme verifies identities and gives reports only on those people. idv and voie are present as usual. */
+/** acme verifies identities, and gives reports only on people that it has verified. idv and voie are installed as usual. */
 class PlayedVendors extends Vendors {
   override offering(capability: string): readonly string[] {
     return capability === 'income' ? ['voie'] : ['acme', 'idv'];
@@ -108,7 +108,7 @@ describe('the directories of accounts and keys', () => {
     expect(await accounts.find(accountId)).toMatchObject({ feeCents: 100, consumerPays: false });
   });
 
-  it('read the parent of an account and the facts of a key from the log, whatever Redis has', async () => {
+  it('read the parent of an account and the facts of a key from the log, whatever Redis holds', async () => {
     const [owner, stranger] = [await open(), await open()];
     const { keyId, key } = await issue(stranger, PUBLISHABLE);
     const client = redis.client();
@@ -130,7 +130,7 @@ describe('the directories of accounts and keys', () => {
     expect(await accounts.find(id)).not.toBeNull();
   });
 
-  it('give an account the default vendors until it chooses others, which this installation must have', async () => {
+  it('give an account the default vendors until it chooses others, and refuse vendors that are not installed', async () => {
     const accountId = await open();
     const vendorsOf = async (id: string): Promise<unknown> => (await accounts.read(id))?.vendors;
     expect(await vendorsOf(accountId)).toEqual({ identity: 'idv', credit: 'idv', income: 'voie' });

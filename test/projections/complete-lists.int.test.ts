@@ -48,7 +48,7 @@ describe('a complete list', () => {
     return ids;
   }
 
-  it('is empty when the log is empty, whatever Redis has', async () => {
+  it('is empty when the log is empty, whatever Redis holds', async () => {
     await appendParcels(1);
     await project();
     await log.close();

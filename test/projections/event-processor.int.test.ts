@@ -70,7 +70,7 @@ describe('an event handler', () => {
   const everyType = async (): Promise<ReadonlySet<string>> =>
     new Set((await log.store.readAll(null, Infinity)).map(({ type }) => type));
 
-  it('runs inline on just appended events when it is marked so, and the subscription repeats a failure', async () => {
+  it('runs right after an append when it is marked as inline, and the subscription repeats a failure', async () => {
     const eventProcessor = new EventProcessor(log.store, new RedisHandlerCheckpoints(redis), told);
     processors.push(eventProcessor);
     const handled: string[] = [];
@@ -167,7 +167,7 @@ describe('an event handler', () => {
     expect(new Set(seen)).toEqual(new Set(ids));
   });
 
-  it('runs in one process at a time, and another takes over from a stopped one', async () => {
+  it('runs in one process at a time, and another process takes over when that one stops', async () => {
     await appendSome(1);
     const types = await everyType();
     const first = start(types);
@@ -194,7 +194,7 @@ describe('an event handler', () => {
     expect(seen.slice(2)).toEqual(seen.slice(0, 2));
   });
 
-  it('reports a place beyond the end of the log, and starts again', async () => {
+  it('reports a place beyond the end of the log, and starts again from the beginning', async () => {
     const ids = await appendSome(2);
     const checkpoints = new RedisHandlerCheckpoints(redis);
     await checkpoints.take(name, 'before', 60_000);
@@ -222,7 +222,7 @@ describe('an event handler', () => {
     expect([await placeBecomes('99999999999999999999'), told.foreigners]).toEqual([null, [name]]);
   });
 
-  it('saves nothing when another process holds it', async () => {
+  it('saves nothing when another process holds the handler', async () => {
     const checkpoints = new RedisHandlerCheckpoints(redis);
     const take = (holder: string) => checkpoints.take(name, holder, 60_000);
     const save = (holder: string, place: string) => checkpoints.save(name, holder, place, 60_000);

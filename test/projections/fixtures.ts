@@ -182,7 +182,7 @@ export const QUICK: ProjectorOptions = {
   watchIntervalMs: 20,
 };
 
-/** Rebuilds projections by the holders of their leases, and returns the reports in order. Fails when a projection cannot read an event. */
+/** Asks the holders of the leases to rebuild projections, and returns the reports in order. Fails when a projection cannot read an event. */
 export async function rebuild(
   events: EventStore,
   store: ProjectionStore,

@@ -5,8 +5,8 @@ import { GenerationWriter } from '../../src/platform/subscriptions/generation-wr
 import type { EventStore } from '../../src/ports/event-store.js';
 import type { AnyProjection, Commit, ProjectionStore } from '../../src/ports/projection-store.js';
 
-it('forgets streams beyond its limit, and reads them again when they get events', async () => {
-  // The limit is less than three of these.
+it('a writer forgets streams beyond its limit, and reads them again when they get events', async () => {
+  // The limit has less room than three streams with this text need.
   const text = 'x'.repeat(2 ** 20);
   const projection = {
     name: 'large',
@@ -42,6 +42,6 @@ it('forgets streams beyond its limit, and reads them again when they get events'
     await writer.commit(null, { idle: false });
   }
   expect([...stored.values()]).toEqual(streams.map(() => ({ revision: 2, seen: 3 })));
-  // The most recently used streams were still remembered.
+  // The writer still remembered the streams that it had used last.
   expect(read).toHaveLength(6);
 });

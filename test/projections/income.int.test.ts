@@ -385,7 +385,7 @@ describe('income sessions', () => {
     return translated.flatMap((event) => (event ? [{ type: event.type, ...event.data }] : []));
   }
 
-  it('completes by payroll with one report, one event and the matching status', async () => {
+  it('complete by payroll with one report, one event and the matching status', async () => {
     const id = await process().open();
     const { createdAt } = await statusOf(id);
     expect(await viewOf(id)).toEqual({
@@ -420,7 +420,7 @@ describe('income sessions', () => {
     expect(await vault.get(subject, reportEntry(id))).not.toBeNull();
   });
 
-  it('falls back from payroll to banking without a published event', async () => {
+  it('fall back from payroll to banking without a published event', async () => {
     vendor.outcomes.PAYROLL = NO_MATCH;
     const screening = screenings.add();
     const id = await process().open({ screeningSessionId: screening.sessionId });
@@ -449,7 +449,7 @@ describe('income sessions', () => {
   });
 
   it.each(['NO_MATCH', 'VENDOR_ERROR'] as const)(
-    'fails once with the reason %s when every route has failed',
+    'fail once with the reason %s when every route has failed',
     async (reason) => {
       vendor.outcomes = { PAYROLL: NO_MATCH, BANKING: { kind: 'failed', reason } };
       const id = await process().open();
@@ -463,7 +463,7 @@ describe('income sessions', () => {
     },
   );
 
-  it("goes to the vendor of its screening with that vendor's reference, whatever the account has chosen since", async () => {
+  it("go to the vendor of their screening with that vendor's reference, whatever the account has chosen since", async () => {
     vendor.outcomes.PAYROLL = NO_MATCH;
     const { sessionId } = screenings.add({ vendors: { ...FIRST_CHOICE, income: 'acme' } });
     const id = await process().open({ screeningSessionId: sessionId });
@@ -476,7 +476,7 @@ describe('income sessions', () => {
     expect(new Set(vendor.vendors)).toEqual(new Set(['acme']));
   });
 
-  it("goes to the account's vendor when it has no screening, and stays there", async () => {
+  it("go to the account's vendor when they have no screening, and stay there", async () => {
     accounts.vendors = { ...FIRST_CHOICE, income: 'acme' };
     const id = await process().open();
     accounts.vendors = FIRST_CHOICE;
@@ -488,14 +488,14 @@ describe('income sessions', () => {
     ]);
   });
 
-  it('begins without a reference when its vendor cannot use sessions of the identity vendor', async () => {
+  it('begin without a reference when their vendor cannot use sessions of the identity vendor', async () => {
     const { sessionId } = screenings.add({ vendors: { ...FIRST_CHOICE, income: 'begins-without' } });
     await process().open({ screeningSessionId: sessionId });
     expect(vendor.begun).toEqual([{ route: 'PAYROLL', vendor: 'begins-without', person: null }]);
   });
 
   it.each([{ kind: 'unavailable' }, { kind: 'timed-out' }, { kind: 'unintelligible' }] as const)(
-    'a vendor that is $kind does not fail the session, and the inquiry begins when the vendor is back',
+    'do not fail when a vendor is $kind, and the inquiry begins when the vendor is back',
     async (trouble) => {
       vendor.trouble = trouble;
       const id = await process().open();
@@ -515,7 +515,7 @@ describe('income sessions', () => {
     },
   );
 
-  it('waits half an hour for an outcome with fewer than a hundred requests to the vendor, and publishes nothing at the end', async () => {
+  it('end as EXPIRED after half an hour without an outcome, after fewer than a hundred requests, and publish nothing', async () => {
     vendor.outcomes.PAYROLL = { kind: 'in-progress' };
     const id = await process().open();
     const opened = Date.parse((await statusOf(id)).createdAt);
@@ -530,21 +530,21 @@ describe('income sessions', () => {
     expect(await published(id)).toEqual([]);
   });
 
-  it('finds a report that became ready during a longer outage of the service', async () => {
+  it('find a report that became ready during a longer outage of the service', async () => {
     const id = await process().open();
     clock.time += 7_200_000;
     await process().settle(id);
     expect((await statusOf(id)).status).toBe('COMPLETED');
   });
 
-  it('is not asked about before it is due', async () => {
+  it('cause no request to the vendor before they are due', async () => {
     const id = await process().open();
     const { asked } = vendor;
     await process().settle(id);
     expect(vendor.asked).toBe(asked);
   });
 
-  it('stays the same session when it is opened again with the same id', async () => {
+  it('stay the same when they are opened again with the same id', async () => {
     const id = newId();
     await process().open({}, contextOf(), id);
     expect(await process().open({}, contextOf(), id)).toBe(id);
@@ -612,14 +612,14 @@ describe('income sessions', () => {
       return process(undefined, await calls.caller({ timeoutMs: 60_000, share }));
     }
 
-    it('is begun by a worker before the opening is answered, and leaves nothing in Redis', async () => {
+    it('are begun by a worker before the opening is answered, and leave nothing in Redis', async () => {
       const id = await (await serving()).open();
       expect(await eventsOf(id)).toEqual(['IncomeSessionOpened', 'RouteRequested', 'RouteStarted']);
       expect((await statusOf(id)).status).toBe('IN_PROGRESS');
       expect(await (await calls.connection()).keys('sealed:*')).toEqual([]);
     });
 
-    it('asks the vendor later when no worker can ask it now', async () => {
+    it('begin later when no worker can ask the vendor now', async () => {
       const api = await serving();
       await calls.server.kill9();
       const id = await api.open();
@@ -630,7 +630,7 @@ describe('income sessions', () => {
       expect((await statusOf(id)).status).toBe('COMPLETED');
     });
 
-    it('leaves places to other accounts, however many sessions of one account hang', async () => {
+    it('leave places to other accounts, however many sessions of one account hang', async () => {
       const api = await serving(2);
       vendor.hanging = 2;
       const refused: string[] = [];
@@ -646,7 +646,7 @@ describe('income sessions', () => {
       expect(await eventsOf(await api.open({}, contextOf(CHILD)))).toContain('RouteStarted');
     });
 
-    it('gives its place back when it is opened again', async () => {
+    it('give their place back when they are opened again', async () => {
       const api = await serving(1);
       const id = newId();
       for (let time = 0; time < 3; time++) await api.open({}, contextOf(), id);
@@ -654,7 +654,7 @@ describe('income sessions', () => {
     });
   });
 
-  it('two processes that ask at the same time record one outcome', async () => {
+  it('record one outcome when several processes ask at the same time', async () => {
     const id = await process().open();
     clock.time += 5_000;
     await Promise.all(Array.from({ length: 8 }, () => process().settle(id)));
@@ -667,7 +667,7 @@ describe('income sessions', () => {
   });
 
   it.each([true, false])(
-    'moves the details of its grant to the person, whatever process dies on the way (linked to a screening: %s)',
+    'move the details of their grant to the person, wherever a process dies on the way (linked to a screening: %s)',
     async (linked) => {
       const minting = new IssueGrantHandler(
         new AggregateStore(store, readModels, clock, { appendConflict: () => undefined }),
@@ -741,7 +741,7 @@ describe('income sessions', () => {
     });
   });
 
-  it('refuses live traffic that may not reach vendors', async () => {
+  it('refuse live traffic that may not reach vendors', async () => {
     expect(await refused(process().open({}, contextOf(DEMO, 'live')))).toBe('account.not_live');
     expect(await refused(process().open({}, contextOf(newId())))).toBe('request.unauthenticated');
     expect(vendor.asked).toBe(0);
@@ -860,7 +860,7 @@ describe('income sessions', () => {
     });
 
     it.each(['before', 'after'] as const)(
-      'is finished by the next run when a run dies %s any one of its effects, and is never recorded too early',
+      'is finished by the next run when a run dies %s any one of its effects, and is not recorded before the vault has erased',
       async (when) => {
         for (let effect = 0; ; effect++) {
           const id = await process().open();
@@ -882,7 +882,7 @@ describe('income sessions', () => {
             'request.not_found',
           ]);
           if (!died) {
-            // The two effects are one in the vault and one in the log.
+            // The erasure has two effects: one in the vault, and one in the log.
             expect(effect).toBe(2);
             break;
           }
@@ -890,7 +890,7 @@ describe('income sessions', () => {
       },
     );
 
-    it('leaves no report behind when the outcome is being asked for at the same time', async () => {
+    it('leaves no report behind when another process asks for the outcome at the same time', async () => {
       const id = await process().open();
       clock.time += 5_000;
       await Promise.all([process().settle(id), process().erase(id), process().settle(id), process().erase(id)]);
@@ -993,7 +993,7 @@ describe('income sessions', () => {
       await process().erase(id);
       expect(await replayed(id)).toEqual(await statusOf(id));
       expect(await replayed(id)).toEqual(await replayed(id));
-      // The subscription delivers events again that were applied at once, and the document must not go back.
+      // The subscription delivers again the events that were applied at once. The document must not go back.
       const history = await store.readStream(`income-${id}`);
       await readModels.applyNow(history.slice(0, 3));
       await readModels.applyNow(history);

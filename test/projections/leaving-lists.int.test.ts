@@ -1,4 +1,4 @@
-// A projection with unbounded lists keeps only recent documents in them. A document that has left is found by its id, may continue, and is rebuilt as
+// Lists that would grow for ever keep only recent documents. A document that has left is found by its id, may continue, and is rebuilt as
 // before.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { RedisProjectionStore } from '../../src/adapters/read-models/redis-projection-store.js';
@@ -22,7 +22,7 @@ import {
   storedLines,
 } from './fixtures.js';
 
-/** Documents leave these lists, except for the one with the most stamps. */
+/** Documents leave these lists after thirty days. The one with the most stamps of its account stays. */
 const cards: Projection<Parcel> = {
   ...parcels,
   name: 'cards',
@@ -144,7 +144,7 @@ describe('a projection that lists documents for thirty days', () => {
     expect(await cardsIn(listOf({ account: 'many' }))).toEqual([]);
   });
 
-  it('shows no difference after a rebuild, whichever generation has removed them', async () => {
+  it('shows no difference after a rebuild, whichever generation has removed the old documents', async () => {
     await project(log.store, store, [earlier]);
     for (let round = 0; round < 2; round++)
       expect(await rebuild(log.store, store, [cards])).toMatchObject([{ differences: [] }]);

@@ -97,13 +97,13 @@ describe('the projection store in Redis', () => {
       expect(await store.checkpoint(parcels, 1)).toEqual({ position: 'p1', log: 'first' });
     });
 
-    it('is refused a second time, and changes nothing', async () => {
+    it('is refused when it is repeated, and changes nothing', async () => {
       await take(commit(null, 'p1', 0));
       expect(await take(commit(null, 'p1', 5))).toBe('moved');
       expect(await stored()).toEqual([0, 'p1']);
     });
 
-    it('is refused after a gap, and changes nothing', async () => {
+    it('is refused when its events do not follow the checkpoint, and changes nothing', async () => {
       await take(commit(null, 'p1', 0));
       expect(await take(commit('p2', 'p3', 5))).toBe('moved');
       expect(await stored()).toEqual([0, 'p1']);
@@ -180,7 +180,7 @@ describe('the projection store in Redis', () => {
   });
 
   describe('generations', () => {
-    it('replace each other completely when the new one is not behind', async () => {
+    it('replace each other completely when the new generation is not behind', async () => {
       await take(commit(null, 'p5', 0));
       await store.beginGeneration(parcels, 'test', 2, true);
       await take(commit(null, 'p4', 3), 'test', 2);
@@ -201,34 +201,37 @@ describe('the projection store in Redis', () => {
     it.each([
       ['its first', []],
       ['its last', ['{parcels:v1}:building:lines', '{parcels:v1}:building:entries']],
-    ])('are promoted completely when %s entry is added or removed at the same time', async (_, emptied) => {
-      await store.beginGeneration(parcels, 'test', 2, true);
-      const [other, client] = [store, server.client()];
-      if (emptied.length > 0) await take(commit(null, 'p1', 0), 'test', 2);
-      store = new RedisProjectionStore(client);
-      const exists = client.exists.bind(client) as (key: string) => Promise<number>;
-      const asked = jest.spyOn(client, 'exists').mockImplementation(async (key) => {
-        const found = await exists(String(key));
-        if (String(key).endsWith('entries')) {
-          if (emptied.length > 0) await redis.del(...emptied);
-          else await other.commit(parcels, 'test', 2, commit(null, 'p1', 0));
-        }
-        return found;
-      });
-      expect(await store.promote(parcels, 'test', 'p1', report(2))).toBe('behind');
-      expect(await store.generations(parcels)).toEqual({ live: 1, building: 2 });
-      asked.mockRestore();
-      expect(await store.promote(parcels, 'test', 'p1', report(2))).toBe('promoted');
-      expect([...(await storedLines(redis, parcels)).keys()]).toEqual(emptied.length > 0 ? [] : [id]);
-      expect(await redis.keys('{parcels:v1}:building:*')).toEqual([]);
-    });
+    ])(
+      'are promoted only when complete, also when %s entry is added or removed during the promotion',
+      async (_, emptied) => {
+        await store.beginGeneration(parcels, 'test', 2, true);
+        const [other, client] = [store, server.client()];
+        if (emptied.length > 0) await take(commit(null, 'p1', 0), 'test', 2);
+        store = new RedisProjectionStore(client);
+        const exists = client.exists.bind(client) as (key: string) => Promise<number>;
+        const asked = jest.spyOn(client, 'exists').mockImplementation(async (key) => {
+          const found = await exists(String(key));
+          if (String(key).endsWith('entries')) {
+            if (emptied.length > 0) await redis.del(...emptied);
+            else await other.commit(parcels, 'test', 2, commit(null, 'p1', 0));
+          }
+          return found;
+        });
+        expect(await store.promote(parcels, 'test', 'p1', report(2))).toBe('behind');
+        expect(await store.generations(parcels)).toEqual({ live: 1, building: 2 });
+        asked.mockRestore();
+        expect(await store.promote(parcels, 'test', 'p1', report(2))).toBe('promoted');
+        expect([...(await storedLines(redis, parcels)).keys()]).toEqual(emptied.length > 0 ? [] : [id]);
+        expect(await redis.keys('{parcels:v1}:building:*')).toEqual([]);
+      },
+    );
 
     it('are promoted only under their own number', async () => {
       await store.beginGeneration(parcels, 'test', 3, true);
       expect(await store.promote(parcels, 'test', 'p1', report(2))).toBe('fenced');
     });
 
-    it('are removed at once when they are not to be kept', async () => {
+    it('are removed at once when the next generation begins and they need not be kept', async () => {
       await take(commit(null, 'p1', 0));
       await store.beginGeneration(parcels, 'test', 2, false);
       expect(await store.generations(parcels)).toEqual({ live: null, building: 2 });
@@ -256,7 +259,7 @@ describe('the projection store in Redis', () => {
   describe('comparing generations', () => {
     beforeEach(() => store.beginGeneration(parcels, 'test', 2, true));
 
-    /** Compares documents that are ahead on one side again after a short pause. */
+    /** Waits a moment, and then compares again the documents that are ahead on one side. */
     const impatient = (): RedisProjectionStore => new RedisProjectionStore(server.client(), new SystemClock(), 5);
 
     it('lists differing documents and index entries, whatever the order of the writes', async () => {

@@ -109,7 +109,7 @@ describe('the projector', () => {
     await caughtUp(parcels, weights);
   });
 
-  it('builds from the start of the log the same lists and due times as step by step', async () => {
+  it('builds the same lists and due times in a rebuild as event by event', async () => {
     start();
     for (let round = 0; round < 10; round++) await appendParcels(20);
     await caughtUp(parcels, weights);
@@ -120,7 +120,7 @@ describe('the projector', () => {
     expect([await liveContents(redis, parcels), await liveContents(redis, weights)]).toEqual(live);
   });
 
-  it('builds the same when it reads a part of the log twice', async () => {
+  it('builds the same read models when it reads a part of the log twice', async () => {
     await appendParcels(100);
     const first = start();
     await caughtUp(parcels, weights);
@@ -348,7 +348,7 @@ describe('the projector', () => {
   });
 
   describe('a rebuild', () => {
-    it('loses no write and lists none late, while other processes write and read', async () => {
+    it('loses no write while other processes write and read, and a complete list has each write at once', async () => {
       await appendParcels(300);
       start();
       await caughtUp(parcels, weights);
@@ -376,7 +376,7 @@ describe('the projector', () => {
         let seen = 0;
         while (rebuilding) {
           await append(log.store, id, stamped());
-          // A list has the event once the projector has reached it, and keeps it.
+          // A list has the event as soon as the projector has reached it, and does not lose the event later.
           const revision = (await listed(reader, id, 'account=impatient'))?.revision ?? 0;
           expect(revision).toBeGreaterThanOrEqual(seen);
           seen = revision;
@@ -524,7 +524,7 @@ describe('the projector', () => {
       await caughtUp(parcels);
     });
 
-    it('writes one projection after another, so that readers of Redis wait for one step only', async () => {
+    it('writes one projection at a time, so that readers of Redis wait for one step only', async () => {
       await appendParcels(300);
       let writing = 0;
       let most = 0;
@@ -554,7 +554,7 @@ describe('the projector', () => {
         }
       }
       const without: AnyProjection = { ...weights, name: 'without', category: 'without' };
-      // This is longer than the build, so only commits move the checkpoint of the one without events.
+      // The interval is longer than the build. Only commits can therefore move the checkpoint of the projection without events.
       const rarely = { ...QUICK, leaseMs: 60_000, intervalMs: 20_000 };
       start([parcels, weights, without], log.store, rarely, new Watched(server.client()));
       await until('all are built', () => told.reports.length === 3);

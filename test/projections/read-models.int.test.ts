@@ -109,7 +109,7 @@ describe('the read models in Redis', () => {
       expect(await server.client().pttl(`{parcels:v1}:document:${id}`)).toBeGreaterThan(0);
     });
 
-    it('return the state from the log when the log is available, whatever Redis has', async () => {
+    it('return the state from the log when the log is available, whatever Redis holds', async () => {
       const id = newId();
       await append(log.store, id, opened('a'), stamped());
       const forged = { id, revision: 9, doc: { account: 'b', stamps: 7, dueAt: null } };
@@ -143,14 +143,14 @@ describe('the read models in Redis', () => {
       expect((await without(told).get(told, id))?.revision).toBe(0);
     });
 
-    it('store only such documents', async () => {
+    it('store a document only when its projection has one for outages', async () => {
       const id = newId();
       await without(parcels).applyNow(await append(log.store, id, opened('a')));
       expect(await server.client().keys('*:document:*')).toEqual([]);
       await expect(without(parcels).get(parcels, id)).rejects.toThrow(EventStoreUnavailable);
     });
 
-    it('store the others when one projection fails', async () => {
+    it('store the documents of the other projections when one projection fails', async () => {
       const broken: typeof parcels = {
         ...told,
         name: 'broken',
@@ -165,7 +165,7 @@ describe('the read models in Redis', () => {
     });
   });
 
-  it('list a document as it is in the log, whatever Redis has', async () => {
+  it('list a document as it is in the log, whatever Redis holds', async () => {
     await goLive();
     const id = newId();
     await write(id, opened('a'));
@@ -240,7 +240,7 @@ describe('the read models in Redis', () => {
       expect([upTo.items.map(({ id }) => id), upTo.total]).toEqual([byValue.slice(0, 4).reverse(), 4]);
     });
 
-    it('loses a document that has left it, and another list gains it', async () => {
+    it('loses a document that moves to another list, and the other list gets the document', async () => {
       await goLive();
       const ids = Array.from({ length: 3 }, newId).sort();
       for (const id of ids) await write(id, opened('a', '2024-01-01T00:00:00.000Z'));
@@ -275,7 +275,7 @@ describe('the read models in Redis', () => {
       expect((await models.list(parcels, 'account=a&status=delivered', { limit: 0 })).total).toBe(25);
     });
 
-    it('has the documents built so far while no generation is live', async () => {
+    it('has the documents that were built so far while no generation is live', async () => {
       await begin();
       const id = newId();
       await write(id, opened('a'));

@@ -1,4 +1,4 @@
-// Reports and looks at them, read from a real event store and a real Redis.
+// Reports and their recorded views, read from a real event store and a real Redis.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { RedisProjectionStore } from '../../src/adapters/read-models/redis-projection-store.js';
 import type { RedisReadModels } from '../../src/adapters/read-models/redis.js';
@@ -83,7 +83,7 @@ describe('the read models of reports', () => {
     expect(await reports.due('test', harness.clock.now(), 100)).not.toContain(sessionId);
   });
 
-  it('list looks of an earlier release by session, with viewer, time and purpose, and no later looks', async () => {
+  it('list the views that an earlier release stored, by session with viewer, time and purpose, and not the views of this release', async () => {
     const accountId = await harness.account();
     const sessionId = harness.session(accountId);
     const common = {
@@ -109,7 +109,7 @@ describe('the read models of reports', () => {
     expect((await models.list(reportViews, viewsOfSession(newId()), { limit: 10 })).items).toEqual([]);
   });
 
-  it('keep a pull due that is never settled', async () => {
+  it('keep listing a pull as due until it is settled', async () => {
     const accountId = await harness.account(1);
     const sessionId = harness.session(accountId);
     harness.bureau.answers = [{ kind: 'timed-out' }];

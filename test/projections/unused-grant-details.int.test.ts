@@ -178,7 +178,7 @@ describe('the details of a grant without a session', () => {
     expect(Buffer.from((await vault.get(person, grantId))!).toString()).toBe(JSON.stringify(WORDS));
   });
 
-  it('are due until their destruction is recorded, whatever process dies before', async () => {
+  it('are due until their destruction is recorded, also when a process dies before the record', async () => {
     const dies = () => Promise.reject(new Error('killed'));
     for (const [on, by] of [
       [{ erase: dies } as unknown as Vault, aggregates],
@@ -202,7 +202,7 @@ describe('the details of a grant without a session', () => {
     }
   });
 
-  it("leave the subject that the account's grants shared in an earlier version, and the others stay there", async () => {
+  it('are removed from the subject that an earlier version shared among grants, and the details of the others stay there', async () => {
     const [grantId, other, shared] = [newId(), newId(), derivedId('session-grants', accountId)];
     for (const id of [grantId, other]) {
       await vault.put(shared, id, Buffer.from(JSON.stringify(WORDS)));
@@ -226,13 +226,13 @@ describe('the details of a grant without a session', () => {
     ]);
   });
 
-  it('are only where the log says when another process is faster than the one that moves them', async () => {
+  it('are only where the log says when another process moves or erases them first', async () => {
     const wordsOf = async (subject: string, grantId: string) => (await vault.get(subject, grantId))?.toString() ?? null;
     const first = newId();
     for (const faster of [erase, (grantId: string) => move(grantId, first)]) {
       const [grantId, person] = [await mint(), newId()];
       clock.time += EXPIRY_MS;
-      // The other process acts between the reading of the details and their storing under the person's subject.
+      // The other process acts after the details were read and before they are stored under the person's subject.
       const overtaken = new Proxy(vault, {
         get: (target, name) => {
           if (name === 'put')
@@ -262,7 +262,7 @@ describe('the details of a grant without a session', () => {
         ['GrantMinted', 'GrantDetailsErased'],
         ['GrantMinted', 'GrantDetailsEntrusted'],
       ]).toContainEqual(types);
-      // When they were destroyed before they were read, the log says "moved" although the person has none.
+      // When the details were destroyed before they were read, the log may say "moved" although the person has none.
       if (types[1] === 'GrantDetailsErased') expect(await vault.get(person, grantId)).toBeNull();
     }
   });

@@ -118,7 +118,7 @@ describe('the check of deliveries', () => {
 });
 
 describe('a published event', () => {
-  it('becomes a delivery on a retry when its stream was read from a lagging node', async () => {
+  it('becomes a delivery at a later try when a lagging node did not have its stream yet', async () => {
     const { accountId, endpointId } = await harness.register();
     const cluster = new StaleFollower(harness.store);
     const process = new SharedLogReader(cluster);
@@ -199,8 +199,8 @@ describe('a published event', () => {
   });
 
   // A clock may be set back, and the clocks of two hosts differ. A receiver must still miss no event, and get none from before its endpoint.
-  describe('is judged by its place in the log', () => {
-    it('and is delivered when the clock was set back after the endpoint was registered', async () => {
+  describe('is delivered or not by its place in the log', () => {
+    it('and is sent when the clock was set back after the endpoint was registered', async () => {
       const { accountId, endpointId } = await harness.register();
       harness.clock.pass(-3_600);
       await harness.happens(accountId);
@@ -208,7 +208,7 @@ describe('a published event', () => {
       expect(await harness.deliveriesOf(endpointId)).toHaveLength(1);
     });
 
-    it('and is not delivered when the clock was ahead before the endpoint was registered', async () => {
+    it('and is not sent when the clock was ahead before the endpoint was registered', async () => {
       const accountId = newId();
       harness.clock.pass(3_600);
       await harness.happens(accountId);
@@ -312,7 +312,7 @@ describe('an attempt whose worker died', () => {
     expect(harness.receivers.requests).toHaveLength(2);
   });
 
-  it('and that another worker has made is recorded once', async () => {
+  it('or was slow, so that another worker made the attempt too, is recorded once', async () => {
     const { accountId, endpointId } = await harness.register();
     await harness.happens(accountId);
     await harness.react(accountId);
@@ -339,7 +339,7 @@ describe('an attempt whose worker died', () => {
     expect(harness.receivers.requests).toEqual([]);
   });
 
-  it('is requested again after many that are due longer', async () => {
+  it('is requested again even when many others have been due for longer', async () => {
     const { accountId } = await harness.register();
     for (let count = 0; count < 3; count++) await harness.happens(accountId);
     await harness.react(accountId);
@@ -364,7 +364,7 @@ describe('an attempt whose worker died', () => {
     expect(turns(deliveryId)).toHaveLength(1);
   });
 
-  // It would otherwise be due for ever, and be requested again and again.
+  // A ping without an end would be due for ever, and be requested again and again.
   it('ends a ping after its time, since no caller waits for it', async () => {
     const { accountId, endpointId } = await harness.register();
     const aggregates = new AggregateStore(harness.store, harness.models, harness.clock, {
@@ -391,7 +391,7 @@ describe('an attempt whose worker died', () => {
 describe('a log that can be read but not written', () => {
   afterEach(() => void jest.restoreAllMocks());
 
-  it('lets a process send each delivery at most once, and record it and send the others when it can', async () => {
+  it('lets a process send each delivery at most once; the process records it, and sends the others, when the log is back', async () => {
     const { accountId, endpointId } = await harness.register();
     for (let count = 0; count < 4; count++) await harness.happens(accountId);
     await harness.react(accountId);
@@ -399,7 +399,7 @@ describe('a log that can be read but not written', () => {
     const attempt = harness.process();
     for (const method of ['append', 'appendTogether'] as const)
       jest.spyOn(harness.store, method).mockRejectedValue(new EventStoreUnavailable('The disk is full'));
-    // Two run at the same time, and then each is repeated as the queue does it.
+    // Two attempts run at the same time. Each is then repeated, as the queue does.
     await Promise.allSettled([attempt(ids[0] as string), attempt(ids[1] as string)]);
     for (let round = 0; round < 3; round++)
       for (const id of ids) await expect(attempt(id)).rejects.toBeInstanceOf(EventStoreUnavailable);
@@ -477,8 +477,8 @@ describe('the health of an endpoint', () => {
     ]);
   });
 
-  // One dead receiver exhausts thousands of deliveries. An event of its endpoint for each would delay all the others.
-  it('counts failures without an event for each, in any process, after a rebuild and after a replay', async () => {
+  // A dead receiver exhausts thousands of deliveries. If its endpoint stored an event for each, all other endpoints would wait.
+  it('counts every failure without storing an event for each, also in other processes, after a rebuild and after a replay', async () => {
     const { accountId, endpointId } = await harness.register();
     for (let count = 1; count <= 6; count++) {
       await harness.exhaust(accountId, endpointId);
@@ -518,7 +518,7 @@ describe('the health of an endpoint', () => {
     expect(await view(accountId)).toMatchObject({ status: 'active', consecutiveFailures: 1 });
   });
 
-  it('keeps its count while the endpoint is disabled, and a PUT resets it, whatever is replayed', async () => {
+  it('keeps its count while the endpoint is disabled; a PUT resets the count, also after a replay', async () => {
     const { accountId, endpointId } = await harness.register();
     for (let count = 0; count < 5; count++) await harness.exhaust(accountId, endpointId);
     harness.clock.time = await harness.disableAfter(accountId);
@@ -530,7 +530,7 @@ describe('the health of an endpoint', () => {
   });
 
   // After a loss of Redis every exhaustion in the log is handled again.
-  it('reads thousands of stored exhaustions once when they are all handled again', async () => {
+  it('reads thousands of stored failures once when all of them are handled again', async () => {
     const { accountId, endpointId } = await harness.register();
     for (let count = 0; count < 3; count++) await harness.exhaust(accountId, endpointId);
     const stream = `webhook_endpoint-${accountId}`;
@@ -603,7 +603,7 @@ describe('the health of an endpoint', () => {
       });
   });
 
-  it('is not mailed for a reactivation long ago', async () => {
+  it('is not mailed when a reactivation is handled an hour late', async () => {
     const { accountId, endpointId } = await harness.register(undefined, { mail: 'contact@example.test' });
     for (let count = 0; count < 3; count++) await harness.exhaust(accountId, endpointId);
     harness.clock.time = await harness.disableAfter(accountId);
@@ -705,7 +705,7 @@ describe('deleting an endpoint', () => {
   });
 
   // The lists in Redis may have been changed by hand.
-  it('cancels no delivery of another account that Redis lists under it', async () => {
+  it('cancels no delivery of another account that Redis lists under the deleted endpoint', async () => {
     const [one, other] = [await harness.register(), await harness.register()];
     await harness.happens(other.accountId);
     await harness.react();
@@ -729,14 +729,14 @@ describe('deleting an endpoint', () => {
 });
 
 describe('a repeated request', () => {
-  it('for an endpoint with the same id makes one, with one secret', async () => {
+  it('for an endpoint with the same id makes one endpoint with one secret', async () => {
     const endpointId = newId();
     const one = await harness.register(undefined, { endpointId });
     expect(await harness.register(one.accountId, { endpointId })).toEqual(one);
   });
 
   // When a process dies before its reply is kept, another process repeats the request with the same id for the secret.
-  it('for a rotation with the same id makes one, and the previous secret stays the same', async () => {
+  it('for a rotation with the same id rotates once, and the previous secret stays the same', async () => {
     const { accountId, endpointId, secret } = await harness.register();
     const secretId = newId();
     const first = await harness.rotate(accountId, endpointId, 100, secretId);
@@ -754,7 +754,7 @@ describe('a repeated request', () => {
     );
   });
 
-  it('is left to the recovery job when it is a redelivery during an outage of the queue', async () => {
+  it('that asks for a redelivery is left to the recovery job when the queue is away', async () => {
     const { accountId, endpointId } = await harness.register();
     await harness.happens(accountId);
     await harness.react(accountId);
@@ -828,7 +828,7 @@ describe('the delivery log', () => {
     expect(await harness.vault.installationKey(EXCERPT_KEY)).toHaveLength(32);
   });
 
-  it('shows an attempt only when it has ended, and then completely', async () => {
+  it('shows an attempt only when the attempt has ended, with all its values', async () => {
     const { accountId, endpointId } = await harness.register();
     await harness.happens(accountId);
     await harness.react(accountId);
@@ -893,10 +893,10 @@ describe('the delivery log', () => {
     });
   });
 
-  it('lists ended deliveries for thirty days, and always has open ones, the last success and each delivery by id', async () => {
+  it('lists ended deliveries for thirty days; open ones, the last success and each delivery by id stay', async () => {
     const other = await RedisServer.start();
     try {
-      // The fixture's clock shows a day long ago.
+      // The harness's clock shows a day that is more than thirty days ago.
       const { accountId, endpointId } = await harness.register();
       for (let count = 0; count < 3; count++) await harness.happens(accountId);
       await harness.react(accountId);
