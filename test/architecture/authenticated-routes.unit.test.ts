@@ -7,7 +7,7 @@ import { RequestMethod } from '@nestjs/common';
 import { SURFACES } from '../../src/surfaces/all.js';
 
 const MODULES = join(import.meta.dirname, '../../src/modules');
-/** Any caller may fetch these: public keys, and a document by its signed link. They are GETs, whose bodies are never read. */
+/** Routes that any caller may use: the public keys, and a document by its signed link. They are GETs, whose bodies are never read. */
 const OPEN = ['GET JwksController.jwks', 'GET PdfController.fetch'];
 
 async function openRoutes(): Promise<string[]> {

@@ -59,7 +59,7 @@ function brokenCitations(text: string): string[] {
   });
 }
 
-/** The missing files that a page names in backticks. Paths with a placeholder (`<name>`, `*`) and files that a worked example adds are skipped. */
+/** The missing files that a page names in backticks. Skips paths with a placeholder (`<name>`, `*`), and files that a worked example adds. */
 function missingFiles(markdown: string): string[] {
   return [
     ...markdown.replace(/^The new file `.*`:$/gm, '').matchAll(/`((?:src|test|docs|sandbox|scripts)\/[\w./-]+)`/g),

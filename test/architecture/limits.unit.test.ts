@@ -58,7 +58,7 @@ describe('a function with five parameters', () => {
     expect(await faultsIn(USE_CASE, code)).toEqual([]);
   });
 
-  it('is allowed with four', async () => {
+  it('is allowed when it has only four', async () => {
     expect(await faultsIn(USE_CASE, 'function put(a, b, c, d) {}')).toEqual([]);
   });
 });

@@ -103,7 +103,7 @@ const RULES: readonly Rule[] = [
   },
 ];
 
-/** The repository's files, without those that .gitignore names. */
+/** The repository's files, except files that .gitignore names. */
 function filesOf(root: string): string[] {
   const ignored = readFileSync(join(root, '.gitignore'), 'utf8')
     .split('\n')

@@ -95,7 +95,7 @@ describe('a use case of the service', () => {
     expect(queries.map(({ name }) => name)).toContain('ReadSharing');
   });
 
-  it('appends nothing as a query but the record that someone saw the data', () => {
+  it('appends nothing when it is a query, except the record that a reader saw the data', () => {
     const appends = queries.flatMap(({ text }) => [
       ...(/appendTogether|CommandBus|ExternalCalls/.exec(text) ?? []),
       ...[...text.matchAll(/\.execute\(\s*(\w+)/g)].map(([, decider = '']) => decider),
@@ -121,7 +121,7 @@ function classesBehind(handlers: readonly string[], folder: string): string[] {
 }
 
 describe('the reading of reports', () => {
-  it('has six classes, whichever API asks', () => {
+  it('needs only these six classes, whichever API asks', () => {
     const handlers = ['OpenReport', 'OpenReportOnServer', 'OpenRenterReport', 'OpenLinkedReport', 'ReadCreditScore'];
     const names = [...handlers, 'ReadReportExpiry'].map((name) => `${name}Handler`);
     expect(classesBehind(names, 'src/modules/reports/application')).toEqual([

@@ -12,7 +12,7 @@ export interface Side {
 }
 
 export interface Operation {
-  /** Prepares this number of operations. It is not measured. */
+  /** Prepares this number of operations. The preparation is not measured. */
   prepare?(count: number): Promise<unknown>;
   /** Resolves with the duration in milliseconds. */
   run(): Promise<number>;
@@ -107,7 +107,7 @@ async function round({ pids, redis, operation }: Comparison['ours'], count: numb
   const rate = await throughput(count, inFlight, async () => {
     times.push(await operation.run());
   });
-  // Work that is left after the answer counts too.
+  // Work that the program does after the answer counts too.
   await idle(pids);
   const [[cpuAfter, redisCpu], commands] = [await used(), await commandsOf(client)];
   client.disconnect();

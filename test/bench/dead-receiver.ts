@@ -1,4 +1,4 @@
-// (h) The cost of a dead receiver for the others, measured on two services with the same earlier events of one account. One receiver took all of
+// (h) The cost of a dead receiver for the others, measured on two services that had the same events of one account. One receiver took all of
 // them. The other refused every connection, so each delivery was exhausted. Both services then do the same work in turn.
 import { setTimeout as pause } from 'node:timers/promises';
 import { aPerson, type PlatformCaller, type Service } from '../support/service.js';

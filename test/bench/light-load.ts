@@ -10,7 +10,7 @@ import { serviceWithEndpoints } from './webhooks.js';
 
 const A_SECOND = 20;
 const SECONDS = Number(process.env['SECONDS'] ?? 60);
-/** These seconds are not measured. They let the service be compiled. */
+/** These seconds are not measured. Node compiles the service in this time. */
 const WARMING_SECONDS = 20;
 
 export async function benchLightLoad(): Promise<void> {
@@ -36,7 +36,7 @@ export async function benchLightLoad(): Promise<void> {
     });
     const before = await used();
     const times = await round(SECONDS);
-    // Work that is left after a delivery counts too.
+    // Work that the service does after a delivery counts too.
     await pause(2_000);
     const after = await used();
     const each = (name: keyof typeof before): number => (after[name] - before[name]) / times.length;

@@ -97,7 +97,7 @@ async function benchInService(service: Service): Promise<void> {
   tell('(d) what a rebuild adds to it', measured.disturbed - measured.quiet, 'ms', { below: 8 });
 }
 
-/** Events a second, from the request until all of them are live. */
+/** Events a second, from the request until all rebuilt read models are live. */
 async function rebuilt(store: RedisProjectionStore): Promise<number> {
   const [request, startedAt] = [newId(), performance.now()];
   for (const projection of PROJECTIONS) await store.requestRebuild(projection, request);

@@ -14,7 +14,7 @@ import { serviceWithEndpoints } from './webhooks.js';
 const COUNT = 400;
 const IN_FLIGHT = 16;
 const FEE = 3_500;
-/** In hours. With 0, documents leave at the next commit. */
+/** The hours for which documents are kept. With 0, documents leave at the next commit. */
 const [KEPT, LEFT] = ['72', '0'];
 const STILL_BYTES = 30_000;
 const LOOK_MS = 3_000;
@@ -84,7 +84,7 @@ async function kindsOf(service: Service): Promise<Kinds> {
   };
 }
 
-/** Measures when Redis has stopped growing, since deliveries and commits follow the answers. */
+/** Measures when Redis has stopped growing, because deliveries and commits come after the answers. */
 async function sizesAtRest(redis: Redis): Promise<Sizes> {
   let before = 0;
   const still = async (): Promise<boolean> => {

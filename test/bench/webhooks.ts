@@ -80,7 +80,7 @@ async function caFile(receiver: BenchReceiver): Promise<string> {
   return path;
 }
 
-/** Healthy unique deliveries a second while a backlog drains that was stored while the service was down. A tenth of it is for `broke`. */
+/** Unique deliveries a second to healthy receivers, from a backlog that was stored while the service was down. A tenth of it is for `broke`. */
 async function drained(receiver: BenchReceiver, hanging: boolean): Promise<number> {
   const { service, ids } = await serviceWithEndpoints(receiver, {}, hangingIf(hanging, receiver));
   try {

@@ -65,7 +65,7 @@ it(`${MANY.toLocaleString('en-US')} deliveries that are due at once all arrive a
   );
   expect(arrived()).toEqual(new Set(sessions));
   await owner.expectAllAccountedFor(receiver.requests, MANY, 1);
-  // At most the attempts that an endpoint may have under way are sent again.
+  // At most as many requests are sent again as an endpoint may have attempts under way.
   expect(total()).toBeLessThanOrEqual(MANY + MOST_UNDER_WAY);
 });
 

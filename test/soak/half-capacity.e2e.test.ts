@@ -17,7 +17,7 @@ import { ALONE, aPerson, Service } from '../support/service.js';
 
 const MINUTES = Number(process.env['SOAK_MINUTES'] ?? 0);
 const IN_FLIGHT = 64;
-/** The service remembers a bounded amount (docs/operations/capacity.md). This number of screenings fills it, so that it does not count as a leak. */
+/** The screenings that fill the service's caches (docs/operations/capacity.md), so that the caches do not count as a leak. */
 const WARMING = 12_000;
 /** The number of screenings that measure the capacity. */
 const CALIBRATING = 2_000;
@@ -29,7 +29,7 @@ const LAG_BELOW_MS = 20;
 /** Limits for each screening. Anonymous memory beside the heap also belongs to other libraries, and varies by a megabyte. */
 const [HEAP_BELOW_BYTES, ANONYMOUS_BELOW_BYTES] = [200, 500];
 
-/** Values at the end of a window. The lag is that of the window, in milliseconds. Memory is in bytes: the part in use without garbage. */
+/** Values at the end of a window: the lag during the window in milliseconds, and the memory in use without garbage, in bytes. */
 interface Reading {
   readonly screenings: number;
   readonly atMs: number;

@@ -81,7 +81,7 @@ async function creditOf(account: 'demo' | 'nopay'): Promise<{ readonly balance: 
   return JSON.parse(stdout.trim().split('\n').at(-1) as string);
 }
 
-/** The debit of a report whose pull was cut off follows within seconds of the start. */
+/** When a pull was cut off, its report is debited within seconds of the next start. */
 function noCreditIsSetAside(account: 'demo' | 'nopay'): Promise<void> {
   return until('no credit is set aside', async () => (await creditOf(account)).reserved === 0);
 }
@@ -128,7 +128,7 @@ async function read(caller: PlatformCaller, id: string): Promise<string> {
 }
 
 describe('kill -9', () => {
-  it(`between a charge and its record (rounds: ${ROUNDS}): every consumer is charged once, and the service learns all charges in the end`, async () => {
+  it(`between a charge and its record (rounds: ${ROUNDS}): every consumer is charged once, and the log gets every charge in the end`, async () => {
     const billedBefore = (await calls()).operations.report.billed;
     const creditBefore = await creditOf('demo');
     for (let round = 1; round <= ROUNDS; round++) {

@@ -19,7 +19,7 @@ const BANK = [...FRAME, 'iframe[src*="authentication"]'];
 const [details, stepUp, payment, share] = [DETAILS.en, STEP_UP.en, PAYMENT.en, SHARE.en];
 const TELLING = ['onPaymentSuccess', 'onReportShared', 'onReportRevoked'];
 const WINDOW = { width: 800, height: 700 };
-/** As a page that wants threads sends them. */
+/** The headers of a page that wants threads. */
 const ISOLATION = {
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-embedder-policy': 'require-corp',
@@ -151,7 +151,7 @@ async function mount(options: object, view = 'screening'): Promise<void> {
 
 const told = (): Promise<string[]> => browser.run([], () => (globalThis as any).window.told, null);
 
-/** Looks until the script tells something true, and gives it. */
+/** Runs the script until it returns something true, and returns that. */
 async function look<A, R>(what: string, frames: FramePath, script: (argument: A) => R, argument: A): Promise<R> {
   let seen: R | undefined;
   await soon(async () => {
@@ -262,7 +262,7 @@ async function paid(engine: Engine): Promise<void> {
   await inView(CARD, '[name=number]');
   await browser.type(CARD, '4000002500003155\t1239\t123\t78701\n');
   await shown(BANK, 'Complete');
-  // WebKit lets no page take the focus in which a person has done nothing yet.
+  // WebKit does not let a page take the focus before a person has acted in the page.
   if (engine === 'WebKit') await browser.type(BANK, '\t');
   await inView(BANK, '.main');
   await picture('bank');
@@ -274,7 +274,7 @@ async function picture(name: string): Promise<void> {
   if (folder !== undefined) await writeFile(join(folder, `${browser.engine}-${name}.png`), await browser.picture());
 }
 
-/** Whether the history of forms that Firefox keeps has a field of this name. It has no files before it keeps something. */
+/** Whether Firefox's history of forms has a field of this name. Firefox makes the file only when it keeps something. */
 async function remembers(field: string): Promise<boolean> {
   const names = (await readdir(browser.profile)).filter((name) => name.startsWith('formhistory.'));
   const files = await Promise.all(names.map((name) => readFile(join(browser.profile, name), 'latin1')));

@@ -49,7 +49,7 @@ describeForeign('moto', 'an S3 server of another project', (python) => {
 
   describeVault('on moto', onMoto, 100);
 
-  it('is told apart from a server whose bucket keeps versions, and from one without the bucket', async () => {
+  it('a vault refuses a server whose bucket keeps versions, and a server without the bucket', async () => {
     const { client, open, close } = await onMoto();
     try {
       const bucket = randomUUID();

@@ -27,7 +27,7 @@ import { findVendors, VendorRegistry } from '../../dist/src/vendor-kit/registry.
 
 const TOKEN_TTL_SECONDS = 86_400;
 const context = () => systemContext('tests', { accountId: null, environment: null });
-/** Keyed by data folder. */
+/** The command buses, by data folder. */
 const buses = new Map();
 
 /** Gives the content of a credentials file. Its accounts have the names, settings and parents of the demo accounts. */

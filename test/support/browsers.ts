@@ -11,7 +11,7 @@ export const searchPath = process.env['PATH'] ?? '';
 
 /** Opens pages in the way the service prints them. */
 export const pageBrowser = needed(findChromium(executablePath, searchPath));
-/** Uses the settings that people have, which are slower. */
+/** A browser like the ones of people, which is slower. */
 export const browserOfPeople = (): string => needed(findChromium(null, searchPath, BROWSERS) ?? executablePath);
 
 /** Gives each site a process of its own by default, as the browsers of people do. */
@@ -26,7 +26,7 @@ function needed(browser: string | null): string {
   return browser;
 }
 
-/** By default, allows enough time for a page on a busy machine. */
+/** A renderer whose default time limit is enough for a page on a busy machine. */
 export const aRenderer = (options: Partial<ChromiumPdfRendererOptions> = {}): ChromiumPdfRenderer =>
   new ChromiumPdfRenderer({ executablePath, searchPath, limitMs: PATIENCE_MS, ...options });
 

@@ -38,7 +38,7 @@ function disguisesOf(canary: string): Buffer[] {
     ...aligned,
     ...aligned.map((text) => text.replaceAll('+', '-').replaceAll('/', '_')),
   ];
-  // A shorter text would match by chance among all the ids and hashes.
+  // A shorter text could occur by chance in an id or a hash.
   return [...new Set(texts)]
     .filter((text) => text.length >= 8)
     .flatMap((text) => [Buffer.from(text), Buffer.from(text, 'utf16le')]);

@@ -189,7 +189,7 @@ export class HostPage {
     await target.click();
   }
 
-  /** All callbacks until now. */
+  /** All callbacks that the page has received until now. */
   async told(): Promise<Told[]> {
     return this.page.evaluate(() => (globalThis as any).told ?? []);
   }

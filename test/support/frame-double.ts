@@ -32,7 +32,7 @@ const SCRIPT = `
 
 export const FRAME_DOUBLE = `<!doctype html><meta charset="utf-8"><script>${SCRIPT}</script>`;
 
-/** The reply that came back through the port. */
+/** The page's reply to a call through the port. */
 export interface Reply {
   readonly value?: any;
   readonly isError?: boolean;
@@ -41,7 +41,7 @@ export interface Reply {
 export class FrameDouble {
   private constructor(readonly frame: Frame) {}
 
-  /** The frames of the page are doubles from now on. */
+  /** Replaces every frame that the page loads later with a double. */
   static async serveIn(page: Page): Promise<void> {
     await page.route(isFramePage, (route) => route.fulfill({ contentType: 'text/html', body: FRAME_DOUBLE }));
   }

@@ -41,7 +41,7 @@ export interface ReceiverCounts {
   readonly failedHandshakes: number;
 }
 
-/** Made beforehand, because a receiver that compresses during a request cannot answer others in the meantime. */
+/** Compressed beforehand, because a receiver that compresses during a request cannot answer other requests in the meantime. */
 const GZIP_BOMB = zerosCompressed(64);
 
 /** One megabyte of zeros is compressed once and repeated. That takes a tenth of the time. */
@@ -126,7 +126,7 @@ export class HttpsReceiver {
     return `https://${host}:${this.port}${path}`;
   }
 
-  /** Every request is treated as a request to this path from now on. With null, each request's own path counts again. */
+  /** From now on every request counts as a request to this path. With null, the path of each request counts again. */
   play(path: string | null): void {
     this.played = path;
   }

@@ -38,7 +38,7 @@ async function run(env, args, id) {
   output = { stdout: '', stderr: '', inOrder: '' };
   const told = output;
   const exited = new Promise((resolve) => (ended = resolve));
-  // Another query makes Node evaluate the module again. The modules that it imports stay loaded.
+  // A new query in its address makes Node evaluate the module again. The modules that it imports stay loaded.
   const done = import(`../../dist/src/ops/main.js?command=${id}`).then(
     () => ended(process.exitCode ?? 0),
     (error) => {

@@ -6,7 +6,7 @@ import type { EventStore } from '../../src/ports/event-store.js';
 import type { AnyProjection } from '../../src/ports/projection-store.js';
 import { KEPT_MS, type RedisServer } from './redis.js';
 
-/** The lists hold everything that was appended before, when a projector runs. The running test fails when a document cannot be kept. */
+/** While a projector runs, the lists have everything that was appended before. The running test fails when a document cannot be kept. */
 export function readModelsIn(
   redis: RedisServer,
   store: EventStore,

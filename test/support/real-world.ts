@@ -1,4 +1,4 @@
-// Text as people type and paste it. The service and the component's frame must make the same of it.
+// Text as people type and paste it. The service and the component's frame must read it in the same way.
 import { readFileSync } from 'node:fs';
 
 interface RealWorld {

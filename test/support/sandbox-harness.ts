@@ -10,7 +10,7 @@ import { SandboxIdentityVendor } from '../../src/vendors/idv/double/identity-ven
 import { SandboxIncomeVendor } from '../../src/vendors/voie/double/income-vendor.js';
 import { startSandbox } from '../../sandbox/server.js';
 
-/** The answer for a slow person comes soon, but later than the answer for another person. */
+/** The delay of the answer for a slow person. It is short, but longer than that of any other answer. */
 export const SLOW_MS = 600;
 export const SANDBOX_CREDENTIAL = 'test-credential';
 

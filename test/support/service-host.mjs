@@ -111,7 +111,7 @@ process.on('message', (question) => {
   );
 });
 process.on('unhandledRejection', (error) => {
-  // Written in the form of a service's log. It goes to every program, because the source of the rejection is unknown.
+  // The line has the form of a service's log. Every program gets the line, because the source of the rejection is unknown.
   for (const { say } of running.values())
     say(`{"msg":"unhandled rejection","err":${JSON.stringify(String(error?.stack))}}\n`);
 });

@@ -44,7 +44,7 @@ export interface RequestOptions {
   readonly timeoutMs?: number;
 }
 
-/** For a service that prints PDFs. The others have no browser. */
+/** The browser of a service that prints PDFs. Other services have none. */
 export const WITH_BROWSER = { CHROMIUM_PATH: process.env['CHROMIUM_PATH'] ?? '' };
 
 /** Fills the folders of a service before it starts. */
@@ -55,7 +55,7 @@ export interface StoredFiles {
 
 export type ProgramName = 'service' | 'sandbox';
 
-/** Both programs have their own processes. */
+/** Gives the sandbox and the service their own processes. */
 export const ALONE: readonly ProgramName[] = ['service', 'sandbox'];
 
 export interface StartOptions {
@@ -400,7 +400,7 @@ export class Service {
     return [...byPort].map(([port, pid]) => ({ pid, probes: `http://127.0.0.1:${port}` }));
   }
 
-  /** Earlier tokens have expired afterwards. */
+  /** Turns the clock ahead by whole days. Earlier tokens have then expired. */
   async passDays(days: number): Promise<void> {
     if (this.program instanceof Program) throw new Error('The clock of a process of its own is not turned');
     if (this.own) throw new Error('The clock of a service that suites share is not turned');

@@ -20,7 +20,7 @@ import { until } from './eventually.js';
 const target = resolve(process.argv[2] ?? '');
 if (process.argv[2] === undefined) throw new Error('Say which folder to store it in.');
 
-// No lock, report, code or share in it ends by itself.
+// No lock, report, code or share in the stored data ends by itself.
 const TEN_YEARS = String(3_650 * 86_400);
 const LASTING = ['BLOCK_DURATION', 'REPORT_VALIDITY', 'STEP_UP_TTL', 'SHARE_WINDOW'];
 const CONSENT = ['--reason', 'a stored folder', '--yes'];

@@ -14,7 +14,7 @@ export type Engine = 'Firefox' | 'WebKit';
 /** CSS selectors of frames, from the page inwards. */
 export type FramePath = readonly string[];
 
-/** As the standard writes keys. */
+/** The characters that the standard uses for these keys. */
 const KEYS: Readonly<Record<string, string>> = { '\t': '\uE004', '\n': '\uE007', '↓': '\uE015' };
 
 /** The name of each command in Marionette, and its method and path over HTTP. */
@@ -55,7 +55,7 @@ const PROGRAMS: Readonly<Record<Engine, () => Readonly<Record<string, string | u
   WebKit: () => ({ WebKitWebDriver: onPath('WebKitWebDriver'), MiniBrowser: miniBrowser(), Xvfb: onPath('Xvfb') }),
 };
 
-/** The programs that a browser of this engine needs and that this machine has not. */
+/** The programs that a browser of this engine needs and that this machine does not have. */
 export function missing(engine: Engine): string[] {
   return Object.entries(PROGRAMS[engine]()).flatMap(([name, file]) => (file === undefined ? [name] : []));
 }
@@ -64,12 +64,12 @@ export class DrivenBrowser {
   private constructor(
     readonly engine: Engine,
     private readonly send: Send,
-    /** Of the browser. */
+    /** The profile folder of the browser. */
     readonly profile: string,
     private readonly processes: readonly ChildProcess[],
   ) {}
 
-  /** With a window that is as high as any frame: a press outside the window misses. */
+  /** Starts with a window as high as any frame, because a press outside the window misses. */
   static async start(engine: Engine, window = { width: 1_000, height: 2_400 }): Promise<DrivenBrowser> {
     const profile = await mkdtemp(join(tmpdir(), 'browser-'));
     const processes: ChildProcess[] = [];
@@ -102,7 +102,7 @@ export class DrivenBrowser {
     return this.script(`(${String(script)})(arguments[0])`, argument);
   }
 
-  /** Keys, one after another, to what has the focus in the innermost of these frames: `\t` is the tabulator, `\n` Enter, `↓` an arrow. */
+  /** Types keys into the focused element of the innermost of these frames. `\t` is the tabulator, `\n` is Enter, `↓` is an arrow. */
   async type(frames: FramePath, text: string): Promise<void> {
     await this.enter(frames);
     const keys = [...text].map((key) => KEYS[key] ?? key);

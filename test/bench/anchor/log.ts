@@ -143,7 +143,7 @@ export class AnchorLog {
   }
 }
 
-/** About the metadata that the service records with each event. */
+/** Metadata of about the size that the service records with each event. */
 const METADATA = {
   schemaVersion: 1,
   accountId: newId(),

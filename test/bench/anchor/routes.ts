@@ -7,7 +7,7 @@ import { Pool } from 'undici';
 import { newId } from '../../../src/kernel/ids.js';
 import type { AnchorLog } from './log.js';
 
-/** As many as the service makes at once. */
+/** The calls at once to the vendor, as many as the service makes. */
 const CALLS_AT_ONCE = 64;
 const CALL_TIMEOUT_MS = 20_000;
 

@@ -26,7 +26,7 @@ export function answer(code: status, details: string, trailers: Readonly<Record<
 export const NOT_READY = answer(status.UNAVAILABLE, 'Server Is Not Ready');
 export const TOO_BUSY = answer(status.UNAVAILABLE, 'Server Is Too Busy');
 export const TIMED_OUT = answer(status.ABORTED, 'Operation timed out: Commit phase timeout.');
-/** A status that the client does not know. The client turns it into its UnknownError. */
+/** A status that the client does not know, so that the client throws its UnknownError. */
 export const UNKNOWN = answer(status.UNKNOWN, 'Unexpected OperationResult');
 export const ACCESS_DENIED = answer(status.PERMISSION_DENIED, 'Access Denied', { exception: 'access-denied' });
 

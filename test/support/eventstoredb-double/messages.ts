@@ -50,7 +50,7 @@ export function expectedOfBatch(options: BatchAppendReq.Options): Expected {
   return BigInt(options.getStreamPosition());
 }
 
-/** The place that a read names. The kind of read decides whether it is exclusive or inclusive. 'start' and 'end' are not places. */
+/** The place that a read names. The kind of read decides whether the place itself is included. 'start' and 'end' are not places. */
 export function placeAsked(all: ReadReq.Options.AllOptions | undefined): Place | 'start' | 'end' {
   const position = all?.getPosition();
   if (position === undefined) return all?.hasEnd() ? 'end' : 'start';
