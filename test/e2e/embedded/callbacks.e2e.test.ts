@@ -78,7 +78,7 @@ async function goesOnWithoutCookiesOfOthers(): Promise<void> {
   }
 }
 
-/** Leaves out the heights. Equal consecutive callbacks count once, because some come at every letter. */
+/** The callbacks without those about the height. Equal callbacks in a row count once, because some come at every letter. */
 async function toldInOrder(): Promise<Told[]> {
   const told = (await host.told()).filter(([name]) => name !== 'onResize');
   return told.filter((each, at) => JSON.stringify(each) !== JSON.stringify(told[at - 1]));
@@ -109,7 +109,7 @@ describe('the callbacks of a journey', () => {
     const { body: report } = await demo.get(`/reports/${sessionId}`);
     const { body: status } = await demo.status(sessionId);
     const told = await toldInOrder();
-    // The step of the report ends when the question about sharing can be asked, whatever is pressed in the meantime.
+    // The step of the report ends when the question about sharing is ready, also when the person presses something before.
     const pressed = told.filter(([name]) => name.startsWith('handle'));
     expect(pressed).toEqual([
       ['handlePrintRequested', { sessionId }],

@@ -38,7 +38,7 @@ const component = (code: ComponentErrorCode): object => ({
 const toldOf = async (name: string): Promise<unknown[]> =>
   (await host.told()).filter(([each]: Told) => each === name).map(([, payload]) => payload);
 
-/** In the frame, pauses pass quickly, and a time limit passes when the test says so. */
+/** Makes pauses in the frame short. A time limit in the frame ends when the test says so. */
 async function open(): Promise<void> {
   host = await embedding.open();
   await host.page.addInitScript(() => {
@@ -174,10 +174,10 @@ const PRESSES: readonly Press[] = [
   { plan: ['expired', 'failed'], refused: 'failed' },
   { plan: ['limited'], refused: 'limited' },
   { plan: ['expired'], refused: 'noToken' },
-  // The service has carried it out, but two of its answers were lost.
+  // The service has carried the request out, but two of its answers were lost.
   { plan: ['busy', 'lost', 'swallowed'], refused: 'noReply' },
 ];
-/** A step cannot tell these faults from the others. The client that all steps share handles them. */
+/** Faults that look to a step like the ones above, because the client that all steps share handles them. */
 const LIKE_THEM: readonly Press[] = [
   { plan: ['unavailable'], refused: 'unavailable' },
   { plan: ['garbled'], refused: 'garbled' },
@@ -206,11 +206,11 @@ const always = (text: string): Readonly<Record<Refused, string>> =>
 
 interface Step {
   readonly asked: Asked;
-  /** Steps until the request can be made. Null when mounting makes it. */
+  /** The person's steps before the request. Null when mounting makes the request. */
   readonly first: (() => Promise<void>) | null;
   readonly again: () => Promise<void>;
   readonly words: Readonly<Record<Refused, string>>;
-  /** The page receives the refusal itself, nothing, or a code of the component. */
+  /** The page's news of a refusal: the refusal itself, nothing, or a code of the component. */
   readonly told: 'all' | 'nothing' | ((refused: Refused) => object);
   readonly through: () => Promise<unknown>;
   readonly presses?: readonly Press[];
@@ -478,7 +478,7 @@ describe('the report', () => {
     });
   });
 
-  it('is asked about until its sharing is known', async () => {
+  it('has the state of its sharing requested until the service gives the state', async () => {
     const id = await session({}, nopay);
     await endure(wish(id), {
       asked: { method: 'GET', path: /\/sharing$/ },

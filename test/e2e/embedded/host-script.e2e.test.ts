@@ -11,7 +11,7 @@ import { freePort } from '../../support/redis.js';
 import { FrameDouble, isFramePage } from '../../support/frame-double.js';
 
 const SESSION = '0190b5a0-0000-7000-8000-000000000001';
-/** The documents of the frame and of the frames in it. */
+/** The documents of the component's frame and of the frames inside it. */
 const isDocument = (url: URL): boolean => isFramePage(url) || url.pathname.startsWith('/browser/payment-element');
 const isExchange = (url: URL): boolean => url.pathname === '/auth/token/exchange';
 const error = (code: ComponentErrorCode, recoverable?: boolean): object => ({
@@ -275,7 +275,7 @@ describe('a mounted view', () => {
     expect(await page.evaluate(() => 'Service' in globalThis)).toBe(false);
   });
 
-  it("gets the page's options and nothing more", async () => {
+  it("sends the frame the page's options and nothing more", async () => {
     await openWithDouble();
     await exchangeGives(token('first'));
     const options = {
@@ -339,7 +339,7 @@ describe('a mounted view', () => {
       instance.on('onStepStart', () => mounted.unmount());
       instance.on('onStepStart', (payload: unknown) => told.push(['last', payload]));
     });
-    // A frame that is gone answers nothing. It therefore answers first and is unmounted then.
+    // A frame that was unmounted cannot answer the test. It therefore answers first, and emits the event afterwards.
     await frame.frame.evaluate(() => {
       const { setTimeout, call } = globalThis as any;
       setTimeout(() => void call(['emit'], { name: 'onStepStart', payload: { step: 'otp' } }));
@@ -399,7 +399,7 @@ it('a frame that does not understand its page reports it', async () => {
   await host.frame.getByText('This is not available here.').waitFor();
 });
 
-it('a frame at its own origin is found by the address in init; without the address the page learns it', async () => {
+it('a frame at its own origin needs its address in init; without the address an error tells the page the address', async () => {
   const port = String(await freePort());
   const embeddedUrl = `http://localhost:${port}/embedded`;
   const moved = await embedding.service.startBeside({
@@ -452,7 +452,7 @@ describe('an error of the host script', () => {
     return { status, body: { error: { code, message: 'The message of the service.', ...more } } };
   }
 
-  it('is reported for every reply to the token exchange, after the view has left the page', async () => {
+  it('is reported for each reply to the token exchange, and the view has then left the page', async () => {
     await openWithDouble();
     for (const [what, reply, told] of exchanges) {
       await page.unroute(isExchange);
@@ -710,12 +710,12 @@ describe('a session grant', () => {
     const frame = await FrameDouble.startedIn(page);
     expect((await frame.call('token', 'first')).value).toMatchObject({ token: 'second' });
     expect(asked.map((headers) => headers['x-session-token'])).toEqual(['grant', undefined]);
-    // Without the first token, the second could belong to another account.
+    // The second exchange sends the first token. Without it, the second token could belong to another account.
     expect(asked[1]).toMatchObject({ authorization: 'Bearer first' });
     expect(await host.told()).toEqual([]);
   });
 
-  it('that cannot be used is a line in the console, and DELEGATION_UNSUPPORTED on behalf of a child account', async () => {
+  it('that cannot be used causes a line in the console, or DELEGATION_UNSUPPORTED when it is on behalf of a child account', async () => {
     await openWithDouble();
     const secretKey = embedding.credentials.accounts.demo.secretKey;
     const minted = await embedding.service.request('POST', '/v1/sessions', {
@@ -748,7 +748,7 @@ describe('a session grant', () => {
       body: {},
     });
     const lost = async (route: Route): Promise<void> => {
-      // A request from this process has no origin of its own.
+      // The test sets the origin, because a request from this process has none.
       await route.fetch({ headers: { ...route.request().headers(), origin: embedding.hostOrigin } });
       await route.abort();
     };
@@ -829,7 +829,7 @@ describe('the token', () => {
     expect(await frame.hears('renewed')).toMatchObject({ token: 'second' });
   });
 
-  it('is exchanged once more when the service refuses it, for all views together, and not again', async () => {
+  it('is exchanged once for all views when the service refuses it; a refusal of the new token causes no further exchange', async () => {
     await openWithDouble();
     const asked = await exchangeGives(token('first'), token('second'), token('third'));
     const [frame, other] = (await mountTwo()) as [FrameDouble, FrameDouble];
@@ -848,7 +848,7 @@ describe('the token', () => {
     expect(await host.told()).toEqual([]);
   });
 
-  it('is renewed again after a failed renewal, until it ends', async () => {
+  it('is renewed again after a failed renewal, as long as it is valid', async () => {
     await openWithDouble();
     await stopTheClock();
     const asked = await exchangeGives(
@@ -870,7 +870,7 @@ describe('the token', () => {
     expect(asked).toHaveLength(4);
   });
 
-  it("that ended while the computer slept proves nothing: it is exchanged again, and a grant's token is over", async () => {
+  it('that ended while the computer slept is not sent: a new one is exchanged, and a view under a grant ends with an error', async () => {
     for (const grant of [null, { consumed: true, reason: null }]) {
       await openWithDouble();
       await stopTheClock();
@@ -889,7 +889,7 @@ describe('the token', () => {
     }
   });
 
-  it('is also replaced when the service refuses it before its end', async () => {
+  it('is replaced by a plain exchange when the service refuses to renew it before its end', async () => {
     await openWithDouble();
     await stopTheClock();
     const refused = { status: 401, body: { error: { code: 'AUTH_UNAUTHORIZED', message: 'x' } } };
@@ -975,7 +975,7 @@ describe('the focused element in the frame', () => {
       expect(await shown(junk)).toEqual(before);
   });
 
-  it('is reported by the real frame, and during a press only after its end', async () => {
+  it('is reported by the real frame, during a press only when the press has ended', async () => {
     await open();
     await page.evaluate(() => {
       const { Element } = globalThis as any;
@@ -1025,9 +1025,9 @@ describe('a page with cross-origin isolation', () => {
     await atPayment();
   });
 
-  it("embeds frames without the policy too, such as Stripe's, when the browser has credentialless frames", async () => {
+  it("may embed frames without the policy, such as Stripe's, when the browser has credentialless frames", async () => {
     await opened({ ...OPENER, ...EMBEDDER });
-    // A reply from a test has no address. The browser would therefore ask before it loads from this machine.
+    // A reply from a test has no address. Without this permission the browser would ask before it loads from this machine.
     await page.context().grantPermissions(['local-network-access']);
     await page.route(isDocument, async (route) => {
       const response = await route.fetch();
@@ -1038,7 +1038,7 @@ describe('a page with cross-origin isolation', () => {
     await atPayment();
   });
 
-  it('asks for the frame with the policy in other browsers', async () => {
+  it('requests the frame with the policy from the service in other browsers', async () => {
     await opened({ ...OPENER, ...EMBEDDER });
     await page.evaluate(() => delete (globalThis as any).HTMLIFrameElement.prototype.credentialless);
     await atPayment();

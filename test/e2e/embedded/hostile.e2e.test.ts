@@ -93,7 +93,7 @@ describe('a hostile page', () => {
   const say = (method: unknown, ...args: unknown[]): Promise<void> =>
     page.evaluate(([method, args]) => (globalThis as any).say(method, ...args), [method, args] as const);
 
-  it('starts nothing with junk; only the first valid start counts', async () => {
+  it('starts nothing with invalid start messages; only the first valid one counts', async () => {
     await lyingPage();
     const token = await bearer();
     const right = aStart(token);
@@ -163,7 +163,7 @@ describe('a hostile page', () => {
     expect(uncaught()).toEqual([]);
   });
 
-  it('sees its markup shown as text, and its addresses not called', async () => {
+  it('gets its markup shown as text, and the frame calls no address in its values', async () => {
     await lyingPage();
     const markup = '<img src=x onerror="globalThis.ran=1">';
     const elsewhere = embedding.hostOrigin;
@@ -275,7 +275,7 @@ describe('a hostile frame', () => {
     expect(uncaught()).toEqual([]);
   });
 
-  it('cannot grow without end, and cannot stop the page from answering', async () => {
+  it('cannot get an impossible height, and cannot keep the page from answering', async () => {
     const double = await lyingFrame();
     for (const height of [Infinity, 1e9, -1, NaN, '300', null, { valueOf: 300 }])
       await double.emit('onResize', { height });
@@ -296,7 +296,7 @@ describe('a hostile frame', () => {
     expect(await page.locator('#place iframe').evaluate((frame: any) => frame.style.height)).toBe('512px');
   });
 
-  it('gets the token that it had, and no exchange on request', async () => {
+  it('cannot cause more than one exchange: it gets the present token, then one new token, then none', async () => {
     const double = await lyingFrame();
     for (const junk of [undefined, null, 7, {}, 'x'.repeat(1_000_000), '__proto__'])
       expect((await double.call('token', junk)).value).toMatchObject({ token: expect.any(String) });

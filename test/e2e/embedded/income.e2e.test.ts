@@ -82,7 +82,7 @@ describe('the income of a person', () => {
     expect(await host.hears('onIncomeReportComplete')).toMatchObject({ route: 'BANKING' });
   });
 
-  it('that no source knows is a failure, and may be requested again', async () => {
+  it('ends as a failure when no source knows it, and may be requested again', async () => {
     await open(await screened('Noincometest'));
     const first = await host.hears('onIncomeReportFailure');
     expect(first).toEqual({

@@ -13,7 +13,7 @@ declare const navigator: any;
 declare const getComputedStyle: any;
 
 let embedding: Embedding;
-/** An origin that the key does not allow, and the requests there except those for its pages. */
+/** An origin that the key does not allow, and the requests that it received except those for its pages. */
 let foreign: Server;
 let foreignOrigin: string;
 const foreignPages = new Map<string, string>();

@@ -181,7 +181,7 @@ describe('the library', () => {
     expect(sandbox.receiver.types(id).filter((each) => each === 'payment_intent.payment_failed')).toHaveLength(5);
   });
 
-  it('lets a slow payment be processed', async () => {
+  it('returns a slow payment as processing', async () => {
     await open();
     const { id, clientSecret } = await sandbox.newIntent();
     await mount({ clientSecret });
@@ -422,7 +422,7 @@ describe('the authentication step', () => {
   it.each([
     [AUTHENTICATION, 'Complete', 'succeeded'],
     ['4000000000003220', 'Complete', 'succeeded'],
-  ])('of %s, passed with %s, pays', async (number, button, status) => {
+  ])('of %s, when passed with %s, lets the payment succeed', async (number, button, status) => {
     await open();
     const { id, clientSecret } = await sandbox.newIntent();
     await mount({ clientSecret });

@@ -169,7 +169,7 @@ describe('the embedded component', () => {
 });
 
 describe('the frame at another path', () => {
-  it('is served there too with its assets, for a proxy that gives it its own origin', async () => {
+  it('is served at that path and at /embedded with its assets, so that a proxy can give the frame its own origin', async () => {
     const url = 'http://service.example';
     const service = await Service.start({ PUBLIC_URL: url, EMBEDDED_URL: `${url}/verify/frame/` });
     try {

@@ -122,7 +122,7 @@ const registrations = async (): Promise<number> =>
     }
   ).operations.registration?.received ?? 0;
 
-it('leaves no data of an erased person that opens; the same request and a link then report the erasure', async () => {
+it('an erasure leaves no data that can be opened; the same request then gets 410, and a link to a printed report 403', async () => {
   const kept = { 'idempotency-key': randomUUID() };
   const person = aPerson({ lastName: 'Kbatest', ssn: '987013377', jscPayload: 'FP-CANARY-7f3a9b1c2d' });
   await until('the worker takes calls', async () => (await nopay.submit()).status === 200);

@@ -135,7 +135,7 @@ describe('the details of a grant without a session', () => {
 });
 
 describe('ops person erase', () => {
-  it('leaves the sessions of a person who came back when it is repeated', async () => {
+  it('leaves later sessions of the person unchanged when it is repeated', async () => {
     const person = { ...aPerson(), lastName: 'Otptest' };
     const submit = async (): Promise<string> => (await child.submit(person)).body.id;
     const first = await submit();
@@ -228,7 +228,7 @@ describe('ops person erase-income', () => {
 });
 
 describe('a missing erasure ledger', () => {
-  it('stops the start of the service and of commands, and is not made again', async () => {
+  it('stops the start of the service and of commands, and the ledger is not created again', async () => {
     const ledger = join(service.dataDir, 'erasures.jsonl');
     const sentence = `The erasure ledger ${ledger} is missing, empty, older or another one`;
     await service.program.end('SIGTERM');

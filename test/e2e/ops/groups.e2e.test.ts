@@ -51,7 +51,7 @@ it('refuses more arguments than a command takes, and shows its usage', async () 
 
 it('makes every command, and each of its use cases has a handler among the modules of its group', async () => {
   const files = readdirSync('src/ops').filter((file) => /\.commands?\.ts$/.test(file));
-  // Keyed by the group that a file declares: its commands, and the commands that they send over the CommandBus.
+  // For each group that a file declares: its commands, and the commands that they send over the CommandBus.
   const declared = files.flatMap((file) => {
     const text = readFileSync(join('src/ops', file), 'utf8');
     const namesIn = (pattern: RegExp): string[] => [...text.matchAll(pattern)].map(([, name = '']) => name);
