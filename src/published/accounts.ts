@@ -27,7 +27,7 @@ export interface AccountFacts {
   readonly terms: Terms | null;
   /** The version of each text of its own that it has ever had. */
   readonly termsVersions: readonly string[];
-  /** Its pages name this mail address, phone number or web address for help; null: they name none. */
+  /** A mail address, phone number or web address that its pages show to people who need help; null: none. */
   readonly supportContact: string | null;
   readonly brand: {
     /** The name that people see: the chosen one, or the account's name. */
@@ -39,7 +39,9 @@ export interface AccountFacts {
   };
   /** The account at the payment processor that receives the money, if one is connected. */
   readonly connectedPaymentAccount: string | null;
-  /** Cents of each payment that the platform keeps, and the most that it may keep; null: not fixed, not bounded. */
+  /**
+   * Cents of each payment that the platform keeps (null: not fixed), and the most that it may keep (null: no bound).
+   */
   readonly applicationFeeCents: number | null;
   readonly maxApplicationFeeCents: number | null;
   /** Days from the first refused pull of a report to the automatic refund of its payment; null: no automatic refund. */

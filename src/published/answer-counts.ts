@@ -41,7 +41,9 @@ export abstract class AnswerCounts {
   /** Must be called before the vendor is asked. The answer uses one attempt until it is counted or cleared, or until `giveUpAfter`. */
   abstract admit(personIds: readonly string[], answer: CountedAnswer, giveUpAfter: Date): Promise<Admission>;
 
-  /** The answer was wrong. `lockedUntil` locks the person whatever the count is; null leaves the lock to the count. */
+  /**
+   * The answer was wrong. `lockedUntil` locks the person until then, at any count; with null only the count decides.
+   */
   abstract countWrong(
     personIds: readonly string[],
     answer: CountedAnswer,

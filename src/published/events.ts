@@ -237,7 +237,7 @@ export interface Publisher {
   readonly category: string;
   /** The stored types that are published. All others are passed over. */
   readonly types: ReadonlySet<string>;
-  /** `history` holds only the event to translate. Meant for streams with many events. */
+  /** If set, `history` holds only the event to translate. Use it for streams with many events. */
   readonly alone?: true;
   /** Pure. `history` is the stream up to the event to translate, which is its last. */
   publish(history: readonly RecordedEvent[], links: Links): PublishedEvent | null;

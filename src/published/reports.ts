@@ -5,7 +5,10 @@ import type { RefundReason } from '../kernel/refund-reason.js';
 export abstract class Reports {
   /** The expiry of a session's released report, past or future (ISO 8601 UTC); null until a report is released. */
   abstract expiryOf(sessionId: string): Promise<string | null>;
-  /** Whether the bureau's newest answer says that its reference to the person gives no report, or no longer gives one. */
+  /**
+   * Whether the bureau's newest answer says that it gives no report, or no report any more, for its reference of the
+   * person.
+   */
   abstract isOutOfReach(sessionId: string): Promise<boolean>;
 }
 

@@ -23,13 +23,13 @@ export interface ScreeningFacts {
   readonly overallStatus: OverallStatus;
   /** The transaction that has paid for it; null while none has, and after its refund. */
   readonly paidBy: string | null;
-  /** The vendors of its own calls, of those for its report, and of those of its income sessions. */
+  /** The vendors for the session's own calls, for its report, and for its income sessions. */
   readonly vendors: VendorChoice;
   /** Null unless the session is BLOCKED. */
   readonly block: { readonly reasonCode: string; readonly until: string | null } | null;
   /** When the session became VERIFIED; null when it is not. */
   readonly verifiedAt: string | null;
-  /** While this session counts, the vendor asks for no other screening of the person, in test too. */
+  /** The vendor asks not to screen the person again while this session counts, not even in the test environment. */
   readonly duplicateGuard: boolean;
   /** The account that the grant names as the report's recipient; null when the grant names none. */
   readonly intendedRecipientId: string | null;
@@ -72,9 +72,9 @@ export abstract class Screenings {
   abstract paidInVain(sessionId: string): Promise<readonly PaidSession[]>;
 
   /**
-   * Records the progress of the payment in the session, and completes the session where the payment does. SUCCEEDED ends only when that
-   * transaction is refunded or carried over. A later transaction of the session counts more than an earlier one. The newest observation of
-   * one transaction counts. Safe to repeat.
+   * Records the progress of a payment in the session. Completes the session if only the payment was missing. A
+   * SUCCEEDED transaction stays so until it is refunded or carried over. The latest transaction of the session counts,
+   * by its newest observation. Safe to repeat.
    */
   abstract paymentProgressed(sessionId: string, payment: PaymentUpdate, context: ActionContext): Promise<void>;
 }
@@ -98,11 +98,11 @@ export type Referring = 'identity' | 'credit' | 'income';
 /** The vendor to ask about a person, and the token by which it knows the person. */
 export interface VendorReference {
   readonly vendor: string;
-  /** Must not be logged or stored elsewhere. Null: the vendor does not take the identity vendor's tokens. */
+  /** Must not be logged or stored elsewhere. Null when the vendor does not take tokens of the identity vendor. */
   readonly token: string | null;
 }
 
-/** `possible`: the session has a valid report, or the bureau can be asked for one. The other two never change again. */
+/** `possible`: the session has a valid report, or the bureau can be asked for one. The two other values are final. */
 export type ReportProspect = 'possible' | 'none' | 'person-erased';
 
 export interface PaidSession {
@@ -113,7 +113,7 @@ export interface PaidSession {
 /** The stored event that ends a verification with success. */
 export const IDENTITY_VERIFIED = { category: 'screening', type: 'IdentityVerified' } as const;
 
-/** A session may be paid for and verified, or paid for and over, after one of these stored events. */
+/** After one of these stored events, a session may be paid for and verified, or paid for and ended. */
 export const SESSION_ENDS = {
   category: 'screening',
   types: [IDENTITY_VERIFIED.type, 'SessionBlocked', 'SessionExpired', 'SessionErrored', 'PaymentProgressed'],
@@ -123,7 +123,7 @@ export interface PaymentUpdate {
   readonly transactionId: string;
   /** The place of the transaction among those of the session, from 0. */
   readonly ordinal: number;
-  /** The number of the payment's own events until then. */
+  /** The number of events in the payment's stream at the time of the observation. */
   readonly observation: number;
   /** `CARRIED_OVER`: the payment counts for a newer session of the person, and no longer for this one. */
   readonly status: Exclude<PaymentStatus, 'NOT_REQUIRED'> | 'CARRIED_OVER';

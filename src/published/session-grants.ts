@@ -32,9 +32,9 @@ export abstract class SessionGrants {
   abstract find(grantId: string): Promise<GrantFacts | null>;
 
   /**
-   * Begins the session under the grant, in the place of `replaces`, which the caller knows to be over. `replaces` is null for the first
-   * session. Gives the session that holds the grant afterwards. It is another session when another request was faster, or when the
-   * session before was not `replaces`.
+   * Begins the session under the grant. It replaces the ended session `replaces`, which is null for the first session.
+   * Gives the session that then holds the grant. This is another session if another request was faster, or if the
+   * previous session was not `replaces`.
    */
   abstract begin(
     grantId: string,
