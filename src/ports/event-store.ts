@@ -76,10 +76,13 @@ export class EventLogDamaged extends EventStoreUnavailable {
   override readonly name = 'EventLogDamaged';
 }
 
-/** The log knows of these events and cannot give them back. A walk reports them when it passes them. */
+/** The log knows that these events existed but cannot read them. A walk reports them when it comes to them. */
 export class EventsUnreadable extends EventLogDamaged {}
 
-/** The log has lost events or is another one, so it takes no changes, which would be lost with it. The message is for an operator. */
+/**
+ * The log has lost events or is another one. It takes no changes, because they would be lost when the right log
+ * returns. The message is for an operator.
+ */
 export class LogRefused extends EventStoreUnavailable {
   override readonly name = 'LogRefused';
 
@@ -97,7 +100,10 @@ export class UnstorableEvent extends Error {
 export const MAX_EVENT_BYTES = 64_000;
 export const MAX_APPEND_BYTES = 900_000;
 
-/** Whether a log that ends at `head` may have given this position. False for a position of another store, and for one beyond the end. */
+/**
+ * Whether the position can belong to the log that ends at `head`. False for a position of another store, and for one
+ * beyond the end.
+ */
 export function isPositionUpTo(head: string | null, position: string): boolean {
   return head !== null && position.length === head.length && position <= head;
 }

@@ -19,7 +19,7 @@ export type RefusalReason =
 /** The vendor's own session is over or already spent, so a new registration is needed. */
 export type SessionOver = { readonly kind: 'session-over' };
 export type Refused = { readonly kind: 'refused'; readonly reason: RefusalReason };
-/** Locked after repeated failures; `unblockAt` (ISO 8601 UTC) when the vendor names it. */
+/** Locked after repeated failures; `unblockAt` (ISO 8601 UTC) if the vendor gives the end of the lock. */
 export type Locked = { readonly kind: 'locked'; readonly unblockAt: string | null };
 
 /** `duplicateGuard`: the vendor asks not to screen this person again while a report is valid. Absent means no. */
@@ -59,7 +59,7 @@ export type AnswerVerdict = Replied &
 
 export type ResendVerdict = Replied & ({ readonly kind: 'sent' } | SessionOver | Refused | Locked | NoVerdict);
 
-/** The vendor's challenge for a person that it already knows. `step-up` has the form of a registration's. */
+/** The vendor's challenge for a person that it already knows. `step-up` has the same form as in a registration. */
 export type ReauthenticationVerdict = Replied &
   (
     | { readonly kind: 'confirmed' }

@@ -18,7 +18,7 @@ export function faultAt({ position, stream, revision, id: eventId }: RecordedEve
 }
 
 export interface InspectedPage {
-  /** Every readable event, in order, even with faults around it. */
+  /** Every readable event, in order. Faults before and after an event do not matter. */
   readonly events: readonly RecordedEvent[];
   readonly faults: readonly LogFault[];
   /** The last inspected position. */
@@ -35,7 +35,10 @@ export interface InspectableLog {
   /** Inspects the log after a position: contents, contiguity, and whether the indexes agree with each event. */
   inspect(after: string | null): Promise<InspectedPage>;
 
-  /** The number of events that are missing from the log, or (negative) too many, for its last position. It reads no events. */
+  /**
+   * The last position minus the number of stored events: how many events are missing or (negative) too many. Reads no
+   * events.
+   */
   missingEvents(): number;
 }
 

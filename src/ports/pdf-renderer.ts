@@ -9,7 +9,10 @@ export type RenderedPdf =
   | { readonly kind: 'no-browser' }
   /** The browser died while it printed, or too many pages are waiting. */
   | { readonly kind: 'unavailable' }
-  /** The page needs more memory than it may have, or its PDF is larger than allowed: a megabyte may become a hundred. */
+  /**
+   * The page needs more memory than allowed, or its PDF is too large: a page of one megabyte may make a PDF of a
+   * hundred.
+   */
   | { readonly kind: 'too-large' }
   /** The page was not done in time. */
   | { readonly kind: 'timed-out' };

@@ -70,7 +70,8 @@ export interface Lease {
  * with the last of its documents. After a broken commit some documents may be ahead of the checkpoint, and are written again. A document never goes
  * back: a write without a higher revision is dropped without an error.
  *
- * Everything here may vanish at any time, which `missing` and null report. Throws Unavailable when it cannot be reached.
+ * All stored data may vanish at any time; the results `missing` and null then say so. Throws Unavailable when it cannot
+ * be reached.
  */
 export abstract class ProjectionStore {
   /** Calls the listener when commits may have been lost by a crash or a change of the server. The returned function ends it. */
@@ -95,8 +96,9 @@ export abstract class ProjectionStore {
   ): Promise<boolean>;
 
   /**
-   * Makes the generation that was built up to `through` the live one, and removes the old one. `behind` when the live one is further, or a commit
-   * came in between. `fenced` when the lease is lost or another generation is being built.
+   * The generation that was built up to `through` becomes the live one, and the old one is removed. `behind` when the
+   * live one is further, or a commit came in between. `fenced` when the lease is lost or another generation is being
+   * built.
    */
   abstract promote(
     projection: AnyProjection,

@@ -36,7 +36,7 @@ export abstract class RateLimiter {
   /** Counts one use of `key` (failures count too) against `limit` per `windowSeconds`. */
   abstract hit(key: string, limit: number, windowSeconds: number): Promise<RateVerdict>;
 
-  /** Counts one use of each at once, or none when one of them has no use left. Null: counted. */
+  /** Counts one use of each limit in one step. If one limit has no use left, it counts none. Null: counted. */
   abstract take(uses: readonly RateUse[]): Promise<RateRefusal | null>;
 
   /** Gives back uses that were taken and not needed. */
@@ -48,7 +48,7 @@ export abstract class RateLimiter {
   /** Gives back the uses set aside under the name, once even after several calls. */
   abstract giveBackSetAside(name: string): Promise<void>;
 
-  /** Keeps the uses as counted. True when they were still set aside: then no other process gives them back. */
+  /** Keeps the uses as counted. True when they were still set aside. No other process can give them back afterwards. */
   abstract forgetSetAside(name: string): Promise<boolean>;
 
   /** Takes the uses, or refuses the caller. */

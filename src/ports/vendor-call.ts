@@ -10,11 +10,11 @@ export interface VendorCall {
   readonly correlationId: string;
   /** The id of the vendor to call; absent: the first one of its kind. */
   readonly vendor?: string;
-  /** Null only for calls of the installation itself. */
+  /** Null only for calls that belong to no account. */
   readonly accountId?: string | null;
   /** The aggregate that makes the call, such as the screening session. */
   readonly aggregateId?: string;
-  /** Test traffic never reaches a real vendor, nor live traffic a sandbox. */
+  /** Test traffic never reaches a real vendor. Live traffic never reaches a sandbox. */
   readonly environment: Environment;
   /** The vault subject whose data the call or its verdict carries. Its data key seals waiting input. Null: nothing is personal. */
   readonly subject: string | null;
@@ -23,8 +23,8 @@ export interface VendorCall {
   /** The end of that time, epoch milliseconds. A process that paused can check the clock before its timers run. */
   readonly endsAt?: number;
   /**
-   * Receives the end of each exchange: the status of the answer, or a word when none came. `retryAfterSeconds` is the pause that a busy vendor, or
-   * one that is down, asks for.
+   * Receives the end of each exchange: the status of the answer, or a word when no answer came. `retryAfterSeconds` is
+   * the pause that a vendor asks for when it is busy or down.
    */
   readonly onEnd?: (end: string, retryAfterSeconds?: number) => void;
   /** The port asks this just before it asks the vendor. False: another process has asked the vendor or will, so this one must not. */
@@ -51,9 +51,10 @@ export function vendorCall({
 }
 
 /**
- * The vendor's treatment of a second request for one attempt. `at-most-once`: it must not be sent. An aggregate reserves an attempt once, the call is
- * made once, and its result is queried. `idempotent`: the idempotency key makes it harmless. The vendor executes it once and gives the same answer.
- * `query`: it changes nothing.
+ * The vendor's treatment of a second request for one attempt. `at-most-once`: a second request must not be sent. An
+ * aggregate reserves an attempt once, the call is made once, and its result is queried. `idempotent`: the idempotency
+ * key makes a second request harmless. The vendor executes the first and gives the same answer again. `query`: a
+ * request changes nothing.
  */
 export type DeliverySemantics = 'at-most-once' | 'idempotent' | 'query';
 
