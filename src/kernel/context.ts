@@ -29,7 +29,7 @@ export interface ActionContext extends Owner {
   readonly lineage?: string;
   /** Absent when no request caused this. It is never stored. */
   readonly effect?: Effect;
-  /** No caller reads the result at once, so read models learn of it through their subscription only. That costs much less. */
+  /** No caller reads the result at once. So only the subscriptions of read models get it, which costs less. */
   readonly skipReadYourWrites?: true;
   /** The operator's reason, recorded with every event. It holds no personal data. */
   readonly reason?: string;
@@ -42,9 +42,9 @@ export interface CallerContext extends ActionContext {
 }
 
 /**
- * Whether the caller may use something. It must belong to the caller's account and environment, and to the caller's grant if it was opened under one
- * (docs/contract/server.md#sessions-of-a-grant). A party's sessions are open only to a server with an API key
- * (docs/contract/platform.md#sessions-of-parties). Servers with a secret key are not checked here.
+ * Whether the caller may use an object of its account and environment. If the object was opened under a grant, the
+ * caller needs that grant (docs/contract/server.md#sessions-of-a-grant). A party's sessions are open only to a server
+ * with an API key (docs/contract/platform.md#sessions-of-parties). Servers with a secret key are not checked here.
  */
 export function isOpenTo(
   owner: Owner | null,

@@ -4,7 +4,7 @@ export type JsonObject = { readonly [key: string]: JsonValue };
 
 /** The overhead of a cache entry: its key, its place and two objects. */
 const ENTRY_BYTES = 300;
-/** The memory that an object takes for each character of its JSON, as measured on documents of the read models. */
+/** Bytes of memory for each character of the JSON of a value, as measured on documents of the read models. */
 const BYTES_PER_CHARACTER = 2;
 
 /** The bytes that a value and its cache entry take, estimated from the JSON of the value. */

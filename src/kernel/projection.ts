@@ -7,7 +7,7 @@ export interface IndexEntry {
   readonly list: string;
   /** The sort key, compared by bytes. The document's id orders entries of the same key, and all entries when the key is left out. */
   readonly sort?: string;
-  /** The list keeps only its greatest entry, so such an entry must never be taken back. */
+  /** The list keeps only its greatest entry. A document must never take such an entry back. */
   readonly latestOnly?: true;
 }
 
@@ -92,7 +92,7 @@ export function foldState<State>(
   return state;
 }
 
-/** Reads an event as one of the listed types and throws at any other. A new event type does not compile until it is listed. */
+/** Reads an event as one of the listed types and throws at any other. Code that lacks a type does not compile. */
 export function exhaustiveEvents<Event extends DomainEvent>(
   projection: string,
   types: Readonly<Record<Event['type'], true>>,

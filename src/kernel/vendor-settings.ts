@@ -4,11 +4,11 @@ export interface VendorSetting {
   /** `url`: the vendor's address. `secrets`: a comma list, all valid while one replaces another. */
   readonly kind: 'url' | 'secret' | 'secrets';
   readonly variable: string;
-  /** The variable for the vendor of the test environment in production. An address without one is the sandbox's. */
+  /** The variable for the vendor of the test environment in production. Without it the sandbox is used. */
   readonly testVariable?: string;
   /** The value for the sandbox when nothing is set. It is published, so production refuses it. */
   readonly published?: string;
-  /** The vendor's marks on secrets of its environments, so that one is never taken for the other. */
+  /** The vendor's marks on the secrets of each environment, which reveal a secret of the other one. */
   readonly marks?: { readonly live: RegExp; readonly test: RegExp };
   /** The adapter knows the vendor's own address. */
   readonly optional?: true;
