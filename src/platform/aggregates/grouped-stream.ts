@@ -30,9 +30,9 @@ interface Asked extends CommandTo<AnyDecider> {
 }
 
 /**
- * Serves streams that never end and that many commands meet on, such as the credit of an account or the looks at a report. Commands that come during
- * an append share the next one, and each is decided on the state after those before it. The state is remembered, so that only newer events are read.
- * Read models and event handlers see such a stream through their subscription.
+ * Serves streams that never end and get many commands at once, such as an account's credit or the looks at a report.
+ * Commands that come during an append share the next append. Each is decided on the state after those before it. The
+ * state is remembered. Read models and event handlers see such a stream through their subscription.
  */
 export class GroupedStream {
   private readonly states: AggregateCache;
@@ -94,14 +94,14 @@ export class GroupedStream {
       if (error instanceof UnstorableEvent && group.length > 1)
         for (const one of group) await this.append(stream, [one]);
       else {
-        // While the log is away, each group would wait for it as long as this one did.
+        // While the log is away, each later group would wait as long as this one did.
         const others = error instanceof Unavailable ? (this.waiting.get(stream)?.splice(0) ?? []) : [];
         for (const { reject } of [...group, ...others]) reject(error);
       }
     }
   }
 
-  /** Answers each command once the events below its decision are stored. A refusal too may rest on the decisions before it. */
+  /** Answers each command once the events before it are stored. A refusal may rest on earlier decisions too. */
   private async untilAppended(stream: string, group: readonly Asked[]): Promise<void> {
     const [{ decider, id }] = group as readonly [Asked];
     const answers = await untilStored([decider.category], async () => {

@@ -2,9 +2,9 @@ import type { ActorKind } from '../../kernel/actor.js';
 import type { ActionContext, Owner } from '../../kernel/context.js';
 import { DomainError } from '../../kernel/domain-error.js';
 
-/** Beyond this factor of its share, test traffic may store only the service's own work. */
+/** When test traffic has used its share times this factor, only the service's own work for it may be stored. */
 const GRACE = 1.1;
-/** The other actors complete the work of callers, and live traffic may wait behind them. */
+/** The work of the other actors goes on, because live traffic may wait behind it. */
 const CALLERS: ReadonlySet<ActorKind> = new Set<ActorKind>([
   'platform-token',
   'secret-key',

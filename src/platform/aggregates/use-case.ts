@@ -6,7 +6,7 @@ import { CommandHandler, Query, QueryHandler, type ICommandHandler, type IQueryH
 const useCases = new Set<Type>();
 const handled = new WeakMap<object, Type>();
 
-/** Marks the class of a command, or of a query: a query changes nothing. Every marked class must have exactly one handler among the providers. */
+/** Marks the class of a command or of a query. Every marked class must have exactly one handler among the providers. */
 export function UseCase(): ClassDecorator {
   return (target) => {
     useCases.add(target as unknown as Type);

@@ -53,7 +53,7 @@ export async function verifyLog(
   const pages = walked?.(types) ?? walk(store, { after: since, until: null }, types);
   for await (const page of pages) {
     for (const fault of page.faults) {
-      // A range that begins within a gap reports the rest of it again.
+      // If a range begins within a gap that was reported, it reports the rest of the gap again.
       if (fault.eventId === undefined && fault.position !== null && fault.position <= gapThrough) continue;
       gapThrough = fault.through ?? gapThrough;
       tell(fault);

@@ -28,7 +28,7 @@ interface Asked {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** The newest request of a connection. */
+/** The newest request of each connection. */
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -61,7 +61,7 @@ const MAX_CONNECTIONS = 10_000;
 const REMEMBERED_ADDRESSES = 10_000;
 /** The time in which a caller can read an answer while it still sends. */
 const LINGER_MS = 3_000;
-/** This id is only repeated to the caller, because it may hold any text. */
+/** The caller's own id is only repeated to the caller, because it may hold any text. */
 const CALLERS_ID = /^[A-Za-z0-9!#$%&'*+.^_`|~:-]{1,128}$/;
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
@@ -114,7 +114,7 @@ export class Edge {
           if (!request.complete) endSoon(request);
           else if (socket.remoteAddress !== undefined) this.known.set(addressOf(socket), true);
         });
-        // When connections are scarce, each serves one request, because the next caller may need its place.
+        // When connections are scarce, each is closed after one request, because another caller may need it.
         if (this.open > this.maxConnections / 2) response.shouldKeepAlive = false;
         // Node drops data that follows an upgrade request in the same packet.
         if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
@@ -214,7 +214,7 @@ export class Edge {
   }
 }
 
-/** The framework's own error handler calls this first, and would then answer in its own words. It is reached when the service's handler fails. */
+/** The framework calls this before it answers in its own words. It does so only when the service's handler fails. */
 class LastCatch extends LogController {
   constructor(override readonly defaultErrorLog: LogController['defaultErrorLog']) {
     super();

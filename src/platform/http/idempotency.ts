@@ -24,7 +24,7 @@ declare module 'fastify' {
   }
 }
 
-/** Names the result of a request after its idempotency key, if it has one. Made again after a crash, it is the same result. */
+/** An id for the result of a request. With an idempotency key it stays the same, even after a crash. */
 export function nameFor({ idempotencyScope }: FastifyRequest): string {
   return idempotencyScope ?? newId();
 }

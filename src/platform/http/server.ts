@@ -37,7 +37,7 @@ declare module 'fastify' {
   }
 }
 
-/** In characters: the rest of the 300 bytes that the log takes for a failed request. */
+/** In characters: the part of the 300 bytes of a failed request's log line that the cause may take. */
 const ROUTE_AND_CAUSE = 70;
 
 /** For a port in the private network. */
@@ -69,7 +69,7 @@ export function createServer({
     // Integrators' ids have up to 128 characters, each of up to twelve in a path (docs/contract/direct.md#parties).
     routerOptions: { maxParamLength: 128 * 12 },
     rewriteUrl: ({ url = '/' }) => readable(url),
-    // A HEAD runs its GET, and a GET may pull and bill a report. Only routes with `ReadsOnly` answer it.
+    // The framework would run the GET for a HEAD, and a GET may pull and bill a report. Only `ReadsOnly` routes take it.
     exposeHeadRoutes: false,
   });
   const fastify = adapter.getInstance<FastifyInstance<RawServerDefault>>();

@@ -6,7 +6,7 @@ import type { Log } from '../observability/log.js';
 import { providedBy } from '../provided.js';
 import { RolePart, type RoleName, type Startable } from './role-part.js';
 
-/** The time whose appends could be lost without notice, and the delay until changes are taken after an operator accepted the log. */
+/** A loss of appends within this time may stay unnoticed. Changes are taken this long after a log is accepted. */
 const LOG_LOOKED_AT_EVERY_MS = 2_000;
 
 /**

@@ -41,7 +41,7 @@ export class CompleteLists {
     return true;
   }
 
-  /** A projection with rare events has a checkpoint far from the head and no later event. This looks for one until that time. */
+  /** A projection with rare events may be far from the head and lack nothing. This looks for a missing event. */
   private async isBehind(projection: AnyProjection, head: string, until: number): Promise<boolean> {
     let place = await this.passed(projection);
     if (place === null) return true;

@@ -43,9 +43,9 @@ interface Folded {
   readonly occurredAt: string;
 }
 
-/** The memory for states, which save the read at the next event of a stream. */
+/** The memory for states. A remembered state saves the read at the next event of its stream. */
 const REMEMBERED_BYTES = 8 * 2 ** 20;
-/** The size of one in sixteen states is estimated, and the next ones count as equally large. Estimating costs as much as folding. */
+/** Every sixteenth state is measured, and the next fifteen count as equal: measuring costs as much as folding. */
 const RECKONED_EVERY = 16;
 /** The streams that are read from the log at the same time. */
 const READ_TOGETHER = 16;

@@ -178,7 +178,7 @@ export class Projector {
     if (slot === undefined || slot.building !== track || slot.target === undefined || slot.finishing !== null) return;
     const reached = (position: string | null): boolean =>
       position === null || (through !== null && through >= position);
-    // The log may grow for ever. It is enough to reach its end at the beginning of the build.
+    // The log grows during the build, so the build has to reach only the end that the log had at its beginning.
     if (!atEnd && !reached(slot.target)) return;
     if (slot.differences === undefined && slot.live !== null) {
       const position = this.live.positionOf(slot.live);
@@ -300,7 +300,7 @@ export class Projector {
         differences: slot.differences,
         finishedAt: new Date().toISOString(),
       };
-      // Before the promotion, because a process that dies after it does not come here again.
+      // This is done before the promotion. If the process died after the promotion, this code would not run again.
       await this.store.retireOlderVersions(projection);
       if ((await this.store.promote(projection, this.token, through, report)) === 'promoted')
         this.observer.rebuilt(report);

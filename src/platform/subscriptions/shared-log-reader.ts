@@ -66,7 +66,7 @@ export class SharedLogReader extends EventStoreDecorator {
         for await (const batch of this.read({ ...options, after: place || null })) {
           yield batch;
           place = batch.through ?? '';
-          // A tail that another subscription began may be further, because another node answered it.
+          // A tail that another subscription began may be further, because it was answered by another node.
           caughtUp = batch.caughtUp && this.joins(place);
           if (caughtUp) break;
         }
