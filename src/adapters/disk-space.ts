@@ -24,15 +24,15 @@ export interface DiskSpaceObserver {
 const LOOK_EVERY_MS = 1_000;
 /** Below this the disk counts as full. */
 const FULL_BYTES = 16_000_000;
-/** A disk that was low must have this factor more before it can become low again. */
+/** A low disk stops being low only when it has this many times the bytes of the limit. */
 const RELAXED = 1.1;
 const RESERVE_BYTES = 16_000_000;
 /** With this much room the disk is no longer full: the reserve fits in without filling it. */
 const ROOM_BYTES = RESERVE_BYTES + 2 * FULL_BYTES;
 
 /**
- * When the disk is full, the reserve file is removed to give room to Redis, log files and the operator. It is made again later. Several processes of
- * one data folder may watch it and repeat each other's work on the reserve.
+ * When the disk is full, the reserve file is removed to give room to Redis, log files and the operator. It is made
+ * again later. Several processes may watch one data folder, and may repeat each other's work on the reserve.
  */
 export class DiskSpace {
   private readonly reserve: string;

@@ -33,7 +33,8 @@ import { workerConnection } from './redis/connection.js';
 import { RedisSealedPayloads } from './sealed-payloads/redis.js';
 
 /**
- * Covers the wait of a page for its turn, and the print. More pages of one environment and source than this number do not even wait for the browser.
+ * The time covers the wait of a page for its turn, and the print. A worker takes at most 36 pages of one environment
+ * and source; the others stay in the queue.
  */
 const PDF_TIMEOUT_MS = 30_000;
 const PDF_PAGES = 36;
@@ -87,7 +88,7 @@ class VendorConnections implements OnApplicationBootstrap, OnApplicationShutdown
   }
 }
 
-/** A port whose calls go to the vendor that each of them names. */
+/** A port that sends each call to the vendor that the call names. */
 function routed<Name extends Capability>(
   { registry, log }: { readonly registry: VendorRegistry; readonly log: Log },
   port: Abstract<VendorPorts[Name]>,

@@ -25,7 +25,7 @@ export abstract class DispatchSettings {
   readonly limitMs?: number;
 }
 
-/** Endpoints that may have a line. Only the backlog reads it. */
+/** The key of the set of endpoints that may have a line. Only the backlog reads this set. */
 const ENDPOINTS = 'webhook-dispatch:endpoints';
 /** An attempt that ended with a fault of the service may have been sent, so it is not repeated before this time, milliseconds. */
 const AFTER_FAULT_MS = 10_000;
@@ -33,8 +33,9 @@ const AFTER_FAULT_MS = 10_000;
 const WAKE_EVERY_MS = 100;
 
 /**
- * The line of an endpoint is a sorted set of its attempts by the time when they are due. An attempt stays in it until it is over, so a dead worker
- * leaves nothing to give back. The id of an endpoint is the id of its job. BullMQ refuses an existing id, so one worker works off one line at a time.
+ * The line of an endpoint is a sorted set of its attempts by the time when they are due. An attempt stays there until
+ * it is over, so a dead worker loses none. The job has the id of its endpoint. BullMQ refuses an existing id, so one
+ * worker works off a line.
  */
 export class BullMqDeliveryQueue extends DeliveryQueue {
   /** Endpoints whose job runs in this process. The line is checked again at the end of the job. */
@@ -108,7 +109,7 @@ export class BullMqDeliveryQueue extends DeliveryQueue {
     );
   }
 
-  /** Call at the end of an endpoint's job, because an attempt that comes during a job adds none. */
+  /** Call at the end of an endpoint's job, because an attempt that comes during a job adds no job. */
   async callIfDue(endpointId: string): Promise<void> {
     const due = await this.bounded((redis) => redis.zcount(lineOf(endpointId), '-inf', Date.now()));
     if (due > 0) await this.call(endpointId);

@@ -7,7 +7,7 @@ import { withTimeout } from '../../kernel/with-timeout.js';
 import type { DeliveryAttempts, DueDelivery } from '../../ports/delivery-queue.js';
 import { BullMqDeliveryQueue, type DispatchJobData, QUEUE } from './bullmq.js';
 
-/** Makes the attempts, and hears of their trouble. */
+/** Makes the attempts, and is told of faults. */
 export abstract class AttemptRunner {
   /** The longest wait for an attempt, milliseconds. */
   abstract readonly limitMs: number;
@@ -37,9 +37,9 @@ const CLOSING_MS = 2_000;
 const TELL_EVERY_MS = 1_000;
 
 /**
- * The line of an endpoint waits from the death of its worker until its lock is over, so locks are short. Times are in milliseconds, except
- * `drainDelay` in seconds. A wait that lost its connection is noticed after `drainDelay`. An endpoint that hangs has one job and little else, so the
- * concurrency is high.
+ * When a worker dies, the line of its endpoint waits until the lock of the job is over. So locks are short. Times are
+ * in milliseconds, except `drainDelay` in seconds. A wait that lost its connection is noticed after `drainDelay`. The
+ * job of an endpoint that hangs costs little, so the concurrency is high.
  */
 export const WORKER_OPTIONS = {
   autorun: false,
@@ -57,7 +57,7 @@ export class Dispatcher extends WorkerHost {
   protected readonly closingMs: number = CLOSING_MS;
   protected readonly jobMs: number = JOB_MS;
   protected readonly restMs: number = REST_MS;
-  /** The line of each endpoint that this process works off, even when another process has the job by now. */
+  /** The work on the line of each endpoint in this process, even if another process has the job by now. */
   private readonly lines = new Map<string, Promise<void>>();
   private readonly calls = new Set<Promise<void>>();
   private closing = false;
@@ -93,7 +93,7 @@ export class Dispatcher extends WorkerHost {
       this.lines.set(endpointId, line);
       return line;
     }
-    // BullMQ renews one lock for each id, and stops when the older job ends. So this job ends as well, and a third follows.
+    // BullMQ renews one lock for an id until the older job ends. So this job ends too, and a new one follows.
     this.queue.running.delete(endpointId);
     return older;
   }
@@ -122,7 +122,7 @@ export class Dispatcher extends WorkerHost {
         }
         const ended = Promise.race(underWay.values());
         if (underWay.size > 0) await (isFree ? withTimeout(LOOK_EVERY_MS, ended) : ended);
-        // Attempts that end in the same turn are replaced together.
+        // Waits until the attempts that end in the same turn have ended, and then begins new ones for all of them.
         await nextTurn();
       }
     } finally {

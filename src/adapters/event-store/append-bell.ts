@@ -23,12 +23,12 @@ export class AppendBell {
     }
   }
 
-  /** Whether a listener hears it. Some file systems cannot be watched, and watches are limited. */
+  /** Whether a listener can hear rings. Some file systems cannot be watched, and the number of watches is limited. */
   get isHeard(): boolean {
     return this.watcher !== null;
   }
 
-  /** Also hears this process. Only the first listener is called. */
+  /** The listener also hears rings of this process. Only the first listener is called. */
   listen(heard: () => void): void {
     if (this.descriptor === null || this.watcher !== null) return;
     try {

@@ -149,8 +149,8 @@ export class EmbeddedLog {
   }
 
   /**
-   * The identity of this log. A copy of the file has the same entry but its own future, so the file's number counts too. So does the run of the
-   * machine, because a snapshot of a volume has the same files.
+   * The identity of this log. A copy of the file has the same id but gets other events, so the inode of the file counts
+   * too. A snapshot of a volume has the same inode, so the boot of the machine counts too.
    */
   id(): string {
     return [this.entryMadeOnce(LOG_ID, newId()), statSync(this.space.file).ino, runOfMachine()].join('-');
@@ -171,7 +171,7 @@ export class EmbeddedLog {
     });
   }
 
-  /** 0 when the log is empty. */
+  /** The position of the newest event; 0 when the log is empty. */
   head(): number {
     return this.read(() => this.lastPosition());
   }
@@ -272,7 +272,7 @@ export class EmbeddedLog {
     });
   }
 
-  /** The number of events that are missing for the last position. Both numbers are known without reading the log. */
+  /** The last position minus the number of events. Both are known without reading the log. */
   missingEvents(): number {
     return this.read(() => this.lastPosition() - this.eventCount());
   }
@@ -329,7 +329,7 @@ export class EmbeddedLog {
 
   private async inTransaction<Result>(work: () => Result): Promise<Result> {
     try {
-      // A child transaction. An exception in the plain kind commits earlier writes.
+      // A child transaction, because an exception in a plain one would still commit its earlier writes.
       return await this.root.childTransaction(work);
     } catch (error) {
       // The library gives the reason in a second promise, which would be an unhandled rejection without a listener.

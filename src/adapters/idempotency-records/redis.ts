@@ -150,7 +150,7 @@ export class RedisIdempotencyRecords extends IdempotencyRecords {
           return this.open(record, reply ?? Buffer.alloc(0));
         case 'execute': {
           const [round = '', since = '', first] = String(reply).split(' ');
-          // The scope depends on the first use and its content. So a record that expired or was lost never names the same things again.
+          // The scope depends on the first use. So the same key has another scope after its record is gone.
           const scope = keyedIdAt(Number(since), this.hashing, 'scope', content, round);
           const held = { record, counted, content, holder, scope, first: first !== undefined, keepFor, most };
           return { kind: 'execute', execution: this.execution(held) };

@@ -8,14 +8,14 @@ export interface SpaceUsage {
   readonly totalBytes: number;
 }
 
-/** The alarm rings from this part of the room on. It can ring again only after the usage fell below the other part. */
+/** The alarm rings when the usage is above the first part, and again only after it was below the second. */
 const NEARLY_FULL_AT = 0.7;
 const RELAXED_AT = 0.65;
 /** Writes beyond this part are refused. */
 const FULL_AT = 0.95;
 /** A value changes pages of several trees beside its own. */
 const SPACE_PER_BYTE = 3;
-/** A check takes tens of microseconds, so with this much room the next one waits a while. */
+/** A check takes tens of microseconds. While this much room is left, the next check waits a while. */
 const MUCH_ROOM_BYTES = 64 * 2 ** 20;
 const LOOK_AGAIN_MS = 100;
 

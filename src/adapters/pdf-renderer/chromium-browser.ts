@@ -31,8 +31,8 @@ const NOBODY = 65_534;
 const MEMORY_KB = 786_432;
 
 /**
- * Starts the browser within its limits. It uses the last folder on its command line, because the library's own belongs to the service's user. It
- * always has its sandbox: a browser that cannot set it up ends, and nothing is printed.
+ * Starts the browser within its limits. It uses the last folder on its command line, because the library's folder
+ * belongs to the service's user. It always has its sandbox: without one it ends, and nothing is printed.
  */
 function launcher(executablePath: string, asRoot: boolean): string {
   const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
@@ -65,7 +65,7 @@ export class ChromiumBrowser {
     return starting;
   }
 
-  /** Counts a page in it from here to `end`. */
+  /** Counts one more page in this browser, until `end`. */
   begin(browser: Browser): void {
     this.pages.set(browser, (this.pages.get(browser) ?? 0) + 1);
   }
@@ -89,7 +89,7 @@ export class ChromiumBrowser {
   /** Ends a browser that died or does not obey. The next `get` starts another one. */
   async retire(browser: Browser): Promise<void> {
     if ((await this.current?.catch(() => null)) === browser) this.current = null;
-    // The library kills a browser that does not answer. The error of one that is already gone has no use.
+    // The library kills a browser that does not answer. If the browser is already gone, the error does not matter.
     browser.close().catch(() => undefined);
   }
 

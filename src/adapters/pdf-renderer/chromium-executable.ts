@@ -39,7 +39,7 @@ function isProgram(file: string): boolean {
     accessSync(file, constants.X_OK);
     return statSync(file).isFile();
   } catch {
-    // Whatever the reason, it cannot be run from here.
+    // The reason does not matter: the file cannot be run.
     return false;
   }
 }

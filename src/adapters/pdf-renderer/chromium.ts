@@ -37,7 +37,7 @@ const CLOSED_WITHIN_MS = 15_000;
 /** A browser that died under a page, perhaps because of another page, gets a second try. */
 const TRIES = 2;
 
-/** Never requested over a network, because the renderer itself answers it with the page. */
+/** Never requested over a network: the renderer itself answers a request for this address with the page. */
 const ADDRESS = 'http://page.invalid/';
 /** The first title of a page is the title of its PDF. */
 const FOREIGN_TITLE = '<title>Not a report: this page was given to be printed</title>';
@@ -50,14 +50,14 @@ const HEADERS = {
 };
 
 /**
- * Names that never resolve and a proxy that does not exist each keep a page from the network. They also stop connections made ahead of any request.
- * Before that, three barriers keep the page from asking: its content security policy, the interception of every request, and an offline context.
- * Scripts are off in the context. A page with an http address cannot reach files.
+ * A page cannot make requests: its content security policy, the interception of every request and an offline context
+ * prevent it. Names that never resolve and a proxy that does not exist also stop connections ahead of requests. Scripts
+ * are off in the context. A page with an http address cannot reach files.
  */
 export class ChromiumPdfRenderer extends PdfRenderer {
   private readonly browser: ChromiumBrowser;
   private readonly searchPath: string;
-  /** Each environment and source has its own turns. So pages of test, or foreign ones, take no place of the others. */
+  /** Turns for each environment and source. So test pages never delay live ones, nor foreign pages served ones. */
   private readonly turns: Readonly<Record<`${Environment}-${PageSource}`, PageTurns>>;
   private readonly limitMs: number;
   private readonly mostBytes: number;
@@ -178,7 +178,7 @@ export class ChromiumPdfRenderer extends PdfRenderer {
   }
 }
 
-/** Gives up when the process of the page, or the one that writes the PDF, ends. Nearly always it needed more memory than it may have. */
+/** Gives up when the page's or the PDF's process ends. Nearly always it needed more memory than allowed. */
 async function printedPage(context: BrowserContext, html: string): Promise<Uint8Array | 'gave-up'> {
   context.setDefaultTimeout(0);
   let given = false;

@@ -1,6 +1,6 @@
 // Changes a page before it is printed, so that a large one is done in time.
 
-/** The page is not shown on a screen. A layout for one, before and after the print, takes seconds. */
+/** No screen shows the page. Without this, its layout for a screen before and after the print takes seconds. */
 const NO_SCREEN = '@media screen{:root{display:none!important}}';
 
 /** Chromium's time grows with the square of the length of a text that does not fit its line. */

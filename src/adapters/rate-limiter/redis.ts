@@ -69,7 +69,7 @@ export class RedisRateLimiter extends RateLimiter {
   private readonly connection: BoundedRedis;
   private hashing: Uint8Array | null = null;
 
-  /** `hashKey`: 32 random bytes, always the same (see Vault.installationKey). `notCounted` is called when Redis or the vault is away. */
+  /** `hashKey` gives 32 bytes (Vault.installationKey). `notCounted` is called when Redis or the vault is away. */
   constructor(
     redis: Redis,
     private readonly hashKey: () => Promise<Uint8Array>,

@@ -56,7 +56,7 @@ export function keysOf(projection: AnyProjection): ProjectionKeys {
 
 /** The list of documents whose entries will leave, by the hour of their last event. */
 export const LISTED = 'listed';
-/** The length of a time up to its hour. An entry that moved with every event would cost more than it is worth. */
+/** The characters of a time up to its hour. An entry that moved with every event would cost too much. */
 const HOUR = '2026-01-31T12'.length;
 const DAY_MS = 24 * 3_600_000;
 

@@ -36,7 +36,7 @@ const SCAN_COUNT = 500;
 /** The number and the interval of further looks at documents that are only ahead on one side. */
 const LOOKS = 20;
 const LOOK_INTERVAL_MS = 100;
-/** One generation may have dropped entries that the other one drops in the next hour. */
+/** Entries that old are not compared, because one generation may have dropped them up to an hour before the other. */
 const NOT_COMPARED_MS = 2 * 3_600_000;
 
 const FAULTS: readonly CommitFault[] = ['fenced', 'missing', 'moved'];
@@ -124,7 +124,7 @@ export class RedisProjectionStore extends ProjectionStore {
           [token, 'GET', lease],
           [String(made.generation), 'HGET', building.state, 'generation'],
           [passed, 'HGET', live.state, 'position'],
-          // A commit may have filled or emptied the list since. The next run then deals with it.
+          // A commit may have changed the list since. The next run then deals with it.
           ...found.map(({ kind, there }): Check => [String(there), 'EXISTS', building[kind]]),
         ],
         [

@@ -11,7 +11,7 @@ const renewedAt = new WeakMap<object, number>();
 /** Renews a connection to a replica. After a failover the address leads to another server, and old connections would stay at the replica for ever. */
 function renewOnReplica(this: RedisOptions, { message }: Error): boolean {
   const now = performance.now();
-  // A script's error has the word further on.
+  // The error of a script has this word later in its message.
   if (!message.includes('READONLY') || now - (renewedAt.get(this) ?? -Infinity) < RENEWED_EVERY_MS) return false;
   renewedAt.set(this, now);
   return true;

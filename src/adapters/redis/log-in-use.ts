@@ -7,7 +7,7 @@ import { untilNextRound } from '../../kernel/rounds.js';
 import { BoundedRedis } from './bounded-redis.js';
 import { redisTime } from './guarded.js';
 
-/** A sorted set. Members are `<log> <process>`, with the time in ms until which they count, by Redis's clock. */
+/** A sorted set of `<log> <process>`. The score is the time until which the member counts, in ms of Redis's clock. */
 const KEY = 'log-in-use';
 const LEASE_MS = 10_000;
 /** The interval of claims, as a part of the lease. */
@@ -36,8 +36,8 @@ export class LogInUse {
     redis: Redis,
     private readonly logId: () => string,
     /**
-     * Called when others run on another log. This process must end if it was never alone with its own log, because it came later. It must also end if
-     * the others stay longer than killed processes count.
+     * Called when other processes run on another log. This process must end if its log never had this Redis alone,
+     * because it then came later. It must also end if the others stay longer than killed processes count.
      */
     private readonly onAnother: (mustEnd: boolean) => void,
     private readonly leaseMs = LEASE_MS,
@@ -51,7 +51,7 @@ export class LogInUse {
     const patience = performance.now() + this.leaseMs * 1.2;
     let claimed = await this.claim();
     const othersWereThere = claimed === 'another';
-    // A Redis that is away then gives no permission.
+    // When Redis is away, the process may not continue here.
     while (othersWereThere && claimed !== 'ours') {
       if (performance.now() > patience) return false;
       await delay(this.leaseMs / 20);

@@ -6,7 +6,7 @@ import { BoundedRedis } from './bounded-redis.js';
 const ANSWER_WITHIN_MS = 900;
 const KEY = 'written-for-health';
 const KEY_LASTS_MS = 60_000;
-/** Temporary data under load needs this room below `maxmemory`. With less, some writes are refused and others are not. */
+/** Temporary data under load needs this room below `maxmemory`. With less, Redis refuses some of the writes. */
 const ROOM_BYTES = 1_000_000;
 const KEEPS_ALL = 'noeviction';
 

@@ -43,7 +43,7 @@ export interface DiskVaultOptions {
 }
 
 /**
- * The record of a subject: the slot of its key, now or before, and the time of its erasure. The slot is the key's version in the authenticated data.
+ * A subject: the slot that holds or held its key, and its erasure. The slot is the key's version in authenticated data.
  */
 type SubjectRecord = Partial<Pick<SubjectOrigin, 'madeAt' | 'madeFor'>> &
   ({ readonly slot: number } | { readonly slot: number | null; readonly erasedAt: string });
@@ -73,7 +73,7 @@ const NEXT_SLOT = 'next-slot';
 const MARKS = 'master-keys';
 const REWRAPPING = 'rewrapping';
 
-/** The newest run of `rewrap` is the one that continues. */
+/** Only the newest run of `rewrap` continues. An earlier one ends. */
 class RewrapTakenOver extends Error {
   override readonly name = 'RewrapTakenOver';
 
@@ -104,7 +104,7 @@ export class DiskVault extends Vault implements VaultSubjects {
   private readonly unwrapped = new LRUCache<string, DataKey>({ max: UNWRAPPED_KEYS });
   private readonly unused: DataKey[] = [];
   private makingKeys: Promise<void> | null = null;
-  /** Keys of subjects that no transaction has stored yet, so that their first puts use the same key. */
+  /** Keys of subjects whose record is not stored yet, so that all first puts of a subject use the same key. */
   private readonly given = new Map<string, Promise<DataKey>>();
   private readonly installationKeys: InstallationKeys;
 

@@ -88,7 +88,7 @@ export class ErasureLedger {
     await syncPath(dirname(this.file));
   }
 
-  /** The lines after the mark, or all lines without one. Empty without a file. */
+  /** The lines after the mark; without a mark, all lines. Empty without a file. */
   async after(mark: LedgerMark | null): Promise<LedgerPart> {
     const continues = mark === null || (await this.holdsAt(mark));
     const subjects: string[] = [];
@@ -101,7 +101,7 @@ export class ErasureLedger {
     return { subjects, mark: read, continues };
   }
 
-  /** One after another, however many there are. Throws DamagedLedger at an invalid line. */
+  /** The lines one by one, in the memory of a single line. Throws DamagedLedger at an invalid line. */
   async *erasures(): AsyncGenerator<Erasure> {
     for await (const { text, at } of this.lines(0)) {
       const erasure = this.erasureIn(text, at);
@@ -178,7 +178,7 @@ export interface LedgerReader {
 }
 
 export interface ApplyOptions {
-  /** Applies the whole ledger, even the part that the vault has seen. */
+  /** Whether to apply the whole ledger, even the part that the vault has seen. */
   readonly all?: boolean;
   /** Records the erasures in the log. Null when the log cannot be written: a later start does it. */
   readonly record: ((subjects: ReadonlySet<string>) => Promise<void>) | null;

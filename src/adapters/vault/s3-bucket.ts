@@ -133,8 +133,8 @@ export class S3Exchange {
   }
 
   /**
-   * As `put`, but false when the object already exists, even from an earlier try whose answer was lost. Also false when two make it at the same
-   * moment and S3 takes neither. So look at the object and try again.
+   * As `put`, but false when the object already exists, even from an earlier try whose answer was lost. Also false when
+   * two make it at once and S3 takes neither. So after false, look at the object and try again.
    */
   create(key: string, content: Uint8Array): Promise<boolean> {
     return this.putIf({ IfNoneMatch: '*' }, key, content, 'PreconditionFailed', 'ConditionalRequestConflict');
@@ -182,7 +182,7 @@ export class S3Exchange {
     return (await this.ask('PutObject', () => this.client.send(command, this.options), ...answers)) !== null;
   }
 
-  /** Null when S3 refused with one of the codes that count as an answer here. */
+  /** Null when S3 refused with one of the given codes, which count as an answer. */
   private async ask<Output>(
     operation: string,
     send: () => Promise<Output>,

@@ -201,7 +201,7 @@ export class S3Vault extends Vault implements VaultSubjects {
     return { masterKeyId: this.keys.currentId, rewrapped: first.rewrapped + rewrapped, ...opened };
   }
 
-  /** Those with plain names, as ids are. The object's name does not contain the others. */
+  /** Only subjects with plain names, such as ids. Other names are hashed in the object's name. */
   async *subjectNames(): AsyncGenerator<string[]> {
     for await (const found of this.keyObjects())
       yield found.map((at) => at.split('/').at(-2) ?? '').filter((name) => PLAIN_SEGMENT.test(name));

@@ -56,9 +56,9 @@ function faultOfName(name: string, internalNames: boolean): string | null {
     : null;
 }
 
-/** Checks single addresses. `allow` (addresses and CIDR ranges, for tests) exempts addresses of the family it is written in, and no others. */
+/** Checks single addresses. `allow` (addresses and CIDR ranges, for tests) exempts only addresses of its family. */
 export class AddressGuard {
-  /** Whether it exempts an address, so that names that are not public may lead there. Never in production. */
+  /** Whether `allow` exempts any address, so that names that are not public may lead there. Never in production. */
   readonly exempts: boolean;
   private readonly specialIpv4 = listOf(SPECIAL_IPV4);
   private readonly globalIpv6 = listOf([GLOBAL_IPV6]);
@@ -79,7 +79,7 @@ export class AddressGuard {
     return (isIP(address) === 6 ? this.exemptIpv6?.check(address, 'ipv6') : this.exemptIpv4?.check(address)) ?? false;
   }
 
-  /** Whether a connection may be made to the address. A text that is not an address, or has a zone, is never permitted. */
+  /** Whether a connection to the address is permitted. It never is for a text that is not an address or has a zone. */
   permits(address: string): boolean {
     switch (address.includes('%') ? 0 : isIP(address)) {
       case 4:

@@ -8,7 +8,7 @@ import { NotConnected, notConnected } from './failures.js';
 const NO_CONTENT = 204;
 /** Only these redirects name another address. */
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
-/** Answers before the answer (1xx) are read up to this size. Then the time limit ends the attempt. */
+/** Interim answers (1xx) are read up to this size. Beyond it, nothing is read until the time limit ends the attempt. */
 const INTERIM_BYTES = 65_536;
 
 /** One way to the receiver, over one connection. */
@@ -19,8 +19,8 @@ export interface Way {
   readonly connectMs: number;
   permits(remoteAddress: string): boolean;
   /**
-   * Called when the way ended without a byte of an answer, and the request may go another way. True when it does. `failure` is null for an earlier
-   * connection, which may have ended for another reason than this request.
+   * Called when the connection ended before a byte of an answer, so the request may go another way. True when it does.
+   * `failure` is null for a kept connection, which may have ended for a reason of its own.
    */
   another(failure: NotConnected | null): boolean;
   /** Called when no answer came. */
@@ -61,7 +61,7 @@ export class Attempt {
   /** The time is over. The known part is the answer, and the connection is closed. */
   expire(): void {
     if (this.httpStatus === null) this.way?.failed();
-    // An unsuccessful status says more than a slow body.
+    // If the status is not a success, it is reported instead of the slow body.
     this.settle(this.refusal() ?? 'TIMEOUT');
     this.way?.request.destroy();
   }
@@ -99,7 +99,7 @@ export class Attempt {
     request.on('information', () => {
       const connected = socket;
       if (connected === null || connected.bytesRead - readBefore <= INTERIM_BYTES) return;
-      // Paused later, because the parser resumes the socket after each of them. Never paused when the answer came behind them.
+      // Not paused at once, because the parser then resumes the socket. Not paused at all if the answer came too.
       queueMicrotask(() => this.httpStatus === null && connected.pause());
     });
     // The request asked for no other protocol.

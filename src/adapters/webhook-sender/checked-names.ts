@@ -19,10 +19,10 @@ const systemLookup: Lookup = (name) => lookUpWithSystem(name, { all: true });
 /** One address that is not public refuses the name, because the next connection could take any of its addresses. */
 export class CheckedNames {
   private readonly remembered: LRUCache<string, readonly string[]>;
-  /** The time of an address's last failure, as a number of failures. */
+  /** For each address, the number of its last failure, counted over all failures. */
   private readonly failures = new LRUCache<string, number>({ max: REMEMBERED_NAMES });
   private failure = 0;
-  /** One lookup for each name at a time, for all that wait for it. */
+  /** One lookup for each name at a time. All callers that need the name wait for it. */
   private readonly underWay = new Map<string, Promise<CheckedAddresses>>();
 
   /** Public answers are remembered for `rememberedMs` after the answer. Refusals and failures are never remembered. */

@@ -60,7 +60,7 @@ const WORD = /^(?:[A-Z]?[a-z]{0,19}|[A-Z]?[a-z]{2,19}(?:[A-Z][a-z]{2,19}){1,5}|[
 const ODD = { piece: 16, few: 8, share: 1 / 4 };
 
 const LAST_WORD = /[\w+/=.\uFFFD-]*$/;
-/** A secret that the cut went through has at most this many characters here. A longer one is recognised by its form. */
+/** The longest part of a cut-off secret that is taken for one as a last word. Longer ones are known by their form. */
 const CUT_CHARACTERS = 64;
 const FIRST_CHARACTERS = 8;
 const CUT_UUID = /(?<![\da-z])[\da-f]{8}-(?:[\da-f]{4}-){0,3}[\da-f]{0,12}$/i;

@@ -30,7 +30,7 @@ const NETWORK_CODES: ReadonlySet<string> = new Set([
   'ETIMEDOUT',
 ]);
 
-/** For an error while connecting. An error that is not the network's is TLS: a certificate, a version, or no TLS at all. */
+/** For an error while connecting. If the network is not at fault, TLS is: a certificate, a version, or no TLS. */
 export function notConnected(error: Error): NotConnected {
   if (error instanceof NotConnected) return error;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';

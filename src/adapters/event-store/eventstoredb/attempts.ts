@@ -49,7 +49,7 @@ export async function attempt<T>(
   }
 }
 
-/** Settles as the promise does, but within the time, which begins again with each sign. A late result or rejection of the promise is ignored. */
+/** Settles like the promise, but within a time that begins again with each sign. A late result is ignored. */
 export function within<T>(
   limitMs: number,
   closed: AbortSignal,

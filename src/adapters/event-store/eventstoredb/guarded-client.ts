@@ -20,9 +20,10 @@ export interface GuardedClient {
  *   query for the server's features, which has no time limit. Its failure would be remembered for ever.
  * - `handleError` is called without an await and rejects when the discovery of the next node fails. It also leaves a node that does not answer an
  *   append in time.
- * - `getChannel` is watched. A node that hangs accepts connections, and the library waits for its first word without a limit. Disposing of the client
- *   leaves its channel open, and its channels close one turn late. A call that waited for the channel begins within the same turn, and is answered.
- *   On an append, an error of a closed channel would become an unhandled rejection and leave the append without an answer.
+ * - `getChannel` is watched. A node that hangs accepts connections, and the library waits for its first word without a
+ *   limit. Disposing of the client leaves its channel open, so the channel is closed here. It closes a turn late, so
+ *   that a call that waited for it begins and is answered. On an append, an error of a closed channel would become an
+ *   unhandled rejection and leave the append without an answer.
  */
 export function buildClient(connectionString: string): GuardedClient {
   const client = construct(withLimits(connectionString));
@@ -103,8 +104,8 @@ export class RoleClient {
   }
 
   /**
-   * `client` is the one that was used. Late failures of a replaced client are not counted. Nor are failures after which the client looks for another
-   * node by itself.
+   * Counts a failure of `client`. Late failures of a replaced client do not count. Failures after which the client
+   * looks for another node by itself do not count either.
    */
   failed(client: EventStoreDBClient, failure: unknown): void {
     if (LOOKS_ELSEWHERE.some((kind) => failure instanceof kind)) return;

@@ -13,7 +13,7 @@ const DEFAULT_BATCH_SIZE = 500;
 const SEARCH_WINDOW = 256;
 /** The events held for a busy consumer. The rest waits on the server. */
 const READ_AHEAD = 128;
-/** The time for which a batch waits for more events, because events come in one by one: while the subscription catches up, and live. */
+/** Events arrive one by one, so a batch waits for more: this long during a catch-up, and this long afterwards. */
 const PAST_GATHERING_MS = 5;
 const LIVE_GATHERING_MS = 1;
 /** The time after which a subscription that was not told that it has caught up checks by itself. Servers before 23.10 never tell. */
@@ -24,7 +24,7 @@ const LOOK_AHEAD = 500;
 export interface SubscriptionSources {
   readonly role: RoleClient;
   readonly closed: AbortSignal;
-  /** A subscription without a sign for this time is checked. One that misses an event for the same time again is given up. */
+  /** A subscription without a sign for this time is checked. It is given up if it misses an event for as long again. */
   readonly silenceMs: number;
   /** The time in which the server must confirm the subscription. */
   readonly confirmMs: number;
