@@ -31,7 +31,7 @@ interface Declaration<Classes extends readonly Class[]> extends Pick<AttemptReco
   readonly inject: Classes;
   /** The ids of at most `limit` aggregates with due attempts in that environment, the most overdue first. */
   due(environment: Environment, now: Date, limit: number, ...readers: InstancesOf<Classes>): Promise<string[]>;
-  /** The id of the vendor that the aggregate recorded, where it records one. */
+  /** The id of the vendor that the aggregate recorded, if it records one. */
   vendorOf?(id: string, ...readers: InstancesOf<Classes>): Promise<string | undefined>;
   /** Asks the vendor for the result of the attempt, or ends the attempt. `signal` aborts when the time for the vendor's answer is over. */
   settle(id: string, signal: AbortSignal): ICommand;

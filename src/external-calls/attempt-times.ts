@@ -17,7 +17,7 @@ export function attemptTimes(now: Date, vendorTimeoutSeconds: number): Record<'s
   };
 }
 
-/** The time for which the input of a repeatable call is kept. A call at the last moment can still be queried for one time limit. */
+/** The time for which the input of a repeatable call is kept. After it, one time limit is left for queries. */
 export function keptMs(timeoutMs: number): number {
   return (ASKED_FOR_LIMITS - 1) * timeoutMs + GRACE_MS;
 }

@@ -1,5 +1,5 @@
-// The queues between callers and workers, one for each vendor and environment. Calls to one vendor never delay calls to another or take their slots.
-// Nor do test calls those in live.
+// The queues between callers and workers, one for each vendor and environment. Calls to one vendor never delay calls to
+// another or take their slots. Test calls never delay live calls or take their slots either.
 import type { DefaultJobOptions, Job, QueueOptions } from 'bullmq';
 import { ENVIRONMENTS, type Environment } from '../kernel/environment.js';
 import { FIRST_VENDORS } from '../kernel/vendor-choice.js';

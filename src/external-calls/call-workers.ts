@@ -36,7 +36,7 @@ const SETTLING_OPTIONS = {
   drainDelay: 30,
 } satisfies Partial<WorkerOptions>;
 
-/** The slots of a worker for settling attempts, for each slot for waiting callers; at least one. */
+/** The slots of a worker for settling attempts, as a part of its slots for waiting callers; at least one. */
 const SETTLING_SHARE = 0.5;
 
 /** The time limit for recording abandoned calls and for closing, milliseconds. */
@@ -171,7 +171,7 @@ export class CallWorkers implements OnModuleInit {
       if (!isOver()) await mayAsk();
       return end;
     } catch (error) {
-      // The vault or the log was away. Where the settlement may make the call, only the settlement records that it was not made.
+      // The vault or the log was away. If the settlement may still make the call, only it may record its end.
       if (asked || call.isMadeAgain || !(error instanceof Unavailable)) throw error;
       return notAsked(nameOf(error));
     }

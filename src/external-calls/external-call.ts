@@ -19,20 +19,20 @@ export interface Attempt {
   readonly id: string;
   /** The vendor's idempotency key. */
   readonly attemptId: string;
-  /** The id of the vendor that the aggregate recorded. Absent where it records none: the call goes to the first of its kind. */
+  /** The id of the vendor that the aggregate recorded. Absent: the call goes to the first vendor of its kind. */
   readonly vendor?: string;
   /** The vault subject whose data key seals the waiting input. Null: the input is not personal. */
   readonly subject: string | null;
   /** The caller's context. It becomes the metadata of the recorded events. */
   readonly context: ActionContext;
-  /** The time that the aggregate recorded. The call is over before then. Absent where no process settles the attempt. Not in the job. */
+  /** The attempt is settled from then on, so its call ends before. Absent where none is settled. Not in the job. */
   readonly settleAfter?: Date;
 }
 
 /**
- * One kind of call: its vendor, the way a worker asks the vendor, and the way it records the verdict. It is a provider of the aggregate's module, and
- * the workers find it by its class. `End` is a word for the waiting caller. It stands for an end that is not a fact to record, such as a query
- * without an answer.
+ * One kind of call: its vendor, and how a worker asks the vendor and records the verdict. It is a provider of the
+ * aggregate's module, and the workers find it by its class. `End` is a word for the waiting caller. It tells an end of
+ * the call that is not recorded, such as a query without an answer.
  */
 // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- ties what `make` is given to what a worker gets
 export abstract class ExternalCall<Input = unknown, End = unknown> {

@@ -167,7 +167,7 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
     const inputMs = call.isMadeAgain ? keptMs(timeoutMs) : timeoutMs * SHARE_OF_TIME;
     const sealed = this.payloads.seal(jobId, attempt.subject, bytes, inputMs);
     if ((await this.answered(sealed, timeoutMs)) === null) {
-      // Redis may store the input later, and a stored input would mean that the vendor may be asked.
+      // Redis may store the input late, and with a stored input the vendor may still be asked. So the input is removed.
       void sealed.then(() => this.payloads.remove(jobId)).catch(() => undefined);
       return NOT_ASKED;
     }

@@ -8,15 +8,15 @@ import type { Attempt } from './external-call.js';
 
 declare module 'ioredis' {
   interface RedisCommander<Context> {
-    /** The places of all, of the account and of the lineage, and the waiting callers. 1: taken, 0: refused, -1: wait for the turn. */
+    /** KEYS: the places of all, of the account, of the lineage; the waiting. 1: taken, 0: refused, -1: wait. */
     takeVendorPlace(...args: readonly (string | number)[]): Result<1 | 0 | -1, Context>;
   }
 }
 
 /**
- * Uses Redis's clock. An attempt has one place, even if it takes it several times. A place of a dead process is free again after its time. An account
- * or lineage that holds places gets another only while more places are free than it holds. So busy ones always leave room for the next one. Strangers
- * leave an eighth of the account's places to its servers and session grants.
+ * Uses Redis's clock. An attempt has one place, even if it takes it several times. A place of a dead process is free
+ * again after its time. An account or lineage with places gets another only while more are free than it holds, which
+ * leaves room for others. Strangers leave an eighth of the account's places to its servers and session grants.
  */
 const TAKE = `
 local attempt, ttl = ARGV[1], tonumber(ARGV[2])
@@ -56,7 +56,7 @@ const NO_PLACE = 'Too many requests: the account has all the calls at the vendor
 /** The interval at which a waiting caller checks for its turn, and the time for which a caller that has gone counts as waiting, milliseconds. */
 const TURN_MS = 100;
 const GONE_MS = 2_000;
-/** The time for which other callers find no place after calls have waited for the log, milliseconds. */
+/** After calls have waited for the log, other callers find no place for this time, milliseconds. */
 const AFTERWARDS_MS = 2_000;
 const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 
@@ -141,7 +141,7 @@ export class VendorPlaces {
     return setTimeout(late, this.limits.reservedWithinMs).unref();
   }
 
-  /** Whether it waited for the log. */
+  /** Whether the call waited for the log. */
   private goesOn({ attemptId }: Attempt): boolean {
     clearTimeout(this.reserving.get(attemptId));
     this.reserving.delete(attemptId);
