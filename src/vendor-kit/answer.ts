@@ -35,7 +35,7 @@ export function turnedAway(status: number): boolean {
   return status === 401 || status === 403 || status === 429 || status === 503;
 }
 
-/** Whether a gateway answered that it lost the vendor. The vendor may or may not have executed the call. */
+/** Whether a gateway answered in place of the vendor. The vendor may or may not have executed the call. */
 export function fromGateway(answer: VendorAnswer): boolean {
   return (answer.status === 502 || answer.status === 504) && upstreamCode(answer) === null;
 }

@@ -15,7 +15,7 @@ export function poolOf(origin: string, connections: number, timeoutMs: number, m
     connections,
     pipelining: 1,
     connect: connector(Math.ceil(timeoutMs / 2)),
-    // The caller's timer covers the whole exchange. These two timers would only measure silence.
+    // Both are off: the caller's timer covers the whole exchange, and these two would only measure silence.
     headersTimeout: 0,
     bodyTimeout: 0,
     maxResponseSize,
@@ -35,7 +35,7 @@ function connector(timeoutMs: number): buildConnector.connector {
 
 /** `ambiguous`: the exchange broke off, or was garbled below HTTP, after the vendor may have read the request. */
 export function failureOf(error: unknown): 'not-sent' | 'unusable' | 'ambiguous' {
-  // The pool closes only when no request is in progress, so these two errors concern requests that it never took.
+  // The pool closes only when no request is in progress. So these two errors mean that the pool never took the request.
   if (error instanceof errors.ClientClosedError || error instanceof errors.ClientDestroyedError) return 'not-sent';
   if (error instanceof NotConnected) return 'not-sent';
   if (error instanceof errors.InvalidArgumentError) throw error;

@@ -238,7 +238,7 @@ function standingVerdict(answer: VendorAnswer): StandingVerdict {
   return said === null ? UNINTELLIGIBLE : { kind: 'standing', ...said };
 }
 
-/** The verdict of an answer that is not a success, for calls whose errors give the service nothing to act on. */
+/** The verdict of an answer that is not a success, for calls after whose errors the service has nothing to do. */
 function refusedOtherwise(answer: VendorAnswer): { readonly kind: 'refused-otherwise' } | NoVerdict {
   const { status, text } = answer;
   if (readRefusal(answer)?.kind === 'unavailable') return UNAVAILABLE;
@@ -282,7 +282,7 @@ function readRefusal(answer: VendorAnswer): Refusal | null {
   return error.code === 'call_in_progress' ? TIMED_OUT : UNINTELLIGIBLE;
 }
 
-/** The registration's field that the vendor names, when its number stands for none. */
+/** The field of the registration that the vendor names. Used when the vendor's number does not stand for a field. */
 function named(input: RefusedInput, field: unknown): RefusedInput {
   return (input === 'format' || input === 'unspecified') && typeof field === 'string'
     ? (INPUTS.get(field) ?? input)

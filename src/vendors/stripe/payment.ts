@@ -180,7 +180,10 @@ export class StripePaymentProcessor extends PaymentProcessor {
     await this.exchange.close();
   }
 
-  /** If the processor answers with a fault of its own every time, `find` searches for an object that was made all the same. */
+  /**
+   * If the processor answers with a fault of its own every time, `find` searches for an object that was made
+   * nevertheless.
+   */
   private async create<Verdict extends { readonly kind: string }>(
     call: VendorCall,
     ask: Ask<Verdict>,
