@@ -91,7 +91,7 @@ export function permissionsPolicy({ processor }: BrowserScripts): string {
   return [`payment=(self "${originOf(processor.scriptUrl)}")`, ...DENIED.map((name) => `${name}=()`)].join(', ');
 }
 
-/** The allowed origins that a header can hold; a live key needs https. Keys of earlier versions may have other origins. */
+/** Only origins that a header can hold; for a live key only https. Keys of earlier versions may have other origins. */
 export function embeddableBy({
   environment,
   allowedOrigins,

@@ -33,7 +33,10 @@ const HEADERS = {
   'cross-origin-resource-policy': 'cross-origin',
 };
 
-/** A page that isolates itself embeds only frames with this policy, and each of those frames asks the same of its own frames. */
+/**
+ * A cross-origin isolated page embeds only frames that send this policy. Such a frame may itself embed only frames that
+ * send it.
+ */
 const ISOLATED = { 'cross-origin-embedder-policy': 'require-corp' };
 /** The published key of the sandbox's processor. The sandbox's frames send this policy; Stripe's do not. */
 const SANDBOX_KEY = 'pk_test_sandbox_processor';

@@ -41,7 +41,10 @@ export function serveEmbedded(
   return null;
 }
 
-/** The path that a separate origin is mapped to, and the path of EMBEDDED_URL on the API's own origin. */
+/**
+ * The paths of the frame: the one to which a proxy maps a separate origin, and that of EMBEDDED_URL on the API's own
+ * origin.
+ */
 function framePaths(embeddedUrl: string, apiUrl: string): Set<string> {
   return new Set(embeddedUrl.startsWith(`${apiUrl}/`) ? [FRAME_PATH, embeddedUrl.slice(apiUrl.length)] : [FRAME_PATH]);
 }
