@@ -60,7 +60,8 @@ export class AccountGrants extends SessionGrants {
       { kind: 'record-details-moved', subjectId },
       context,
     );
-    // Another request was faster: it moved the details to another session, or erased them as expired.
+    // Another request was faster. It has moved the details to another session, or has erased them because they were
+    // expired.
     if (recorded.status === 'unknown' || recorded.detailsSubject !== subjectId)
       await this.details.erase(grantId, subjectId);
   }

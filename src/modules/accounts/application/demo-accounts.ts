@@ -15,7 +15,7 @@ export interface DemoAccount {
 
 export type DemoName = 'demo' | 'child' | 'grandchild' | 'unrelated' | 'nopay' | 'broke' | 'unbilled';
 
-/** Demo accounts of versions before product ids existed get these too. */
+/** Demo accounts that were made before product ids existed get these too. */
 export const DEMO_PRODUCT_IDS: readonly number[] = [1, 2];
 
 const SUPPORT = 'support@example.test';

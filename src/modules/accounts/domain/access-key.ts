@@ -54,7 +54,7 @@ export interface IssuedKey {
   readonly keyHash: string;
 }
 
-/** One stream per key; its id is part of the key's text. A deactivated key stays deactivated. */
+/** Each key has a stream. The id of the stream is part of the key's text. A deactivated key stays deactivated. */
 export const accessKey: Decider<AccessKeyState, AccessKeyCommand, AccessKeyEvent> = {
   category: 'access_key',
   initial: { status: 'unknown' },

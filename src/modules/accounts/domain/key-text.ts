@@ -10,7 +10,7 @@ const PREFIX = { publishable: 'pk', secret: 'sk', api: 'ak', grant: 'sgt' } as c
 const ID_CHARACTERS = 22;
 const SECRET_BYTES = 32;
 
-/** Compared with an unknown key, so that it takes as long as a wrong one. */
+/** A hash to compare with when the key is unknown, so that the answer takes as long as for a wrong key. */
 const NOTHING = createHash('sha256').update('no such key').digest();
 const NO_ID = '00000000-0000-0000-0000-000000000000';
 

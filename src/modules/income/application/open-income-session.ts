@@ -106,7 +106,10 @@ export class OpenIncomeSessionHandler implements ICommandHandler<OpenIncomeSessi
     return incomeSessionId;
   }
 
-  /** The caller's own verified screening, whose vendors know the person. An unknown, a foreign and an erased one get the same error. */
+  /**
+   * The caller's own verified screening, whose vendors know the person. An unknown, a foreign and an erased screening
+   * give the same error.
+   */
   private async verified(screeningSessionId: string, context: OpenIncomeSession['context']): Promise<ScreeningFacts> {
     const field = 'income.screening';
     const screening = await this.screenings.find(screeningSessionId);

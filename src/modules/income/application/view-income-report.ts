@@ -25,7 +25,10 @@ export interface ViewedIncomeReport {
 export class ViewIncomeReport extends Query<ViewedIncomeReport> {
   constructor(
     readonly incomeSessionId: string,
-    /** `own`: the account's own sessions that are open to the page. `own-and-children`: all of its own and its direct children's. */
+    /**
+     * `own`: the account's own sessions that are open to the page. `own-and-children`: all sessions of the account and
+     * its direct children.
+     */
     readonly reach: 'own' | 'own-and-children',
     readonly context: CallerContext,
   ) {
@@ -59,7 +62,7 @@ export class ViewIncomeReportHandler implements IQueryHandler<ViewIncomeReport> 
     return { incomeSessionId, route: session.route, generatedAt: session.generatedAt, report };
   }
 
-  /** Unknown, malformed and foreign ids get the same error, and so does another environment. */
+  /** Unknown, malformed and foreign ids give the same error, and so does an id of the other environment. */
   private async readable(
     id: string,
     reach: ViewIncomeReport['reach'],

@@ -31,7 +31,10 @@ export type IncomeCommand =
       readonly attempt: NewAttempt;
     }
   | { readonly kind: 'record-started'; readonly now: Date; readonly attemptId: string }
-  /** `looks`: the attempt's count when the vendor was asked. When two processes ask at the same time, one answer is recorded. */
+  /**
+   * `looks`: the number of looks recorded for the attempt when the vendor was asked. When two processes ask at the same
+   * time, one answer is recorded.
+   */
   | {
       readonly kind: 'record-no-outcome';
       readonly now: Date;
@@ -132,7 +135,7 @@ function decide(command: IncomeCommand, state: IncomeState): readonly IncomeEven
   }
 }
 
-/** The next route follows without a published event. The last failure becomes the session's. */
+/** The next route follows without a published event. The failure of the last route is that of the session. */
 function fail(
   { now, attemptId, reason, next }: Extract<IncomeCommand, { kind: 'record-failure' }>,
   state: OpenIncomeSession,

@@ -22,7 +22,10 @@ export type IncomeEvent =
         readonly vendor?: string;
       }
     >
-  /** The vendor is about to be asked to start. After `settleAfter` the recovery job asks again with the same attempt. */
+  /**
+   * The service is about to ask the vendor to start. After `settleAfter` the recovery job asks again with the same
+   * attempt.
+   */
   | DomainEvent<'RouteRequested', { readonly route: Route; readonly attemptId: string; readonly settleAfter: string }>
   /** The vendor has started. The vault holds its name for the inquiry. */
   | DomainEvent<'RouteStarted', { readonly route: Route; readonly attemptId: string; readonly lookAgainAt: string }>
@@ -87,7 +90,7 @@ export type IncomeState =
 /** A session that exists. */
 export type IncomeSession = Exclude<IncomeState, { status: 'NONE' }>;
 
-/** The vault's value for an open session. The attempt names the route whose inquiry it is. */
+/** The vault's value for an open session. `attempt` names the route to which the inquiry belongs. */
 export interface InquiryContent {
   readonly attemptId: string;
   readonly inquiry: string;

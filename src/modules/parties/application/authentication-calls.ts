@@ -1,5 +1,5 @@
-// Calls about the authentication of a party. They need no reserved attempt: a question changes nothing here, and the vendor ends an
-// authentication only once, even when it is asked twice.
+// Calls about the authentication of a party. They need no reserved attempt: a question changes nothing, and a second
+// request to end an authentication does no harm at the vendor.
 import { Injectable } from '@nestjs/common';
 import { ExternalCall, type Attempt } from '../../../external-calls/external-call.js';
 import type { DeliverySemantics } from '../../../ports/vendor-call.js';

@@ -54,7 +54,10 @@ export class PartyDirectory extends Parties {
     return person !== null && (await this.references.tokenOf(partyId, person)) !== null;
   }
 
-  /** The session of the newest registration that has one. A later registration has none when its process died too early. */
+  /**
+   * The session of the newest registration that has a session. A later registration has none when its process died too
+   * early.
+   */
   private async openedSession({ registrations }: PartyState): Promise<ScreeningFacts | null> {
     for (const { sessionId } of registrations.toReversed()) {
       const session = await this.screenings.find(sessionId);

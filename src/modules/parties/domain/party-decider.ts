@@ -34,7 +34,7 @@ export type PartyCommand =
   | { readonly kind: 'record-not-executed'; readonly attemptId: string }
   /** The result of the call is unknown. The challenge is over once the call is old enough. */
   | { readonly kind: 'give-up'; readonly now: Date; readonly attemptId: string }
-  /** The vendor's replies to the calls of `repliesUntil` were removed from the vault. */
+  /** The vendor's replies to the calls that `repliesUntil` names were removed from the vault. */
   | { readonly kind: 'record-replies-discarded'; readonly until: Date }
   | { readonly kind: 'unlock'; readonly now: Date }
   | { readonly kind: 'expire'; readonly now: Date };
@@ -76,7 +76,7 @@ function decide(command: PartyCommand, state: PartyState): readonly PartyEvent[]
     }
     case 'store-token': {
       const { of: kind, subjectId, storedAt } = command;
-      // The subject differs only when the one before was erased.
+      // The subject differs from the previous one only when that was erased.
       const before = state.token !== null && state.token.subjectId !== subjectId ? tokenErased(state.token) : [];
       return [...before, { type: 'VendorTokenStored', data: { kind, subjectId, storedAt } }];
     }
@@ -145,7 +145,7 @@ export function operationOf({ operation }: Attempt): Operation | null {
   return operation === 'reauthentication' ? null : operation;
 }
 
-/** Another challenge gives no attempt back. */
+/** The attempts that a challenge has used stay used in the next challenge. */
 export function countOf({ wrongAt }: PartyState, now: Date, limit: AnswerLimit): Count {
   return { attemptsLeft: attemptsLeft(wrongAt, now, limit), vendorMayAdd: false };
 }
@@ -258,7 +258,7 @@ function evolve(state: PartyState, event: PartyEvent): PartyState {
         reauthenticatedAs: state.attempt,
       };
     case 'PartyLocked':
-      // The lock settles the wrong answers that led to it.
+      // The wrong answers that led to a lock do not count again after it.
       return { ...state, attempt: null, challenge: null, wrongAt: [], lockedUntil: event.data.lockedUntil };
     case 'PartyUnlocked':
       return { ...state, wrongAt: [], lockedUntil: null };

@@ -81,7 +81,10 @@ export interface PartyState {
   readonly registrations: readonly Registration[];
   /** `after` is the session of the newest registration at the time when the token was stored. */
   readonly token: { readonly subjectId: string; readonly after: string | null } | null;
-  /** The newest re-authentication since the newest registration and the last expiry by hand; null without one. */
+  /**
+   * The newest re-authentication that came after the newest registration and after the last expiry by hand; null
+   * without one.
+   */
   readonly reauthenticatedAt: string | null;
   /** The reference of that re-authentication; null without one. */
   readonly reauthenticatedAs: Reference | null;
@@ -115,7 +118,7 @@ export function replyEntry(partyId: string, attemptId: string): string {
   return `party/${partyId}/reply/${attemptId}`;
 }
 
-/** Calls that are over and whose time was over at `until`. The vendor's replies to them need not be kept. */
+/** The ended calls whose time was over at `until`. The vendor's replies to these calls need not be kept. */
 export function repliesUntil({ replies, attempt }: PartyState, until: Date): PartyState['replies'] {
   return replies.filter(
     ({ attemptId, settleAfter }) => attemptId !== attempt?.attemptId && new Date(settleAfter) <= until,
@@ -131,8 +134,9 @@ export function referencesOf({ registrations, token }: PartyState): readonly (st
 }
 
 /**
- * The time since which the identity of the party is confirmed, by its newest session or a later re-authentication. `verifiedAt` is null
- * unless that session is VERIFIED. Null when the party was never confirmed, when that is too long ago, and after an expiry by hand.
+ * The time since which the identity of the party is confirmed, by its newest session or a later re-authentication.
+ * `verifiedAt` is null unless the newest session is VERIFIED. The result is null when the party was never confirmed,
+ * when its confirmation is too old, and after an expiry by hand.
  */
 export function confirmedSince(
   { reauthenticatedAt, expiredAt }: PartyState,

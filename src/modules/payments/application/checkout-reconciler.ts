@@ -1,6 +1,5 @@
-// Asks the processor about hosted checkouts, in workers, and records its answers. All calls about checkouts use it, so that all record
-// alike.
-// WhenCheckoutPaid notifies the screening session.
+// Asks the processor about hosted checkouts, in workers, and records its answers. All calls about checkouts use this
+// class, so that all record alike. WhenCheckoutPaid notifies the screening session.
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
 import type { ActionContext } from '../../../kernel/context.js';
@@ -41,11 +40,12 @@ export class CheckoutReconciler {
       {
         ...kept.wish,
         reference,
-        // This is the opening's session rather than the newest one, because requests under one key must be equal.
+        // This is the session with which the opening began, not the newest one, because requests under one key must be
+        // equal.
         sessionId: opening.sessionId,
       },
     );
-    // The opening's terms cannot be charged, now or later. The next opening uses the settings of its own time.
+    // The terms of this opening can never be charged. The next opening uses the settings of its own time.
     if (isHopeless(verdict)) await this.abandon(id, state, context);
     if (verdict.kind !== 'checkout') return endOf(verdict);
     const { session } = verdict;

@@ -34,7 +34,7 @@ export class CheckoutTerms {
     // Otherwise the account could not pull the report after the payment.
     if (!this.accounts.mayReachVendors(account, context.environment)) throw new DomainError('account.not_live');
     if (session.paymentStatus === 'NOT_REQUIRED') throw new DomainError('payment.not_required');
-    // Applies without a time limit: even after the guard, one session is paid only once.
+    // This rule has no time limit: even after the guard, a session is paid only once.
     if (session.paymentStatus === 'SUCCEEDED') throw new DomainError('checkout.already_paid');
     if (session.status === 'BLOCKED' || session.status === 'EXPIRED' || session.status === 'ERROR')
       throw new DomainError('payment.session_not_payable');
@@ -67,7 +67,7 @@ export class CheckoutTerms {
     return { party, session };
   }
 
-  /** A party names its session before it is opened, so the last one may not exist yet, or never will. */
+  /** A party names a session before the session is opened. So the last one may not exist yet, and may never exist. */
   private async newestOf(sessionIds: readonly string[]): Promise<ScreeningFacts | null> {
     for (const sessionId of sessionIds.toReversed()) {
       const session = await this.screenings.find(sessionId);

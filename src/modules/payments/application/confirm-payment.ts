@@ -80,7 +80,7 @@ export class ConfirmPaymentHandler implements ICommandHandler<ConfirmPayment> {
     try {
       return await this.seen(id, state, paymentIntentId, context);
     } catch (error) {
-      // The look gave no answer that the next caller could use.
+      // The processor was asked but gave no answer that the next caller could use.
       await this.limiter.giveBack([look]);
       throw error;
     }
@@ -97,7 +97,8 @@ export class ConfirmPaymentHandler implements ICommandHandler<ConfirmPayment> {
     const end = await this.calls.make(this.lookAtIntent, attempt, { paymentIntentId });
     const reloaded = await this.aggregates.load(payment, id);
     const after = existing(reloaded.state);
-    // When the call's end is not known, a change recorded since shows that the processor has answered.
+    // When the end of the call is not known, a change that was recorded meanwhile shows that the processor has
+    // answered.
     refuseUnlessRecorded(end === null && after.status !== before.status ? 'recorded' : end);
     return this.toldToSession(reloaded, after);
   }

@@ -106,7 +106,7 @@ export class TakeUpIntent extends PaymentCall<TakenUp> {
     if (!isPayable(chosen) || chosen.changes === 0) return 'recorded';
     const change = (attemptId: string): Promise<IntentVerdict> =>
       this.processor.changeIntent({ ...call, attemptId }, observed.intent.id, chargeOf(chosen.price, chosen));
-    // The key names the change, so that repeating a change that was already made does nothing.
+    // The idempotency key names the change, so a change that was already made is not made again.
     const key = `${transactionIdOf(id)}:update:${chosen.changes}`;
     const first = await change(key);
     return endOf(first.kind === 'not-made' ? await change(`${key}:${call.attemptId}`) : first);
@@ -125,8 +125,8 @@ export class TakeUpIntent extends PaymentCall<TakenUp> {
       chargeOf(opened, rest),
       { transactionId, sessionId },
     );
-    // This key can never produce an intent. The next call opens another transaction, with the settings of that time.
-    // If the processor made an intent after all, no browser has its secret.
+    // An intent can never be made under this key. The next call opens another transaction, with the settings of that
+    // time. If the processor did make an intent, no browser has its secret.
     if (isHopeless(verdict) || (isAgain && verdict.kind === 'unintelligible'))
       await this.aggregates.execute(payment, { id, known: loaded }, { kind: 'abandon' }, context);
     if (verdict.kind !== 'intent') return endOf(verdict);

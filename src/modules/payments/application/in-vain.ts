@@ -11,7 +11,7 @@ export class PaymentInVain {
     private readonly reports: Reports,
   ) {}
 
-  /** Whether the payment counts for that session, and no other session that it counts for can have a report. */
+  /** Whether the payment counts for that session, and none of its other sessions can have a report. */
   async butFor(sessionId: string, id: string, { sessionId: newest, others, reference }: Payment): Promise<boolean> {
     const counted = [newest, ...others];
     if (!counted.includes(sessionId)) return false;

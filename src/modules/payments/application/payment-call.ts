@@ -54,7 +54,7 @@ export function refusedPart(end: PartRefused): CallersPart {
   return end.slice(PART_REFUSED.length) as CallersPart;
 }
 
-/** Whether the request can never succeed under its key. The log then ends the transaction. */
+/** Whether the request can never succeed under its key. The transaction is then ended in the log. */
 export function isHopeless({ kind }: Verdict): boolean {
   return kind === 'refused' || kind === 'not-made';
 }
@@ -67,8 +67,8 @@ export function isGivenUp(end: PaymentCallEnd): boolean {
 export const NOT_TAKEN = 'is not accepted by the payment processor';
 
 /**
- * Throws the error for a call whose end is not recorded. When the processor refuses a request built by the service, the fault is the
- * service's.
+ * Throws the error for a call whose end is not recorded. When the processor refuses a request that the service built,
+ * the service is at fault.
  */
 export function refuseUnlessRecorded(end: PaymentCallEnd | null): void {
   if (isPartRefused(end)) {

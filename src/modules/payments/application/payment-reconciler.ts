@@ -1,5 +1,5 @@
-// Retrieves intents from the processor and records their state. Every call to the processor uses it, so that all record alike.
-// WhenPaymentProgressed notifies the session.
+// Retrieves intents from the processor and records their state. Every call to the processor uses this class, so that
+// all record alike. WhenPaymentProgressed notifies the session.
 import { Injectable } from '@nestjs/common';
 import type { ActionContext, Owner } from '../../../kernel/context.js';
 import { AggregateStore, type LoadedAggregate } from '../../../platform/aggregates/aggregate-store.js';
@@ -55,7 +55,7 @@ export class PaymentReconciler {
     }
   }
 
-  /** Records the processor's answer, which was given when `known` was the newest state. */
+  /** Records the processor's answer. `known` is the newest state that was known before the processor was asked. */
   async record(
     id: string,
     known: LoadedAggregate<PaymentState>,

@@ -34,7 +34,7 @@ export class ReceiveProcessorWebhookEvent extends Command<void> {
   }
 }
 
-/** Finds payments by the log's records, independent of the processor's present data. */
+/** Finds payments by what the log has recorded, not by the present data of the processor. */
 export abstract class PaymentsByIntent {
   /** The id of the payment that recorded this intent; null when none did, or when it is not listed yet. */
   abstract withIntent(intentId: string): Promise<string | null>;
@@ -92,8 +92,8 @@ export class FollowProcessorEvent extends PaymentCall<AboutIntent> {
     const loaded: LoadedAggregate<PaymentState> = await this.aggregates.load(payment, id);
     const { owner, state, history } = loaded;
     if (owner?.environment !== environment) return null;
-    // An intent that is not recorded yet cannot be paid, because no browser has its secret. Its own claim to a payment counts for
-    // nothing.
+    // An intent that is not recorded yet cannot be paid, because no browser has its secret. The payment that its
+    // metadata name does not count.
     if (state.status === 'NONE' || state.paymentIntentId !== intentId) return null;
     return history.some(({ metadata }) => metadata.$causationId === eventId) ? null : { id, loaded };
   }

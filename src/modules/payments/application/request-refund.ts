@@ -1,4 +1,5 @@
-// The first steps of each refund: the report ends its pulls, and the payment records the refund. Then the processor is asked.
+// The first steps of each refund: the pulls of the report end, and the payment records the request. Then the processor
+// is asked.
 import { Injectable } from '@nestjs/common';
 import type { ActionContext, Owner } from '../../../kernel/context.js';
 import { DomainError } from '../../../kernel/domain-error.js';
@@ -91,9 +92,10 @@ export class RequestRefund {
     if (dropped) await this.aggregates.execute(payment, id, { kind: 'drop-refund-plan' }, context);
   }
 
-  /** Throws `payment.not_completed`, and the errors of `ReportPulls.end`. Safe to repeat. */
+  /** Throws `payment.not_completed` and the errors that `ReportPulls.end` throws. Safe to repeat. */
   async of(id: string, refund: Wanted, context: ActionContext): Promise<Payment> {
-    // The payment may be carried over while the pulls of its session end. Then a second round ends those of the newer session.
+    // The payment may be carried over while the pulls of its session end. Then a second round ends the pulls of the
+    // newer session.
     for (let time = 0; time < 2; time++) {
       const state = await this.once(id, refund, context);
       if (state.refund !== null) return state;

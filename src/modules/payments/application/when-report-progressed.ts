@@ -10,7 +10,7 @@ import { payment, paymentIdIn, type PaymentEvent } from '../domain/payment.js';
 import { PaymentInVain } from './in-vain.js';
 import { RequestRefund } from './request-refund.js';
 
-/** After these causes, a later pull fails as well. */
+/** For these reasons of a failed pull, each later pull fails as well. */
 const FINAL: readonly string[] = ['VENDOR_SESSION_OVER', 'PERSON_ERASED'];
 const PAID: readonly string[] = ['PaymentSucceeded', 'PaymentMadeAtCheckout'] satisfies PaymentEvent['type'][];
 

@@ -57,7 +57,7 @@ export class WhenVerifiedAgain implements EventHandler {
       return false;
     const { state } = await this.aggregates.execute(payment, id, { kind: 'carry-over', from, to }, context);
     if (state.status === 'NONE' || state.sessionId !== to) return false;
-    // The subscription may have just carried it over without notifying the session yet.
+    // The subscription may have carried the payment over just now and not have told the session yet.
     const { ordinal, events: observation, status } = state;
     await this.screenings.paymentProgressed(to, { transactionId, ordinal, observation, status }, context);
     return true;

@@ -44,7 +44,7 @@ export type CheckoutEvent =
       'CheckoutSessionCreated',
       { readonly ordinal: number; readonly checkoutSessionId: string; readonly expiresAt: string }
     >
-  /** The processor refused the session, or can no longer be asked for it. No caller got its address. */
+  /** The processor refused to make the session, or can no longer be asked to make it. No caller got its address. */
   | DomainEvent<'CheckoutAbandoned', { readonly ordinal: number }>
   /** Expired unpaid at the processor, so that another may be opened. */
   | DomainEvent<'CheckoutReplaced', { readonly ordinal: number }>
@@ -118,7 +118,7 @@ export type CheckoutCommand =
       readonly toReplace: boolean;
     }
   | { readonly kind: 'record-refund'; readonly ordinal: number }
-  /** When several processes want to look at the same time, one does. */
+  /** When several processes want to look at the same time, only one of them looks. */
   | { readonly kind: 'look-up'; readonly basedOn: number }
   | ({ readonly kind: 'register' } & Registration);
 
@@ -206,7 +206,7 @@ function open(
   return [{ type: 'CheckoutOpened', data: { ...rest, ordinal, ...newest } }];
 }
 
-/** A payment counts, even if the session was seen to end before. */
+/** A payment counts even if the session was recorded as ended before. */
 function observe(
   { now, session, toReplace }: Extract<CheckoutCommand, { kind: 'observe' }>,
   state: Checkout,

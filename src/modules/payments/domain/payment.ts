@@ -97,7 +97,10 @@ export type PaymentEvent =
       'PaymentRefunded',
       {
         readonly refundedCents: number;
-        /** Present when a refund requested here is complete. A refund made at the processor has no reason and locks nothing again. */
+        /**
+         * Present when a refund that was requested here is complete. A refund made at the processor has no reason, and
+         * the report stays open.
+         */
         readonly reasonCode?: RefundReason;
       }
     >
@@ -196,9 +199,9 @@ export type PaymentCommand =
   | (Price & { readonly kind: 'choose-amount'; readonly intentCents: number })
   /** The processor refused to create the intent. Does nothing when an intent exists. */
   | { readonly kind: 'abandon' }
-  /** `from`: the session that the payment is believed to count for. */
+  /** `from`: the session for which the payment counts, as far as the caller knows. */
   | { readonly kind: 'carry-over'; readonly from: string; readonly to: string }
-  /** When several processes want to look at the same time, one does. */
+  /** When several processes want to look at the same time, only one of them looks. */
   | { readonly kind: 'look-up'; readonly basedOn: number }
   /**
    * `sessionId`: the session whose report the bureau refused, or cannot give.
@@ -317,7 +320,10 @@ export function isReturned(state: Payment): boolean {
 
 type CarryOver = Pick<Extract<PaymentCommand, { kind: 'carry-over' }>, 'from' | 'to'>;
 
-/** The payment counts for `from`, and is neither refunded nor about to be. A partial refund made at the processor does not matter. */
+/**
+ * The payment counts for `from`, and the whole of it is neither refunded nor about to be. A partial refund made at the
+ * processor does not matter.
+ */
 export function mayCarryOver(state: PaymentState, carried: CarryOver): boolean {
   if (state.status !== 'SUCCEEDED' || state.refund !== null) return false;
   return !isWhole(state, state.refundedCents) && leaves(carried, state);
@@ -476,7 +482,9 @@ function isGivenBack(state: Payment): boolean {
   return state.refund !== null || isWhole(state, state.refundedCents);
 }
 
-/** Reports each alteration once. An amount received despite it is still the payment, because it was charged once. */
+/**
+ * Reports each alteration once. The received amount still counts as the payment, because the consumer was charged once.
+ */
 function alteration({ id, amountCents, currency }: ObservedIntent, state: Payment): readonly PaymentEvent[] {
   const isOurs = state.paymentIntentId === null || state.paymentIntentId === id;
   const isAsAsked = currency === state.currency && state.amounts.includes(amountCents);
@@ -567,7 +575,7 @@ function evolve(state: PaymentState, event: PaymentEvent): PaymentState {
         currency: event.data.currency,
       };
     case 'PaymentCarriedOver':
-      // The plan concerned the session before. The report of this one may still come.
+      // The planned refund concerned the previous session. The report of this session may still come.
       return {
         ...next,
         sessionId: event.data.sessionId,

@@ -4,7 +4,10 @@ import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js'
 import { ReportPulls, type PullsEnded } from '../../../published/reports.js';
 import { endFor, report } from '../domain/report.js';
 
-/** One stream decides about pulls, refunds and payments that leave the session. So each decision sees the one before it. */
+/**
+ * The stream of the report decides about its pulls, about refunds, and about payments that leave the session. So each
+ * decision sees the earlier ones.
+ */
 @Injectable()
 export class EndPulls extends ReportPulls {
   constructor(private readonly aggregates: AggregateStore) {

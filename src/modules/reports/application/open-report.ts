@@ -40,7 +40,7 @@ export class OpenReportHandler implements ICommandHandler<OpenReport> {
       return this.viewer.byShare(session, await this.access.shareWith(session, context.accountId), viewing);
     await this.access.admitOwner(session);
     const released = await this.release.released(session, context);
-    // The consumer may have shared the report with this very account for longer.
+    // The consumer may have shared the report with this account too, for a longer time.
     const shared = isExpired(released, this.clock.now()) ? await this.access.ownShare(session) : null;
     return shared ? this.viewer.byShare(session, shared, viewing) : this.viewer.toOwner(session, released, viewing);
   }

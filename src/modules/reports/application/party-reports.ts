@@ -24,7 +24,7 @@ export interface NamedParty {
 
 export interface ReportQuery {
   readonly format: ReportFormat;
-  /** Whether a section is left out. The renter's checkout decides about sections without a flag here. */
+  /** Whether a section is left out. If a flag is absent, the renter's checkout decides about that section. */
   readonly leaveOut: Readonly<Partial<Record<Section, boolean>>>;
 }
 
@@ -88,9 +88,10 @@ export class PartyReports {
     return expiresAt !== null && this.clock.now() < new Date(expiresAt);
   }
 
-  /** Like `ReportRelease.released`, but a bureau's reply without a report is passed on as the error. */
+  /** Like `ReportRelease.released`. But if the bureau replied without a report, that reply becomes the error. */
   async released(session: ScreeningFacts, context: CallerContext): Promise<ReleasedReport> {
-    // A new reply of the bureau is passed on as it came. A reply that is repeated adds the time of the next try.
+    // A new reply of the bureau is passed on unchanged. If an earlier reply is given again, the time of the next try is
+    // added.
     const again = await this.release.stands(session.sessionId);
     const pulled = await this.release.pulled(session, context);
     if (pulled.status === 'RELEASED') return pulled;

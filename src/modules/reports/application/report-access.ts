@@ -52,7 +52,7 @@ export class ReportAccess {
     return session;
   }
 
-  /** All checks between the session's own account and its report, except the credit. */
+  /** All checks that the session's own account must pass before its report, except that of the credit. */
   async admitOwner(session: ScreeningFacts): Promise<void> {
     await this.admitPull(session);
     if (session.overallStatus !== 'COMPLETED') throw new DomainError('report.consumer_has_not_paid');
@@ -91,7 +91,10 @@ export class ReportAccess {
     return state.status === 'SHARED' && !isOver(state, this.clock.now()) ? state : null;
   }
 
-  /** The newest link of the renter's reports to the recipient whose window is open; `over` when all windows have closed. */
+  /**
+   * Of the links of the renter's reports to the recipient, the newest with an open window; `over` when all windows have
+   * closed.
+   */
   async newestLink(renter: PartyFacts, recipient: PartyFacts): Promise<ActiveShare | 'over' | null> {
     const links = await this.links(renter, recipient);
     const now = this.clock.now();

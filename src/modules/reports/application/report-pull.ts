@@ -120,7 +120,7 @@ export class ReportPull extends ExternalCall<null> {
     }
   }
 
-  /** The bureau's reply, if the direct API will pass it on: only sessions of a party need it. */
+  /** The bureau's reply, if the direct API will pass it on. Only sessions of a party need the reply. */
   private async passedOn(sessionId: string, { reply }: ReportVerdict): Promise<VendorReply | null> {
     if (reply === undefined) return null;
     const session = await this.screenings.find(sessionId);
@@ -158,7 +158,10 @@ const REFUSED: Readonly<Record<PullRefusal, ErrorCode>> = {
   FILE_CONDITION: 'report.file_condition',
 };
 
-/** The caller's error for an attempt that ended without a report. `again`: when a refused pull may be repeated. */
+/**
+ * The error that the caller gets for an attempt that ended without a report. `again`: the time when a refused pull may
+ * be repeated.
+ */
 export function refusalOf(end: PullEnd, again: Pick<DomainErrorDetail, 'retryAfterSeconds'>): DomainError {
   if (end.kind === 'refused') return new DomainError(REFUSED[end.reason], { reasonCode: end.reason, ...again });
   switch (end.cause) {

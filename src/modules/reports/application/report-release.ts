@@ -48,7 +48,7 @@ export class ReportRelease {
     throw new DomainError(state.attempt.unintelligible ? 'service.unavailable' : 'service.upstream_timeout');
   }
 
-  /** Like `again`, for the state before this request. */
+  /** Like `again`, but from the state before this request. */
   async stands(sessionId: string): Promise<Pick<DomainErrorDetail, 'retryAfterSeconds'>> {
     return this.again((await this.aggregates.load(report, sessionId)).state);
   }
@@ -101,7 +101,8 @@ export class ReportRelease {
       pending = isPending(state, attemptId);
       requested = events.length > 0;
     } finally {
-      // Attempts with one id share a place in the queue. If another caller makes this pull, it will give the place back.
+      // Attempts with one id share a place at the vendor. If another caller makes this pull, that caller gives the
+      // place back.
       if (!pending) await this.calls.withdraw(this.pull, attempt);
     }
     if (!requested) return this.awaited(sessionId);

@@ -10,7 +10,10 @@ import type { RefundReason } from '../../../kernel/refund-reason.js';
 export type PullRefusal = 'FILE_FROZEN' | 'FILE_BLOCKED' | 'NO_RECORD' | 'MINOR' | 'FILE_CONDITION';
 /** The reason why no later pull can bring a report either. */
 export type FinalFailure =
-  /** The vendor's session gives no right to a report, no longer or not at this bureau. Or the service has lost its reference. */
+  /**
+   * The vendor's session gives no right to a report any more, or gives none at this bureau. Or the service has lost the
+   * reference of the person.
+   */
   'VENDOR_SESSION_OVER' | 'PERSON_ERASED';
 /** The reason why a pull brought no report. */
 export type PullFailure =
@@ -121,7 +124,7 @@ interface Known extends BeforePulls {
   readonly subjectId: string;
   /** The number of pulls that were begun. */
   readonly attempts: number;
-  /** The bureau's key of an attempt whose end is not known; null when the bureau has reported the end of every attempt. */
+  /** The bureau's key of the attempt whose end is not known; null when the ends of all attempts are known. */
   readonly unresolved: string | null;
   /** The time of the bureau's first refusal, ISO 8601 UTC; null before it, or when its time was not recorded. */
   readonly firstRefusedAt: string | null;
@@ -144,8 +147,8 @@ export type ReportState =
 
 export type ReportCommand =
   /**
-   * `reportId` counts only the first time. Does nothing unless `attemptId` is the next one, so that an ended attempt never restarts.
-   * Does nothing either when the last attempt ended with the same `lost`.
+   * `reportId` counts only the first time. Does nothing unless `attemptId` is the next one, so that an ended attempt
+   * never restarts. It also does nothing when the last attempt ended with the same `lost`.
    */
   | {
       readonly kind: 'request';
@@ -393,7 +396,10 @@ function evolve(state: ReportState, event: ReportEvent): ReportState {
   }
 }
 
-/** A failure before the bureau was asked says nothing about an earlier request under the same key. */
+/**
+ * If this attempt failed before the bureau was asked, the end of an earlier request under the same key is still not
+ * known.
+ */
 function unresolvedAfter(cause: PullFailure, state: Known & { readonly attempt?: PullAttempt }): string | null {
   if (cause === 'NO_VERDICT' || cause === 'CREDIT_EXHAUSTED') return state.attempt?.inquiryId ?? state.unresolved;
   return state.unresolved;

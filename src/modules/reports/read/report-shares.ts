@@ -2,7 +2,10 @@ import { isId } from '../../../kernel/ids.js';
 import { exhaustiveEvents, listOf, type Projection } from '../../../kernel/projection.js';
 import { share, type ActiveShare, type RevokedShare, type ShareEvent } from '../domain/share.js';
 
-/** One document per share. It never decides whether a viewer may see a report, because a revocation must count at once. */
+/**
+ * One document for each share. These documents never decide whether a viewer may see a report, because a revocation
+ * must count at once.
+ */
 export interface ReportShareView {
   readonly sessionId: string;
   readonly status: 'SHARED' | 'REVOKED';

@@ -5,7 +5,7 @@ import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { existing, holdsReply, screeningSession } from '../domain/screening-session.js';
 import { SessionSecrets } from './session-secrets.js';
 
-/** Destroys the vendor's last reply in a session that is over. Safe to repeat. */
+/** Destroys the last reply that the vendor gave in an ended session. Safe to repeat. */
 @UseCase()
 export class DiscardVendorReply extends Command<void> {
   constructor(readonly sessionId: string) {

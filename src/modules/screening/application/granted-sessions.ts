@@ -30,7 +30,7 @@ export class GrantedSessions {
     return grant;
   }
 
-  /** A grant has one session, and another only after that one ended without success. */
+  /** A grant has one session. It gets another only after the first has ended without success. */
   async begin(grantId: string, sessionId: string, subjectId: string, context: ActionContext): Promise<void> {
     let begun = await this.grants.begin(grantId, sessionId, null, context);
     if (begun.sessionId !== sessionId && (await this.isOverInVain(begun)))
@@ -44,8 +44,8 @@ export class GrantedSessions {
   }
 
   /**
-   * A session that was never stored is over once no process can still be about to store it. A verified session is over when its report
-   * never came and can no longer come.
+   * A session that was never stored counts as over once no process can store it any more. A verified session counts as
+   * over when its report has not come and can no longer come.
    */
   private async isOverInVain({ sessionId, begunAt }: BegunSession): Promise<boolean> {
     const { state } = await this.aggregates.load(screeningSession, sessionId);

@@ -13,7 +13,10 @@ import { datedSession, factsOf } from './session-facts.js';
 import { SessionSecrets } from './session-secrets.js';
 import { SubmitScreening, SubmitScreeningHandler, type AdmittedScreening } from './submit-screening.js';
 
-/** The platform's use cases, for sessions of parties. Where a page would get a domain error, a party's step has a result. */
+/**
+ * The use cases of the platform, for sessions of parties. Where a page would get a domain error, the step of a party
+ * gives a result.
+ */
 @Injectable()
 export class PartyVerifications extends Verifications {
   constructor(
@@ -33,7 +36,7 @@ export class PartyVerifications extends Verifications {
     context: CallerContext,
   ): Promise<AdmittedScreening> {
     const { phoneNumber } = applicant;
-    // A person without an SSN is known by the phone number, so each spelling of it must give the same one.
+    // A person without an SSN is known by the phone number, so each spelling of a number must give the same text.
     const given = phoneNumber === undefined ? applicant : { ...applicant, phoneNumber: phoneDigits(phoneNumber) };
     return this.submitting.admit(
       new SubmitScreening(
@@ -128,7 +131,8 @@ function endOf(session: Session, hasReply: boolean): VerificationStep['end'] {
     case 'VERIFIED':
       return 'answered';
     case 'BLOCKED':
-      // An answer that locks the person has a reply. Without one, an answer in another session locked, or this one came too late.
+      // An answer that locks the person has a reply. If there is none, an answer in another session locked the person,
+      // or this answer came too late.
       return hasReply || session.reasonCode !== 'TOO_MANY_ATTEMPTS' ? 'answered' : 'not-asked';
     case 'EXPIRED':
       if (session.cause === 'NOT_EXECUTED') return 'unavailable';

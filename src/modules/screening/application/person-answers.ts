@@ -1,6 +1,7 @@
-// Counts a person's wrong answers in all sessions and parties against the limit (docs/contract/platform.md#wrong-answers-of-a-person).
-// The person has a stream for each name. Each stream admits an answer before the vendor is asked. Each stream counts or clears it before
-// the session or party records the verdict. The call is open until then, so the recovery job can repeat all of it.
+// Counts a person's wrong answers in all sessions and parties against the limit
+// (docs/contract/platform.md#wrong-answers-of-a-person). The person has a stream for each name. Each stream admits an
+// answer before the vendor is asked. It counts or clears the answer before the session or party records the verdict.
+// The call is open until then, so the recovery job can repeat all steps.
 import { Injectable } from '@nestjs/common';
 import { latest, lockAt, type AnswerLimit } from '../../../challenges/domain/answer-limit.js';
 import { Clock } from '../../../kernel/clock.js';
@@ -35,7 +36,10 @@ export abstract class WrongAnswerObserver {
   abstract wrongAnswer(owner: Owner, locked: boolean): void;
 }
 
-/** The streams of the person behind a session: the person's own first, then those of the further names that count wrong answers. */
+/**
+ * The streams of the person behind a session. The person's own stream is first. The streams of the further names
+ * follow, which only count wrong answers.
+ */
 export function streamsOf({ personId, countedAs = [] }: Pick<Session, 'personId' | 'countedAs'>): readonly string[] {
   return [personId, ...countedAs];
 }
@@ -77,7 +81,7 @@ export class PersonAnswers extends AnswerCounts {
     const states: PersonState[] = [];
     let lockedUntil = until;
     let isNew = false;
-    // The stream that covers most spellings comes first, because its lock applies to the others too.
+    // The stream that covers the most spellings comes first, because its lock locks the other names too.
     for (const name of [...names].reverse()) {
       const command = { kind: 'count-wrong', now: this.clock.now(), sessionId, attemptId, lockedUntil, limit } as const;
       const { state, events } = await this.aggregates.execute(screenedPerson, name, command, context);

@@ -47,7 +47,7 @@ export class RegistrationRecorder {
     if (lockedUntil !== null) await this.answers.lock(streamsOf(before), asked, lockedUntil);
     const command = { kind: 'record-registration', now, attemptId, verdict: said, policy } as const;
     const session = existing((await this.aggregates.execute(screeningSession, { id, known }, command, context)).state);
-    // The caller may have got a reply before this was known.
+    // The caller may have got a reply before the verdict was known.
     if (wasNotExecuted(session, attemptId)) await this.limiter.giveBackSetAside(attemptId);
     if (isOpen(session)) await this.answers.limitOpen(session, asked);
     // The session has ended meanwhile and needs no secrets.

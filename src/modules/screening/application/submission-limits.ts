@@ -25,8 +25,9 @@ const HOUR = 3_600;
 const DAY = 86_400;
 
 /**
- * Whether the vendor sends a code is known only after the call, but the limit must be checked before it. So a code is counted in advance,
- * and given back when none was sent. Many submissions at once can therefore not send more codes than the limit.
+ * The limit must be checked before the call, but only the call shows whether the vendor sends a code. So a code is
+ * counted in advance, and the count is given back when no code was sent. So many submissions at once cannot send more
+ * codes than the limit allows.
  */
 @Injectable()
 export class SubmissionLimits {
@@ -54,7 +55,8 @@ export class SubmissionLimits {
     const limit = account.submitsPerMinute ?? submitsPerMinute;
     const rule = limitRule(limit, 'submissions to one account', MINUTE, 'SUBMITS_PER_MINUTE');
     const ofAccount = { limit, windowSeconds: MINUTE, rule };
-    // Browsers have windows of their own, so that strangers cannot use up those of the account's servers and session grants.
+    // Browsers have rate windows of their own, so that strangers cannot use up the windows of the account's servers and
+    // session grants.
     if (clientAddress === null)
       return [...perPerson, { ...ofAccount, key: `server-submits:${accountId}:${environment}` }];
     const perAddress = {
@@ -119,7 +121,10 @@ export class SubmissionLimits {
     return this.limiter.giveBack(uses);
   }
 
-  /** Called before the vendor is asked. The process that records the attempt's end gives unneeded uses back, except those a minute long. */
+  /**
+   * Called before the vendor is asked. The process that records the end of the attempt gives unneeded uses back, except
+   * those of windows of one minute.
+   */
   setAside(attemptId: string, uses: readonly RateUse[]): Promise<void> {
     return this.limiter.setAside(
       attemptId,

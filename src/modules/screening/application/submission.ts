@@ -35,10 +35,10 @@ export type SubmitCommand = Extract<SessionCommand, { kind: 'submit' }>;
 export function admitToAccount({ applicant, partyId, said }: ScreeningRequest, account: AccountFacts): void {
   if (!account.products.includes(applicant.userType))
     throw new DomainError('screening.product_not_enabled', { field: 'person.userType' });
-  // The vendor checks the products that a server names for its own parties.
+  // If a server names a product for a party of its own, the vendor checks the product.
   if (partyId === null && applicant.productId !== undefined && !account.productIds.includes(applicant.productId))
     throw fieldError('request.invalid', 'screening.productId', 'must be a product of the account');
-  // A consent must name a text that existed, and not one that a page made up.
+  // A consent must name a text that existed. A page must not make one up.
   if (
     said.termsVersion !== undefined &&
     ![...account.termsVersions, INSTALLATION_TERMS.version].includes(said.termsVersion)
@@ -75,7 +75,7 @@ export function submissionOf(
   };
 }
 
-/** The grant's end user type, which a page may repeat. Without one, the page's. */
+/** The end user type of the grant, which a page may repeat. If the grant has none, the page's end user type counts. */
 function endUserTypeOf(grant: GrantFacts | null, { endUserType }: SaidByPage): EndUserType | undefined {
   const granted = grant === null || grant.endUserType === 'OTHER' ? null : grant.endUserType;
   if (granted === null) return endUserType;

@@ -119,7 +119,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
       const { lockedUntil } = this.answers.standingOf(states);
       if (lockedUntil !== null && !isKnown) throw personBlocked(lockedUntil);
       if (!isKnown) this.testTraffic.admit(context);
-      // A repeated submission asks for its own session, so that session must not refuse it.
+      // A repeated submission asks for the session that it has opened before. So that session must not refuse it.
       const earlier = sessionsIn(states).filter((id) => id !== sessionId);
       await this.earlier.refuse(earlier, names, request, context);
       const times = this.policy.attempt(newId(), this.clock.now());
@@ -223,7 +223,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
   }
 }
 
-/** A new submission of a locked person is refused, where an answer would get the blocked session. */
+/** A new submission of a locked person is refused. An answer, in contrast, gets the blocked session. */
 function refusalOfSubmission(session: Session, attemptId: string): DomainError | null {
   const locked = session.status === 'BLOCKED' && session.reasonCode === 'TOO_MANY_ATTEMPTS';
   return locked ? personBlocked(session.blockedUntil) : refusalOf(session, attemptId);

@@ -41,7 +41,7 @@ export interface PersonState {
   readonly admitted: readonly { readonly attemptId: string; readonly giveUpAfter: string }[];
   /** Wrong answers since the last lock, newest last, bounded. */
   readonly wrong: readonly { readonly attemptId: string; readonly answeredAt: string }[];
-  /** Attempts that were wrong, even before the last lock, newest last, bounded. None of them is counted again. */
+  /** Wrong attempts, also those from before the last lock; newest last, bounded. None of them is counted again. */
   readonly counted: readonly string[];
   readonly erasedSubjects: readonly string[];
 }
@@ -50,8 +50,8 @@ export type PersonCommand =
   | { readonly kind: 'open'; readonly personId: string; readonly sessionId: string }
   | { readonly kind: 'count-session'; readonly sessionId: string }
   /**
-   * Comes before the vendor is asked. Decides nothing when the answer may not go to the vendor. Then the person is locked (see `lockAt`),
-   * or other answers with the vendor may use up the remaining attempts.
+   * Comes before the vendor is asked. Gives no event when the answer may not go to the vendor. This is so when the
+   * person is locked (see `lockAt`), or when other answers with the vendor may use up the remaining attempts.
    */
   | {
       readonly kind: 'admit-answer';
@@ -110,7 +110,8 @@ export const screenedPerson: Decider<PersonState, PersonCommand, PersonEvent> = 
         const { now, sessionId, attemptId, giveUpAfter, limit } = command;
         const others = state.admitted.filter((answer) => now < new Date(answer.giveUpAfter));
         if (lockAt(state, now) !== null || state.admitted.some((answer) => answer.attemptId === attemptId)) return [];
-        // When no other answer is with the vendor, one is always admitted. If the limit was lowered meanwhile, that answer locks.
+        // When no other answer is with the vendor, an answer is always admitted. If the limit was lowered meanwhile and
+        // the answer is wrong, it locks the person.
         if (others.length > 0 && others.length >= attemptsLeftTo(state, now, limit)) return [];
         return [{ type: 'AnswerAdmitted', data: { sessionId, attemptId, giveUpAfter: giveUpAfter.toISOString() } }];
       }
@@ -169,7 +170,7 @@ export const screenedPerson: Decider<PersonState, PersonCommand, PersonEvent> = 
       case 'AnswerCleared':
         return without(event.data.attemptId, state);
       case 'PersonLocked':
-        // The lock settles the wrong answers that led to it.
+        // The wrong answers that led to a lock do not count again after it.
         return { ...state, lockedUntil: event.data.lockedUntil, lockedBy: event.data.sessionId, wrong: [] };
       case 'PersonUnlocked':
         return { ...state, lockedUntil: null, wrong: [] };
@@ -184,7 +185,7 @@ export const screenedPerson: Decider<PersonState, PersonCommand, PersonEvent> = 
   },
 };
 
-/** The sessions in all streams of a person, oldest first. Each later stream knows all sessions since it began. */
+/** The sessions in all streams of a person, oldest first. A stream that began later knows all sessions since then. */
 export function sessionsIn(states: readonly Pick<PersonState, 'sessionIds'>[]): readonly string[] {
   return states.reduce<readonly string[]>(
     (known, { sessionIds }) => [...known.filter((id) => !sessionIds.includes(id)), ...sessionIds],

@@ -32,7 +32,7 @@ export type ErrorCause =
 
 /** `NOT_EXECUTED` means that the vendor never executed the submission. */
 export type ExpiryCause = 'NO_ANSWER' | 'VENDOR_SESSION_OVER' | 'PERSON_ERASED' | 'SUPERSEDED' | 'NOT_EXECUTED';
-/** Why a call had no result. The session is as it was before. */
+/** The reason why a call had no result. The session is then as it was before the call. */
 export type AbandonedCause = 'VENDOR_UNAVAILABLE' | 'NOT_EXECUTED';
 
 /** A multiple-choice question as presented. Answer ids are 1 to n in that order. Texts are personal data, and only the vault keeps them. */
@@ -106,7 +106,7 @@ export type SessionEvent =
       { readonly attemptId: string; readonly attemptsRemaining: number; readonly expiresAt: string }
     >
   | DomainEvent<'AttemptAbandoned', { readonly attemptId: string; readonly cause: AbandonedCause }>
-  /** `attemptId` belongs to another session when an answer there has locked the person. */
+  /** If an answer in another session has locked the person, `attemptId` belongs to that session. */
   | DomainEvent<
       'SessionBlocked',
       { readonly attemptId: string; readonly reasonCode: BlockReason; readonly blockedUntil: string | null }
@@ -137,7 +137,9 @@ export interface PaymentProgress {
   readonly transactionId: string;
   /** The place of the transaction among those of the session, from 0. */
   readonly ordinal: number;
-  /** The number of the payment's own events until then. News with a number that is not higher changes nothing. */
+  /**
+   * The number of events in the payment's stream at that time. An update changes nothing unless its number is higher.
+   */
   readonly observation: number;
   readonly status: PaymentStatus;
 }
@@ -162,7 +164,7 @@ export function operationOf({ operation }: Attempt): ChallengeOperation | null {
 export interface StepUp extends Challenge {
   readonly kba: boolean;
   readonly attemptsRemaining: number;
-  /** Whether an answer was wrong. Only then callers get the count. */
+  /** Whether an answer was wrong. Callers get the number of remaining attempts only after a wrong answer. */
   readonly answeredWrong: boolean;
   readonly expiresAt: string;
 }

@@ -41,7 +41,8 @@ export function recordRegistration(recording: RecordRegistration, attempt: Attem
     case 'product-not-enabled':
       return [{ type: 'SessionErrored', data: { attemptId, cause: 'PRODUCT_NOT_ENABLED' } }];
     case 'unavailable':
-      // The attempt was made again with an input from Redis, so the vendor may have executed it before. The recovery job asks the vendor.
+      // The attempt was made again with the input that Redis kept. The vendor may have executed it before, so the
+      // recovery job asks the vendor.
       if (now >= new Date(attempt.settleAfter)) return [];
       return [{ type: 'SessionErrored', data: { attemptId, cause: 'VENDOR_UNAVAILABLE' } }];
     default:
@@ -61,7 +62,7 @@ export function recordVerdict(
   return factsOf(recording, operationOf(attempt), countOf(stepUp)).map((fact) => eventOf(fact, recording, attempt));
 }
 
-/** The vendor's count wins (docs/contract/platform.md#codes-and-answers). */
+/** If the vendor gives a number of remaining attempts, it counts (docs/contract/platform.md#codes-and-answers). */
 export function countOf({ attemptsRemaining }: StepUp): Count {
   return { attemptsLeft: attemptsRemaining, vendorMayAdd: true };
 }

@@ -13,7 +13,7 @@ export interface ScreeningOptions {
   readonly productIds: readonly number[];
   /** The price for a consumer; null: a consumer pays nothing. */
   readonly price: { readonly amountCents: number; readonly currency: string; readonly exponent: number } | null;
-  /** A null `fixedCents` means not fixed. A null `mostCents` means that a consumer pays nothing. */
+  /** `fixedCents` is null when the fee is not fixed. `mostCents` is null when a consumer pays nothing. */
   readonly applicationFee: { readonly fixedCents: number | null; readonly mostCents: number | null };
   /** The choices that the token's grant binds; null without a grant. */
   readonly grant: {

@@ -81,7 +81,7 @@ function summaryOf(session: Session): SessionSummary {
   return { ...common, status: session.status };
 }
 
-/** After news of the payment. */
+/** The time of the refund after an update of the payment. */
 function refundedAt({ payment }: Session, at: string, before: Pick<Followed, 'refundedAt'>): Followed['refundedAt'] {
   if (payment?.status === 'REFUNDED') return at;
   return payment?.status === 'SUCCEEDED' ? null : before.refundedAt;

@@ -47,7 +47,8 @@ export class AttemptDeliveryHandler implements ICommandHandler<AttemptDelivery> 
     if (endpoint === null) return null;
     const made = await this.attempts.make(deliveryId, loaded, { of: kind, endpoint }, context);
     const next = made?.delivery ?? loaded.state;
-    // This is done even when the attempt was made before, because its process may have died before it queued the next.
+    // The next attempt is queued even when this attempt was made before, because the earlier process may have died
+    // before it queued the next one.
     if (kind === 'ladder' && next.nextAttemptAt !== null)
       await this.queue.enqueue(turnOf(deliveryId, next, 'ladder'), new Date(next.nextAttemptAt));
     return made?.answer ?? null;

@@ -60,7 +60,8 @@ export class Attempts {
     const startedAt = this.clock.now();
     if (state.status === 'none' || !isDue(state, of, startedAt)) return null;
     const attempt = nextAttempt(state);
-    // The key is read before the attempt. Otherwise the attempt would be sent again and again while the vault is unavailable.
+    // The key for the excerpt is read before the attempt. If it were read afterwards, an unavailable vault would have
+    // the attempt sent again and again.
     const key = await this.vault.installationKey(EXCERPT_KEY);
     const answer = await this.send(deliveryId, state, endpoint, context.accountId);
     const { errorCode, httpStatus, latencyMs, responseExcerpt } = answer;
@@ -75,7 +76,7 @@ export class Attempts {
         if (errorCode === null && of !== 'ping') await this.recovered(deliveryId, endpoint, context);
         return recorded;
       } catch (error) {
-        // A ping is left out because the recovery job ends it.
+        // A ping is not kept here, because the recovery job ends it.
         if (error instanceof Unavailable && of !== 'ping') this.refused.set(deliveryId, () => record());
         throw error;
       }

@@ -28,8 +28,9 @@ export abstract class MissingDeliveries {
 }
 
 /**
- * Compares the published events with their deliveries, and makes the missing deliveries (docs/contract/webhooks.md#events). It begins
- * where the last check ended, and ends at the place of the event handler. A delivery is missing only when the handler has passed an event over.
+ * Compares the published events with their deliveries, and makes the missing deliveries
+ * (docs/contract/webhooks.md#events). It begins where the last check ended, and ends at the place of the event handler.
+ * A delivery is missing only if the handler has skipped its event.
  */
 @UseCase()
 export class CheckDeliveries extends Command<DeliveryCheck> {}
@@ -75,7 +76,8 @@ export class CheckDeliveriesHandler implements ICommandHandler<CheckDeliveries> 
       const made = new Set([...page, ...next].map(({ type, metadata }) => type === SCHEDULED && metadata.$causationId));
       const due = page.filter(({ type, position }) => this.published.types.has(type) && position <= handled);
       check.events += due.length;
-      // A delivery may be further away than the next page. The attempt to make it then finds it.
+      // An existing delivery may be recorded later in the log than the next page. The use case that would make it then
+      // finds it.
       const missing = due.filter(({ id }) => !made.has(id));
       await together(missing, TOGETHER, async (event) => {
         if (await this.make(event)) check.missing += 1;

@@ -13,7 +13,10 @@ import { current, webhookEndpoint } from '../domain/endpoint.js';
 import { turnOf } from './turns.js';
 import { WebhookPolicy } from './webhook-policy.js';
 
-/** Asks for one more attempt at once, beside the ladder and under the same event id (docs/contract/webhooks.md#redelivery). */
+/**
+ * Asks for one more attempt at once, under the same event id. It uses no attempt of the ladder
+ * (docs/contract/webhooks.md#redelivery).
+ */
 @UseCase()
 export class Redeliver extends Command<Delivery> {
   constructor(
@@ -58,7 +61,10 @@ export class RedeliverHandler implements ICommandHandler<Redeliver> {
   }
 }
 
-/** The redelivery is in the log, so the recovery job will make it. After an error the caller would try again, and be refused as too soon. */
+/**
+ * The redelivery is in the log, so the recovery job will make it. If the caller got an error and tried again, the
+ * second request would be too soon.
+ */
 function leaveToRecovery(error: unknown): void {
   if (!(error instanceof Unavailable)) throw error;
 }

@@ -33,7 +33,8 @@ export class WhenDeliveryExhausted implements EventHandler {
     const { accountId, occurredAt } = event.metadata;
     if (accountId === null) return;
     const { current, run } = (await this.streams.load(endpointRecord, accountId)).state;
-    // A success or the account begins the count again. Deliveries that were exhausted before that no longer count.
+    // The count begins again after a success, and when the account changes the endpoint. Deliveries that were exhausted
+    // before no longer count.
     if (current?.status !== 'active' || event.position < run.from) return;
     const { state } = await this.aggregates.load(delivery, deliveryId);
     if (state.status === 'none') return;

@@ -89,7 +89,7 @@ export interface LadderPolicy {
 
 export type DeliveryCommand =
   | { readonly kind: 'schedule'; readonly delivery: Extract<DeliveryEvent, { type: 'DeliveryScheduled' }>['data'] }
-  /** Decides nothing when an attempt with that number was recorded before. `chance`, from 0 to 1, sets the jitter. */
+  /** Gives no event when an attempt with that number was recorded before. `chance`, from 0 to 1, sets the jitter. */
   | {
       readonly kind: 'record';
       readonly attempt: number;
@@ -183,7 +183,10 @@ function record(
   return [{ type: 'DeliveryAttemptFailed', data: { ...made, nextAttemptAt } }];
 }
 
-/** The time since which an attempt is due (ISO 8601 UTC). The recovery job finds attempts that the queue has lost by it. */
+/**
+ * The time since which an attempt is due (ISO 8601 UTC). By this time the recovery job finds attempts that the queue
+ * has lost.
+ */
 export function dueAt(state: Delivery): string | null {
   if (state.redelivery !== null && redeliveryWaits(state)) return state.redelivery.requestedAt;
   return isOpen(state) ? state.nextAttemptAt : null;
@@ -243,7 +246,8 @@ function begun(
   // An attempt that is made again was counted before.
   const another = kind === 'ladder' && state.underWay?.kind !== 'ladder';
   const { redelivery } = state;
-  // A redelivery that was requested after this attempt began still waits. So does one that was started and is not this attempt.
+  // A redelivery still waits if it was requested after this attempt began. It also waits if it was started and is not
+  // this attempt.
   const waits =
     kind === 'redelivery'
       ? redelivery !== null && redelivery.waiting && startedAt !== undefined && startedAt < redelivery.requestedAt

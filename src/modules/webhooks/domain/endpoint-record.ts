@@ -25,7 +25,7 @@ export interface EndpointRecord extends EndpointState {
   readonly statusAt: string;
   /** The time and the place in the log where the count of its failures began. */
   readonly run: { readonly at: string; readonly from: string };
-  /** The choices of the current endpoint, oldest first, bounded. */
+  /** The choices of event types that the current endpoint has had, oldest first, bounded. */
   readonly choices: readonly Choice[];
   readonly untold: readonly UntoldChange[];
 }

@@ -64,7 +64,10 @@ export interface Endpoint {
   readonly previousSecret: { readonly secretId: string; readonly expiresAt: string } | null;
   /** Counts until the endpoint is failing. Later failures are counted from the deliveries. */
   readonly consecutiveFailures: number;
-  /** How often the count began again. A delivery counts only in the run in which it was exhausted. */
+  /**
+   * The number of the run of failures: how often the count began again. A delivery counts only in the run in which it
+   * was exhausted.
+   */
   readonly run: number;
   /** A failing endpoint is disabled at this time, unless a delivery succeeds before; null otherwise. */
   readonly disableAfter: string | null;
@@ -211,7 +214,7 @@ function change(
   if (enabledEvents !== undefined && JSON.stringify(enabledEvents) !== JSON.stringify(endpoint.enabledEvents)) {
     events.push({ type: 'WebhookEventsChosen', data: { endpointId, enabledEvents } });
   }
-  // Only the vault knows the address. A new address in place of another is a choice too.
+  // Only the vault knows the address. A new address that replaces another is a change too.
   if (notifies !== undefined && (notifies || endpoint.notifies))
     events.push({ type: 'WebhookContactChosen', data: { endpointId, notifies } });
   if (endpoint.status === 'disabled') events.push({ type: 'WebhookEndpointReactivated', data: { endpointId } });
@@ -221,7 +224,7 @@ function change(
 /** How many counted deliveries are remembered. */
 const REMEMBERED = 100;
 
-/** When the memory is full, a delivery that is older than the last counted one is taken as counted. */
+/** When the memory is full, a delivery that is older than the last counted one is treated as counted. */
 function wasCounted(deliveryId: string, endedAt: string, { counted }: Endpoint): boolean {
   if (counted === null) return false;
   const { deliveryIds } = counted;

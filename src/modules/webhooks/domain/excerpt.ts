@@ -4,7 +4,10 @@ import { createCipheriv, createDecipheriv } from 'node:crypto';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** AES-256-GCM. `about` binds the excerpt to its place. The nonce is 12 random bytes. Gives base64 of nonce, tag and ciphertext. */
+/**
+ * Uses AES-256-GCM with a nonce of 12 random bytes. `about` binds the excerpt to its place. Gives nonce, tag and
+ * ciphertext in base64.
+ */
 export function sealExcerpt(key: Uint8Array, nonce: Uint8Array, about: string, excerpt: string): string {
   const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(about));
   const text = Buffer.concat([cipher.update(excerpt, 'utf8'), cipher.final()]);

@@ -30,7 +30,7 @@ export interface DeliveryDoc {
     'status' | 'endpointId' | 'eventId' | 'eventType' | 'occurredAt' | 'attempts' | 'underWay' | 'nextAttemptAt'
   >;
   readonly attempts: readonly LoggedAttempt[];
-  /** The times when the receiver last took the delivery and last did not; null: never. */
+  /** The time when the receiver last took the delivery, and the time when it last did not; null: never. */
   readonly succeededAt: string | null;
   readonly failedAt: string | null;
 }
@@ -134,7 +134,7 @@ interface Lists {
 
 /** The projector lists an attempt a moment after it was made. A reader of a page waits for the projector, at most a second. */
 export class DeliveryReader {
-  /** How many of the due attempts earlier calls have given. */
+  /** The number of due attempts that earlier calls have given. */
   private seen = 0;
 
   constructor(
@@ -216,7 +216,8 @@ export class DeliveryReader {
 
   /** All deliveries of an endpoint that are not over. Throws Unavailable when the lists do not have all of them in time. */
   async open(endpointId: string): Promise<string[]> {
-    // The order of these reads matters. A delivery that is tried meanwhile is then in both lists, and never in neither.
+    // The order of these reads matters. A delivery that is tried meanwhile is then in both lists. In the other order it
+    // could be in none.
     const pending = await this.lists.idsIn(deliveryLog, listed({ endpointId, status: 'pending' }));
     return [
       ...new Set([...pending, ...(await this.lists.idsIn(deliveryLog, listed({ endpointId, status: 'retrying' })))]),

@@ -74,7 +74,10 @@ export interface EndpointView extends EndpointSummary {
   readonly lastFailureAt: string | null;
 }
 
-/** An endpoint that receives no events, or that refused some. It counts only deliveries that the delivery log lists. */
+/**
+ * An endpoint that receives no events, or that refused some. The counts include only deliveries that the delivery log
+ * lists.
+ */
 export interface TroubledEndpoint {
   readonly account: string;
   /** The environment of the delivery that it refused last, like the `last...` fields. Null when no refused delivery is listed. */

@@ -10,7 +10,7 @@ export interface Month {
   readonly state: MonthState;
 }
 
-/** Amounts are in cents, shares in whole percent. A figure is null when the bureau gave no data for it. */
+/** Amounts are in cents, and shares in whole percent. A figure is null when the bureau gave no data for it. */
 export interface Figures {
   readonly openAccounts: number | null;
   readonly balanceCents: number | null;
@@ -52,7 +52,7 @@ export interface Scored {
   readonly max: number;
 }
 
-/** Null on a scale other than 300 to 850, whose bands are not known. */
+/** Null on any scale but 300 to 850, because the bands of other scales are not known. */
 export function bandOf({ value, min, max }: Scored): Band | null {
   if (min !== MIN_SCORE || max !== MAX_SCORE || value < min || value > max) return null;
   return BANDS.findLast(([from]) => value >= from)?.[1] ?? null;
