@@ -131,7 +131,7 @@ function endOf(session: Session, hasReply: boolean): VerificationStep['end'] {
     case 'VERIFIED':
       return 'answered';
     case 'BLOCKED':
-      // An answer that locks the person has a reply. If there is none, an answer in another session locked the person,
+      // An answer that locks the person has a reply. Without a reply, an answer in another session locked the person,
       // or this answer came too late.
       return hasReply || session.reasonCode !== 'TOO_MANY_ATTEMPTS' ? 'answered' : 'not-asked';
     case 'EXPIRED':

@@ -26,8 +26,8 @@ const DAY = 86_400;
 
 /**
  * The limit must be checked before the call, but only the call shows whether the vendor sends a code. So a code is
- * counted in advance, and the count is given back when no code was sent. So many submissions at once cannot send more
- * codes than the limit allows.
+ * counted in advance, and the count is given back when no code was sent. Even when many submissions come at once, they
+ * cannot send more codes than the limit allows.
  */
 @Injectable()
 export class SubmissionLimits {
