@@ -31,8 +31,8 @@ const RESERVE_BYTES = 16_000_000;
 const ROOM_BYTES = RESERVE_BYTES + 2 * FULL_BYTES;
 
 /**
- * When the disk is full, the reserve file is removed to give room to Redis, log files and the operator. It is made
- * again later. Several processes may watch one data folder, and may repeat each other's work on the reserve.
+ * When the disk is full, the reserve file is removed to give room to Redis, log files and the operator. It is made again later. Several processes may
+ * watch one data folder, and may repeat each other's work on the reserve.
  */
 export class DiskSpace {
   private readonly reserve: string;

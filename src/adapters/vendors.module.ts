@@ -33,8 +33,8 @@ import { workerConnection } from './redis/connection.js';
 import { RedisSealedPayloads } from './sealed-payloads/redis.js';
 
 /**
- * The time covers the wait of a page for its turn, and the print. A worker takes at most 36 pages of one environment
- * and source; the others stay in the queue.
+ * The time covers the wait of a page for its turn, and the print. A worker takes at most 36 pages of one environment and source; the others stay in
+ * the queue.
  */
 const PDF_TIMEOUT_MS = 30_000;
 const PDF_PAGES = 36;

@@ -30,9 +30,8 @@ export interface Attempt {
 }
 
 /**
- * One kind of call: its vendor, and how a worker asks the vendor and records the verdict. It is a provider of the
- * aggregate's module, and the workers find it by its class. `End` is a word for the waiting caller. It tells an end of
- * the call that is not recorded, such as a query without an answer.
+ * One kind of call: its vendor, and how a worker asks the vendor and records the verdict. It is a provider of the aggregate's module, and the workers
+ * find it by its class. `End` is a word for the waiting caller. It tells an end of the call that is not recorded, such as a query without an answer.
  */
 // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- ties what `make` is given to what a worker gets
 export abstract class ExternalCall<Input = unknown, End = unknown> {

@@ -10,9 +10,9 @@ import type { Attempt, ExternalCall } from './external-call.js';
  */
 export abstract class ExternalCalls {
   /**
-   * Takes one of the account's places at the vendor, in its environment. Call it before anything is stored. `make`
-   * gives the place back. Calls of other accounts or of the same lineage may go first. Throws `request.rate_limited`
-   * when the account has no place left or the wait is too long, and Unavailable while calls wait for the log.
+   * Takes one of the account's places at the vendor, in its environment. Call it before anything is stored. `make` gives the place back. Calls of
+   * other accounts or of the same lineage may go first. Throws `request.rate_limited` when the account has no place left or the wait is too long, and
+   * Unavailable while calls wait for the log.
    */
   abstract admit(call: ExternalCall<never>, attempt: Attempt): Promise<void>;
 
@@ -26,8 +26,8 @@ export abstract class ExternalCalls {
   abstract make<Input, End>(call: ExternalCall<Input, End>, attempt: Attempt, input: Input): Promise<End | null>;
 
   /**
-   * For a worker that settles an attempt, if its kind of call `isMadeAgain`. Makes the call if the vendor was never
-   * asked and the input is kept. False when the vendor may have been asked, or the input is gone.
+   * For a worker that settles an attempt, if its kind of call `isMadeAgain`. Makes the call if the vendor was never asked and the input is kept.
+   * False when the vendor may have been asked, or the input is gone.
    */
   abstract makeAgain(call: ExternalCall, attempt: Attempt, signal: AbortSignal): Promise<boolean>;
 }

@@ -14,9 +14,9 @@ declare module 'ioredis' {
 }
 
 /**
- * Uses Redis's clock. An attempt has one place, even if it takes it several times. A place of a dead process is free
- * again after its time. An account or lineage with places gets another only while more are free than it holds, which
- * leaves room for others. Strangers leave an eighth of the account's places to its servers and session grants.
+ * Uses Redis's clock. An attempt has one place, even if it takes it several times. A place of a dead process is free again after its time. An account
+ * or lineage with places gets another only while more are free than it holds, which leaves room for others. Strangers leave an eighth of the
+ * account's places to its servers and session grants.
  */
 const TAKE = `
 local attempt, ttl = ARGV[1], tonumber(ARGV[2])

@@ -42,9 +42,9 @@ export interface CallerContext extends ActionContext {
 }
 
 /**
- * Whether the caller may use an object of its account and environment. If the object was opened under a grant, the
- * caller needs that grant (docs/contract/server.md#sessions-of-a-grant). A party's sessions are open only to a server
- * with an API key (docs/contract/platform.md#sessions-of-parties). Servers with a secret key are not checked here.
+ * Whether the caller may use an object of its account and environment. If the object was opened under a grant, the caller needs that grant
+ * (docs/contract/server.md#sessions-of-a-grant). A party's sessions are open only to a server with an API key
+ * (docs/contract/platform.md#sessions-of-parties). Servers with a secret key are not checked here.
  */
 export function isOpenTo(
   owner: Owner | null,

@@ -14,8 +14,8 @@ export interface EventHandler {
   /** The number of events of one batch that it may handle at once. The default 1 keeps their order. */
   readonly together?: number;
   /**
-   * The handler also runs right after the append, in the process that appended and before the caller is answered. The
-   * subscription runs it again. If the process died after the append, only the subscription runs it.
+   * The handler also runs right after the append, in the process that appended and before the caller is answered. The subscription runs it again. If
+   * the process died after the append, only the subscription runs it.
    */
   readonly inline?: true;
   /** May get an event again, even from the beginning of the log, and must tolerate it. After an error the event comes again. */

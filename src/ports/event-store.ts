@@ -80,8 +80,8 @@ export class EventLogDamaged extends EventStoreUnavailable {
 export class EventsUnreadable extends EventLogDamaged {}
 
 /**
- * The log has lost events or is another one. It takes no changes, because they would be lost when the right log
- * returns. The message is for an operator.
+ * The log has lost events or is another one. It takes no changes, because they would be lost when the right log returns. The message is for an
+ * operator.
  */
 export class LogRefused extends EventStoreUnavailable {
   override readonly name = 'LogRefused';
@@ -101,8 +101,7 @@ export const MAX_EVENT_BYTES = 64_000;
 export const MAX_APPEND_BYTES = 900_000;
 
 /**
- * Whether the position can belong to the log that ends at `head`. False for a position of another store, and for one
- * beyond the end.
+ * Whether the position can belong to the log that ends at `head`. False for a position of another store, and for one beyond the end.
  */
 export function isPositionUpTo(head: string | null, position: string): boolean {
   return head !== null && position.length === head.length && position <= head;

@@ -36,8 +36,7 @@ export interface InspectableLog {
   inspect(after: string | null): Promise<InspectedPage>;
 
   /**
-   * The last position minus the number of stored events: how many events are missing or (negative) too many. Reads no
-   * events.
+   * The last position minus the number of stored events: how many events are missing or (negative) too many. Reads no events.
    */
   missingEvents(): number;
 }

@@ -48,13 +48,13 @@ export type IntentVerdict =
   | { readonly kind: 'intent'; readonly intent: PaymentIntent }
   | { readonly kind: 'not-found' }
   /**
-   * The processor refuses: the intent's state does not allow it, or the request or the configuration is wrong. `code`
-   * is the processor's own. `part` names the caller's value that the processor does not take.
+   * The processor refuses: the intent's state does not allow it, or the request or the configuration is wrong. `code` is the processor's own. `part`
+   * names the caller's value that the processor does not take.
    */
   | { readonly kind: 'refused'; readonly code: string; readonly part?: CallersPart }
   /**
-   * Nothing was done, and nothing will be done under this key: the request cannot be sent, or the processor repeats a
-   * failure for it. If the failed call did make an object, no caller gets it. Another key may succeed.
+   * Nothing was done, and nothing will be done under this key: the request cannot be sent, or the processor repeats a failure for it. If the failed
+   * call did make an object, no caller gets it. Another key may succeed.
    */
   | { readonly kind: 'not-made' }
   | NoVerdict;
@@ -116,8 +116,7 @@ export abstract class PaymentProcessor {
   abstract refundIntent(call: VendorCall, intentId: string): Promise<RefundVerdict>;
 
   /**
-   * Makes a session that is payable by card. A repeated call gets the first answer again, so it does not show a later
-   * payment.
+   * Makes a session that is payable by card. A repeated call gets the first answer again, so it does not show a later payment.
    */
   abstract createCheckout(call: VendorCall, charge: Charge, page: CheckoutPage): Promise<CheckoutVerdict>;
   /** Changes nothing; `attemptId` only names the job. */

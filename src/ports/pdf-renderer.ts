@@ -10,8 +10,7 @@ export type RenderedPdf =
   /** The browser died while it printed, or too many pages are waiting. */
   | { readonly kind: 'unavailable' }
   /**
-   * The page needs more memory than allowed, or its PDF is too large: a page of one megabyte may make a PDF of a
-   * hundred.
+   * The page needs more memory than allowed, or its PDF is too large: a page of one megabyte may make a PDF of a hundred.
    */
   | { readonly kind: 'too-large' }
   /** The page was not done in time. */

@@ -70,8 +70,7 @@ export interface Lease {
  * with the last of its documents. After a broken commit some documents may be ahead of the checkpoint, and are written again. A document never goes
  * back: a write without a higher revision is dropped without an error.
  *
- * All stored data may vanish at any time; the results `missing` and null then say so. Throws Unavailable when it cannot
- * be reached.
+ * All stored data may vanish at any time; the results `missing` and null then say so. Throws Unavailable when it cannot be reached.
  */
 export abstract class ProjectionStore {
   /** Calls the listener when commits may have been lost by a crash or a change of the server. The returned function ends it. */
@@ -96,9 +95,8 @@ export abstract class ProjectionStore {
   ): Promise<boolean>;
 
   /**
-   * The generation that was built up to `through` becomes the live one, and the old one is removed. `behind` when the
-   * live one is further, or a commit came in between. `fenced` when the lease is lost or another generation is being
-   * built.
+   * The generation that was built up to `through` becomes the live one, and the old one is removed. `behind` when the live one is further, or a
+   * commit came in between. `fenced` when the lease is lost or another generation is being built.
    */
   abstract promote(
     projection: AnyProjection,

@@ -1,8 +1,7 @@
 /**
- * Carries personal data from one process to another once. The job holds the reference, Redis holds the ciphertext for
- * at most `ttlMs`, and only the process that removes it may use the data. The data are encrypted with AES-256-GCM under
- * the data key of the person's vault subject, because Redis' files keep deleted data. With a null `subject` nothing is
- * personal, and a key of the installation is used.
+ * Carries personal data from one process to another once. The job holds the reference, Redis holds the ciphertext for at most `ttlMs`, and only the
+ * process that removes it may use the data. The data are encrypted with AES-256-GCM under the data key of the person's vault subject, because Redis'
+ * files keep deleted data. With a null `subject` nothing is personal, and a key of the installation is used.
  */
 export abstract class SealedPayloads {
   /** Seals under a reference of its own. Throws SubjectErased. */

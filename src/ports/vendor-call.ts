@@ -23,8 +23,8 @@ export interface VendorCall {
   /** The end of that time, epoch milliseconds. A process that paused can check the clock before its timers run. */
   readonly endsAt?: number;
   /**
-   * Receives the end of each exchange: the status of the answer, or a word when no answer came. `retryAfterSeconds` is
-   * the pause that a vendor asks for when it is busy or down.
+   * Receives the end of each exchange: the status of the answer, or a word when no answer came. `retryAfterSeconds` is the pause that a vendor asks
+   * for when it is busy or down.
    */
   readonly onEnd?: (end: string, retryAfterSeconds?: number) => void;
   /** The port asks this just before it asks the vendor. False: another process has asked the vendor or will, so this one must not. */
@@ -51,10 +51,9 @@ export function vendorCall({
 }
 
 /**
- * The vendor's treatment of a second request for one attempt. `at-most-once`: a second request must not be sent. An
- * aggregate reserves an attempt once, the call is made once, and its result is queried. `idempotent`: the idempotency
- * key makes a second request harmless. The vendor executes the first and gives the same answer again. `query`: a
- * request changes nothing.
+ * The vendor's treatment of a second request for one attempt. `at-most-once`: a second request must not be sent. An aggregate reserves an attempt
+ * once, the call is made once, and its result is queried. `idempotent`: the idempotency key makes a second request harmless. The vendor executes the
+ * first and gives the same answer again. `query`: a request changes nothing.
  */
 export type DeliverySemantics = 'at-most-once' | 'idempotent' | 'query';
 

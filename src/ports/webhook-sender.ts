@@ -22,13 +22,11 @@ export interface WebhookAnswer {
 }
 
 /**
- * Sends once, and never follows a redirect. When an address does not answer, it tries the next address of the name,
- * unless it has sent something already. A kept connection that ends before the first byte of an answer is replaced
- * once, so the request may arrive twice. One time limit covers name lookup, connecting, headers and body. Interim
- * answers (1xx) are ignored, and at most 4 KB of an answer's body are read. Only `https`, TLS 1.2 or later with a
- * certificate that verifies, only to public addresses (docs/contract/webhooks.md#addresses). The address is checked
- * before connecting, pinned, and checked again on the connection. Trouble is a value, never an exception. Nothing is
- * logged.
+ * Sends once, and never follows a redirect. When an address does not answer, it tries the next address of the name, unless it has sent something
+ * already. A kept connection that ends before the first byte of an answer is replaced once, so the request may arrive twice. One time limit covers
+ * name lookup, connecting, headers and body. Interim answers (1xx) are ignored, and at most 4 KB of an answer's body are read. Only `https`, TLS 1.2
+ * or later with a certificate that verifies, only to public addresses (docs/contract/webhooks.md#addresses). The address is checked before
+ * connecting, pinned, and checked again on the connection. Trouble is a value, never an exception. Nothing is logged.
  */
 export abstract class WebhookSender {
   abstract send(request: WebhookRequest): Promise<WebhookAnswer>;

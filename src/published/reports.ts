@@ -6,8 +6,7 @@ export abstract class Reports {
   /** The expiry of a session's released report, past or future (ISO 8601 UTC); null until a report is released. */
   abstract expiryOf(sessionId: string): Promise<string | null>;
   /**
-   * Whether the bureau's newest answer says that it gives no report, or no report any more, for its reference of the
-   * person.
+   * Whether the bureau's newest answer says that it gives no report, or no report any more, for its reference of the person.
    */
   abstract isOutOfReach(sessionId: string): Promise<boolean>;
 }

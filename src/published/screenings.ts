@@ -72,9 +72,8 @@ export abstract class Screenings {
   abstract paidInVain(sessionId: string): Promise<readonly PaidSession[]>;
 
   /**
-   * Records the progress of a payment in the session. Completes the session if only the payment was missing. A
-   * SUCCEEDED transaction stays so until it is refunded or carried over. The latest transaction of the session counts,
-   * by its newest observation. Safe to repeat.
+   * Records the progress of a payment in the session. Completes the session if only the payment was missing. A SUCCEEDED transaction stays so until
+   * it is refunded or carried over. The latest transaction of the session counts, by its newest observation. Safe to repeat.
    */
   abstract paymentProgressed(sessionId: string, payment: PaymentUpdate, context: ActionContext): Promise<void>;
 }

@@ -32,9 +32,8 @@ export abstract class SessionGrants {
   abstract find(grantId: string): Promise<GrantFacts | null>;
 
   /**
-   * Begins the session under the grant. It replaces the ended session `replaces`, which is null for the first session.
-   * Gives the session that then holds the grant. This is another session if another request was faster, or if the
-   * previous session was not `replaces`.
+   * Begins the session under the grant. It replaces the ended session `replaces`, which is null for the first session. Gives the session that then
+   * holds the grant. This is another session if another request was faster, or if the previous session was not `replaces`.
    */
   abstract begin(
     grantId: string,

@@ -47,9 +47,9 @@ export interface AdmittedSubmission {
  */
 export abstract class Verifications {
   /**
-   * Admits a registration, or throws the domain error that refuses it. The caller must then open or withdraw the
-   * registration. Before the caller opens it, the party records the session as its own. A completed session of the same
-   * person and party does not refuse another, because the party decides whether it may register again.
+   * Admits a registration, or throws the domain error that refuses it. The caller must then open or withdraw the registration. Before the caller
+   * opens it, the party records the session as its own. A completed session of the same person and party does not refuse another, because the party
+   * decides whether it may register again.
    */
   abstract admit(
     sessionId: string,
@@ -59,8 +59,7 @@ export abstract class Verifications {
   ): Promise<AdmittedSubmission>;
 
   /**
-   * Opens the session and asks the vendor. For a session that was opened before, it only waits until that call or the
-   * signal ends.
+   * Opens the session and asks the vendor. For a session that was opened before, it only waits until that call or the signal ends.
    */
   abstract open(admitted: AdmittedSubmission, within: AbortSignal): Promise<VerificationStep>;
 
@@ -76,8 +75,8 @@ export abstract class Verifications {
   ): Promise<VerificationStep>;
 
   /**
-   * The newest step of the session; null for a session that does not exist. With a signal it waits until the vendor's
-   * call is over or the signal is aborted. In this way a repeated request can wait for the call of the first request.
+   * The newest step of the session; null for a session that does not exist. With a signal it waits until the vendor's call is over or the signal is
+   * aborted. In this way a repeated request can wait for the call of the first request.
    */
   abstract latest(sessionId: string, within?: AbortSignal): Promise<VerificationStep | null>;
 }

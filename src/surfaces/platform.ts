@@ -48,7 +48,7 @@ export class PlatformTokens extends BearerStrategy {
   }
 }
 
-/** Does not say which origin the token is for: a stranger may hold it. */
+/** The message does not say which origin the token is for, because a stranger may hold the token. */
 function elsewhere(origin: string | undefined): DomainError {
   if (origin === undefined)
     return unauthenticated('The request has no Origin header, and the token is for the pages of one origin.');

@@ -26,7 +26,7 @@ export class SecretKeys extends Authenticator {
   }
 }
 
-/** Of another key, of a session grant or of a bearer token. */
+/** The beginning of another key, of a session grant or of a bearer token. */
 const OTHER_KIND = /^(?:(?:pk|ak|sgt)_(?:live|test)_|eyJ|Bearer )/;
 
 /** Never says whether a key exists. */

@@ -4,7 +4,7 @@ import { SURFACES } from './all.js';
 import { errorsDocument } from './errors-document.js';
 
 export interface Documented {
-  /** Null: the root does not exist. */
+  /** Null: the service answers its root with 404. */
   readonly docsUrl: string | null;
   /** Whether this service serves the documents itself. */
   readonly servesDocs: boolean;
@@ -25,7 +25,7 @@ export function serveStart(fastify: FastifyInstance, { docsUrl, servesDocs }: Do
   fastify.get('/docs/errors', open, (_request, reply) => reply.type('text/html; charset=utf-8').send(page));
 }
 
-/** Of the few forms that the generated document uses. The first row of each code can be linked to. */
+/** A page of the few Markdown forms that the generated document uses. The first row of each code can be linked to. */
 function pageOf(markdown: string): string {
   const linked = new Set<string>();
   const row = (line: string): string => {

@@ -33,9 +33,8 @@ const AFTER_FAULT_MS = 10_000;
 const WAKE_EVERY_MS = 100;
 
 /**
- * The line of an endpoint is a sorted set of its attempts by the time when they are due. An attempt stays there until
- * it is over, so a dead worker loses none. The job has the id of its endpoint. BullMQ refuses an existing id, so one
- * worker works off a line.
+ * The line of an endpoint is a sorted set of its attempts by the time when they are due. An attempt stays there until it is over, so a dead worker
+ * loses none. The job has the id of its endpoint. BullMQ refuses an existing id, so one worker works off a line.
  */
 export class BullMqDeliveryQueue extends DeliveryQueue {
   /** Endpoints whose job runs in this process. The line is checked again at the end of the job. */

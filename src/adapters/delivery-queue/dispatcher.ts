@@ -37,9 +37,9 @@ const CLOSING_MS = 2_000;
 const TELL_EVERY_MS = 1_000;
 
 /**
- * When a worker dies, the line of its endpoint waits until the lock of the job is over. So locks are short. Times are
- * in milliseconds, except `drainDelay` in seconds. A wait that lost its connection is noticed after `drainDelay`. The
- * job of an endpoint that hangs costs little, so the concurrency is high.
+ * When a worker dies, the line of its endpoint waits until the lock of the job is over. So locks are short. Times are in milliseconds, except
+ * `drainDelay` in seconds. A wait that lost its connection is noticed after `drainDelay`. The job of an endpoint that hangs costs little, so the
+ * concurrency is high.
  */
 export const WORKER_OPTIONS = {
   autorun: false,

@@ -149,8 +149,8 @@ export class EmbeddedLog {
   }
 
   /**
-   * The identity of this log. A copy of the file has the same id but gets other events, so the inode of the file counts
-   * too. A snapshot of a volume has the same inode, so the boot of the machine counts too.
+   * The identity of this log. A copy of the file has the same id but gets other events, so the inode of the file counts too. A snapshot of a volume
+   * has the same inode, so the boot of the machine counts too.
    */
   id(): string {
     return [this.entryMadeOnce(LOG_ID, newId()), statSync(this.space.file).ino, runOfMachine()].join('-');

@@ -31,8 +31,8 @@ const NOBODY = 65_534;
 const MEMORY_KB = 786_432;
 
 /**
- * Starts the browser within its limits. It uses the last folder on its command line, because the library's folder
- * belongs to the service's user. It always has its sandbox: without one it ends, and nothing is printed.
+ * Starts the browser within its limits. It uses the last folder on its command line, because the library's folder belongs to the service's user. It
+ * always has its sandbox: without one it ends, and nothing is printed.
  */
 function launcher(executablePath: string, asRoot: boolean): string {
   const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

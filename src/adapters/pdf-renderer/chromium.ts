@@ -50,9 +50,9 @@ const HEADERS = {
 };
 
 /**
- * A page cannot make requests: its content security policy, the interception of every request and an offline context
- * prevent it. Names that never resolve and a proxy that does not exist also stop connections ahead of requests. Scripts
- * are off in the context. A page with an http address cannot reach files.
+ * A page cannot make requests: its content security policy, the interception of every request and an offline context prevent it. Names that never
+ * resolve and a proxy that does not exist also stop connections ahead of requests. Scripts are off in the context. A page with an http address cannot
+ * reach files.
  */
 export class ChromiumPdfRenderer extends PdfRenderer {
   private readonly browser: ChromiumBrowser;

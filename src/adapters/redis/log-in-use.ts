@@ -36,8 +36,8 @@ export class LogInUse {
     redis: Redis,
     private readonly logId: () => string,
     /**
-     * Called when other processes run on another log. This process must end if its log never had this Redis alone,
-     * because it then came later. It must also end if the others stay longer than killed processes count.
+     * Called when other processes run on another log. This process must end if its log never had this Redis alone, because it then came later. It
+     * must also end if the others stay longer than killed processes count.
      */
     private readonly onAnother: (mustEnd: boolean) => void,
     private readonly leaseMs = LEASE_MS,

@@ -101,7 +101,7 @@ export class ErasureLedger {
     return { subjects, mark: read, continues };
   }
 
-  /** The lines one by one, in the memory of a single line. Throws DamagedLedger at an invalid line. */
+  /** Reads the lines one by one, so a long ledger needs little memory. Throws DamagedLedger at an invalid line. */
   async *erasures(): AsyncGenerator<Erasure> {
     for await (const { text, at } of this.lines(0)) {
       const erasure = this.erasureIn(text, at);

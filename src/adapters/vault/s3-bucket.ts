@@ -133,8 +133,8 @@ export class S3Exchange {
   }
 
   /**
-   * As `put`, but false when the object already exists, even from an earlier try whose answer was lost. Also false when
-   * two make it at once and S3 takes neither. So after false, look at the object and try again.
+   * As `put`, but false when the object already exists, even from an earlier try whose answer was lost. Also false when two make it at once and S3
+   * takes neither. So after false, look at the object and try again.
    */
   create(key: string, content: Uint8Array): Promise<boolean> {
     return this.putIf({ IfNoneMatch: '*' }, key, content, 'PreconditionFailed', 'ConditionalRequestConflict');

@@ -19,8 +19,8 @@ export interface Way {
   readonly connectMs: number;
   permits(remoteAddress: string): boolean;
   /**
-   * Called when the connection ended before a byte of an answer, so the request may go another way. True when it does.
-   * `failure` is null for a kept connection, which may have ended for a reason of its own.
+   * Called when the connection ended before a byte of an answer, so the request may go another way. True when it does. `failure` is null for a kept
+   * connection, which may have ended for a reason of its own.
    */
   another(failure: NotConnected | null): boolean;
   /** Called when no answer came. */

@@ -45,8 +45,8 @@ export class Connections {
   }
 
   /**
-   * A request to this address only, even if the name has other addresses by then. The certificate must be for the name.
-   * The headers are sent together with the body. `fresh`: over a new connection.
+   * A request to this address only, even if the name has other addresses by then. The certificate must be for the name. The headers are sent together
+   * with the body. `fresh`: over a new connection.
    */
   post(target: Target, address: string, { headers, body }: WebhookRequest, fresh: boolean): ClientRequest {
     const once = fresh || (this.full && !this.has(target, address));

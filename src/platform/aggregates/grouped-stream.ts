@@ -30,9 +30,9 @@ interface Asked extends CommandTo<AnyDecider> {
 }
 
 /**
- * Serves streams that never end and get many commands at once, such as an account's credit or the looks at a report.
- * Commands that come during an append share the next append. Each is decided on the state after those before it. The
- * state is remembered. Read models and event handlers see such a stream through their subscription.
+ * Serves streams that never end and get many commands at once, such as an account's credit or the looks at a report. Commands that come during an
+ * append share the next append. Each is decided on the state after those before it. The state is remembered. Read models and event handlers see such
+ * a stream through their subscription.
  */
 export class GroupedStream {
   private readonly states: AggregateCache;
@@ -101,7 +101,7 @@ export class GroupedStream {
     }
   }
 
-  /** Answers each command once the events before it are stored. A refusal may rest on earlier decisions too. */
+  /** Answers each command once the events before it are stored. A refusal may also rest on earlier ones. */
   private async untilAppended(stream: string, group: readonly Asked[]): Promise<void> {
     const [{ decider, id }] = group as readonly [Asked];
     const answers = await untilStored([decider.category], async () => {

@@ -59,11 +59,10 @@ export class NotAcceptable extends Error {
 }
 
 /**
- * Remembers the end of the log in a small file beside the log, so that an emptied Redis changes nothing. A log that
- * ends earlier or begins with another event has lost events or was replaced. The number of events shows a gap. The
- * service then reports it, is not ready, and appends nothing until an operator accepts the log. The operator's reason
- * is kept. In a new folder, such as a restored backup, no end is remembered. A loss then shows only if Redis has kept a
- * place beyond it.
+ * Remembers the end of the log in a small file beside the log, so that an emptied Redis changes nothing. A log that ends earlier or begins with
+ * another event has lost events or was replaced. The number of events shows a gap. The service then reports it, is not ready, and appends nothing
+ * until an operator accepts the log. The operator's reason is kept. In a new folder, such as a restored backup, no end is remembered. A loss then
+ * shows only if Redis has kept a place beyond it.
  */
 export class LogWatch {
   /** The present fault as a sentence; null without one. */

@@ -47,7 +47,7 @@ export function authenticateFirst(app: NestFastifyApplication, surfaces: Surface
   const fastify = app.getHttpAdapter().getInstance();
   fastify.addHook('onRequest', ({ is404, method: asked, url }, _reply, done) => {
     const takes = (method: string): boolean => (fastify.findRoute({ method, url }) as object | null) !== null;
-    // A preflight asks for what other pages may do: nothing, where it gets here.
+    // A preflight that gets here belongs to a route that pages of other origins may not call.
     const methods = is404 && asked !== 'OPTIONS' ? METHODS.filter(takes) : [];
     if (methods.length > 0) done(new DomainError('request.unknown_method', { methods }));
     else done(is404 ? new DomainError('request.unknown_path') : undefined);

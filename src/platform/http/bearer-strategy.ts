@@ -64,7 +64,7 @@ export abstract class BearerStrategy extends PassportStrategy(Strategy) implemen
   /** The caller behind the claims of a valid token; null refuses the request. */
   protected abstract principalOf(claims: Claims, request: FastifyRequest): Principal | null;
 
-  /** `reason`: the library's error, or null without one. The token is one of the service's own where the reason has `expiredAt`. */
+  /** `reason`: the library's error; null without one. If it has `expiredAt`, the token is one of the service. */
   protected refusal(_request: FastifyRequest, _reason: unknown): DomainError {
     return new DomainError('request.unauthenticated');
   }

@@ -69,7 +69,7 @@ export function createServer({
     // Integrators' ids have up to 128 characters, each of up to twelve in a path (docs/contract/direct.md#parties).
     routerOptions: { maxParamLength: 128 * 12 },
     rewriteUrl: ({ url = '/' }) => readable(url),
-    // The framework would run the GET for a HEAD, and a GET may pull and bill a report. Only `ReadsOnly` routes take it.
+    // The framework would run the GET for a HEAD, and a GET may bill a report. So only `ReadsOnly` routes take a HEAD.
     exposeHeadRoutes: false,
   });
   const fastify = adapter.getInstance<FastifyInstance<RawServerDefault>>();

@@ -40,7 +40,7 @@ export interface SaidAt {
   readonly requestId: string;
   /** Method and path of the request, as the caller wrote them. */
   readonly asked: string;
-  /** Where the documents are; null: nowhere. */
+  /** The address of the documents; null without documents. */
   readonly docsUrl: string | null;
 }
 

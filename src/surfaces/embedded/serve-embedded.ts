@@ -42,8 +42,7 @@ export function serveEmbedded(
 }
 
 /**
- * The paths of the frame: the one to which a proxy maps a separate origin, and that of EMBEDDED_URL on the API's own
- * origin.
+ * The paths of the frame: the one to which a proxy maps a separate origin, and that of EMBEDDED_URL on the API's own origin.
  */
 function framePaths(embeddedUrl: string, apiUrl: string): Set<string> {
   return new Set(embeddedUrl.startsWith(`${apiUrl}/`) ? [FRAME_PATH, embeddedUrl.slice(apiUrl.length)] : [FRAME_PATH]);

@@ -34,8 +34,7 @@ export class ExchangeFailed extends Error {
 const MAX_RESPONSE_BYTES = 256 * 1_024;
 
 /**
- * The SDK passes no signal on. So a request carries the number of its call in this header, which is removed before the
- * request is sent.
+ * The SDK passes no signal on. So a request carries the number of its call in this header, which is removed before the request is sent.
  */
 const CALL = 'X-Call';
 

@@ -13,8 +13,8 @@ import { read, textLike, whole } from '../../vendor-kit/reading.js';
 import { ExchangeFailed } from './payment-exchange.js';
 
 /**
- * `again`: the result of the call is unknown, and a repeat with the same key will get it. `failed`: the result is
- * unknown after a fault of the processor. A repeat may get the same fault.
+ * `again`: the result of the call is unknown, and a repeat with the same key will get it. `failed`: the result is unknown after a fault of the
+ * processor. A repeat may get the same fault.
  */
 export type Unsettled = Exclude<IntentVerdict, { kind: 'intent' }> | { readonly kind: 'again' | 'failed' };
 

@@ -181,8 +181,7 @@ export class StripePaymentProcessor extends PaymentProcessor {
   }
 
   /**
-   * If the processor answers with a fault of its own every time, `find` searches for an object that was made
-   * nevertheless.
+   * If the processor answers with a fault of its own every time, `find` searches for an object that was made nevertheless.
    */
   private async create<Verdict extends { readonly kind: string }>(
     call: VendorCall,

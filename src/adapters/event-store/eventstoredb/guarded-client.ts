@@ -20,10 +20,9 @@ export interface GuardedClient {
  *   query for the server's features, which has no time limit. Its failure would be remembered for ever.
  * - `handleError` is called without an await and rejects when the discovery of the next node fails. It also leaves a node that does not answer an
  *   append in time.
- * - `getChannel` is watched. A node that hangs accepts connections, and the library waits for its first word without a
- *   limit. Disposing of the client leaves its channel open, so the channel is closed here. It closes a turn late, so
- *   that a call that waited for it begins and is answered. On an append, an error of a closed channel would become an
- *   unhandled rejection and leave the append without an answer.
+ * - `getChannel` is watched. A node that hangs accepts connections, and the library waits for its first word without a limit. Disposing of the client
+ *   leaves its channel open, so the channel is closed here. It closes a turn late, so that a waiting call begins and is answered. On an append, an
+ *   error of a closed channel would become an unhandled rejection and leave the append without an answer.
  */
 export function buildClient(connectionString: string): GuardedClient {
   const client = construct(withLimits(connectionString));
@@ -104,8 +103,8 @@ export class RoleClient {
   }
 
   /**
-   * Counts a failure of `client`. Late failures of a replaced client do not count. Failures after which the client
-   * looks for another node by itself do not count either.
+   * Counts a failure of `client`. Late failures of a replaced client do not count. Failures after which the client looks for another node by itself
+   * do not count either.
    */
   failed(client: EventStoreDBClient, failure: unknown): void {
     if (LOOKS_ELSEWHERE.some((kind) => failure instanceof kind)) return;

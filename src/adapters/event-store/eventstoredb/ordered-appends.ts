@@ -10,9 +10,9 @@ import { encodeStorable } from '../storable.js';
 import { within } from './attempts.js';
 
 /**
- * A server takes the appends of one call in their order, and answers each when it is durable. The client's own use of
- * that call answers wrongly after errors (see ./guarded-client.ts), so it is not used. The call ends at the first
- * conflict too, and the caller then reads the log. `silenceMs` is the time between two answers.
+ * A server takes the appends of one call in their order, and answers each when it is durable. The client's own use of that call answers wrongly after
+ * errors (see ./guarded-client.ts), so it is not used. The call ends at the first conflict too, and the caller then reads the log. `silenceMs` is the
+ * time between two answers.
  */
 export async function appendInOrder(
   client: EventStoreDBClient,

@@ -14,8 +14,8 @@ export class GrantExpiry {
   ) {}
 
   /**
-   * The details of grants that expired at this time or before may be erased. It is twice a token's life ago, to allow
-   * for differing clocks and open requests.
+   * The details of grants that expired at this time or before may be erased. It is twice a token's life ago, to allow for differing clocks and open
+   * requests.
    */
   latestExpiry(): Date {
     return new Date(this.clock.now().getTime() - 2 * this.tokens.ttlSeconds * 1_000);

@@ -37,10 +37,9 @@ const REMEMBERED = 1_000;
 const MAX_CREDITS = 10_000_000;
 
 /**
- * The prepaid credit of an account, counted in whole reports (docs/contract/server.md#prepaid-credit). The stream has
- * the account's id. Every command may be repeated. A reservation is made or refused once: if a late repeat made it
- * again after it was settled, it would stay open for ever. Debiting or releasing a report that is not set aside changes
- * nothing.
+ * The prepaid credit of an account, counted in whole reports (docs/contract/server.md#prepaid-credit). The stream has the account's id. Every command
+ * may be repeated. A reservation is made or refused once: if a late repeat made it again after it was settled, it would stay open for ever. Debiting
+ * or releasing a report that is not set aside changes nothing.
  */
 export const credit: Decider<Credit, CreditCommand, CreditEvent> = {
   category: 'credit',

@@ -70,8 +70,8 @@ export interface IssuedGrant extends GrantTerms {
 export type GrantFault = 'ALREADY_CONSUMED' | 'EXPIRED' | 'NOT_FOUND' | 'ENVIRONMENT_MISMATCH' | 'ACCOUNT_MISMATCH';
 
 /**
- * A grant for a single use. Only the first request to consume it succeeds. A grant that cannot be consumed stays
- * unchanged, and `faultOf` gives the reason.
+ * A grant for a single use. Only the first request to consume it succeeds. A grant that cannot be consumed stays unchanged, and `faultOf` gives the
+ * reason.
  */
 export const sessionGrant: Decider<SessionGrantState, SessionGrantCommand, SessionGrantEvent> = {
   category: 'session_grant',

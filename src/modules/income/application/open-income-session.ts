@@ -107,8 +107,7 @@ export class OpenIncomeSessionHandler implements ICommandHandler<OpenIncomeSessi
   }
 
   /**
-   * The caller's own verified screening, whose vendors know the person. An unknown, a foreign and an erased screening
-   * give the same error.
+   * The caller's own verified screening, whose vendors know the person. An unknown, a foreign and an erased screening give the same error.
    */
   private async verified(screeningSessionId: string, context: OpenIncomeSession['context']): Promise<ScreeningFacts> {
     const field = 'income.screening';

@@ -26,8 +26,7 @@ export class ViewIncomeReport extends Query<ViewedIncomeReport> {
   constructor(
     readonly incomeSessionId: string,
     /**
-     * `own`: the account's own sessions that are open to the page. `own-and-children`: all sessions of the account and
-     * its direct children.
+     * `own`: the account's own sessions that are open to the page. `own-and-children`: all sessions of the account and its direct children.
      */
     readonly reach: 'own' | 'own-and-children',
     readonly context: CallerContext,

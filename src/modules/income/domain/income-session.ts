@@ -32,8 +32,7 @@ export type IncomeCommand =
     }
   | { readonly kind: 'record-started'; readonly now: Date; readonly attemptId: string }
   /**
-   * `looks`: the number of looks recorded for the attempt when the vendor was asked. When two processes ask at the same
-   * time, one answer is recorded.
+   * `looks`: the number of looks recorded for the attempt when the vendor was asked. When two processes ask at the same time, one answer is recorded.
    */
   | {
       readonly kind: 'record-no-outcome';

@@ -23,8 +23,7 @@ export type IncomeEvent =
       }
     >
   /**
-   * The service is about to ask the vendor to start. After `settleAfter` the recovery job asks again with the same
-   * attempt.
+   * The service is about to ask the vendor to start. After `settleAfter` the recovery job asks again with the same attempt.
    */
   | DomainEvent<'RouteRequested', { readonly route: Route; readonly attemptId: string; readonly settleAfter: string }>
   /** The vendor has started. The vault holds its name for the inquiry. */

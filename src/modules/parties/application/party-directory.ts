@@ -55,8 +55,7 @@ export class PartyDirectory extends Parties {
   }
 
   /**
-   * The session of the newest registration that has a session. A later registration has none when its process died too
-   * early.
+   * The session of the newest registration that has a session. A later registration has none when its process died too early.
    */
   private async openedSession({ registrations }: PartyState): Promise<ScreeningFacts | null> {
     for (const { sessionId } of registrations.toReversed()) {

@@ -17,9 +17,8 @@ import { PartyPolicy } from './party-policy.js';
 import { PartySecrets } from './party-secrets.js';
 
 /**
- * Registers a party with a screening session of its own and one vendor call. While the first request is with the
- * vendor, or shortly after, a repeated request gets its answer. So an integrator that got a 504 and tries again is not
- * billed twice.
+ * Registers a party with a screening session of its own and one vendor call. While the first request is with the vendor, or shortly after, a repeated
+ * request gets its answer. So an integrator that got a 504 and tries again is not billed twice.
  */
 @UseCase()
 export class RegisterParty extends Command<PartyAnswer> {
@@ -104,8 +103,7 @@ export class RegisterPartyHandler implements ICommandHandler<RegisterParty> {
   }
 
   /**
-   * Whether the previous registration came from the same request and is recent enough to answer it. Throws when the
-   * party may not register again.
+   * Whether the previous registration came from the same request and is recent enough to answer it. Throws when the party may not register again.
    */
   private async isAnsweredBy(
     { partyId, loaded: { state }, newest }: FoundParty,
@@ -136,8 +134,7 @@ export class RegisterPartyHandler implements ICommandHandler<RegisterParty> {
   }
 
   /**
-   * Whether the success came after the integrator had got a 504. If a challenge was answered, the integrator knows of
-   * the success.
+   * Whether the success came after the integrator had got a 504. If a challenge was answered, the integrator knows of the success.
    */
   private async cameLate({ sessionId, createdAt, verifiedAt }: ScreeningFacts): Promise<boolean> {
     const tookMs = new Date(verifiedAt ?? createdAt).getTime() - new Date(createdAt).getTime();

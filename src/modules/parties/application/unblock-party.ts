@@ -6,8 +6,7 @@ import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { party } from '../domain/party-decider.js';
 
 /**
- * Ends the lock of the party itself before its time. False when the party is not locked, or when no party has the id.
- * Safe to repeat.
+ * Ends the lock of the party itself before its time. False when the party is not locked, or when no party has the id. Safe to repeat.
  */
 @UseCase()
 export class UnblockParty extends Command<boolean> {

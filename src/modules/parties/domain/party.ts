@@ -82,8 +82,7 @@ export interface PartyState {
   /** `after` is the session of the newest registration at the time when the token was stored. */
   readonly token: { readonly subjectId: string; readonly after: string | null } | null;
   /**
-   * The newest re-authentication that came after the newest registration and after the last expiry by hand; null
-   * without one.
+   * The newest re-authentication that came after the newest registration and after the last expiry by hand; null without one.
    */
   readonly reauthenticatedAt: string | null;
   /** The reference of that re-authentication; null without one. */
@@ -134,9 +133,8 @@ export function referencesOf({ registrations, token }: PartyState): readonly (st
 }
 
 /**
- * The time since which the identity of the party is confirmed, by its newest session or a later re-authentication.
- * `verifiedAt` is null unless the newest session is VERIFIED. The result is null when the party was never confirmed,
- * when its confirmation is too old, and after an expiry by hand.
+ * The time since which the identity of the party is confirmed, by its newest session or a later re-authentication. `verifiedAt` is null unless the
+ * newest session is VERIFIED. The result is null when the party was never confirmed, when its confirmation is too old, and after an expiry by hand.
  */
 export function confirmedSince(
   { reauthenticatedAt, expiredAt }: PartyState,

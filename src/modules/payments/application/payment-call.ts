@@ -67,8 +67,7 @@ export function isGivenUp(end: PaymentCallEnd): boolean {
 export const NOT_TAKEN = 'is not accepted by the payment processor';
 
 /**
- * Throws the error for a call whose end is not recorded. When the processor refuses a request that the service built,
- * the service is at fault.
+ * Throws the error for a call whose end is not recorded. When the processor refuses a request that the service built, the service is at fault.
  */
 export function refuseUnlessRecorded(end: PaymentCallEnd | null): void {
   if (isPartRefused(end)) {

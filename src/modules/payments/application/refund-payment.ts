@@ -69,8 +69,7 @@ export class MakeRefund extends PaymentCall<null> {
 /** The processor's code when the money has already been refunded. */
 const ALREADY_REFUNDED = 'charge_already_refunded';
 /**
- * A refund can no longer be made under this key. If the processor did make it, the next try gets
- * `charge_already_refunded`.
+ * A refund can no longer be made under this key. If the processor did make it, the next try gets `charge_already_refunded`.
  */
 const KEPT_FAILURE = 'not_made';
 

@@ -59,8 +59,7 @@ export class WhenCheckoutPaid implements EventHandler {
   }
 
   /**
-   * The payment that counts for this session, also one from before payments of checkouts were recorded. Null when no
-   * payment counts.
+   * The payment that counts for this session, also one from before payments of checkouts were recorded. Null when no payment counts.
    */
   private async paidFor(id: string, { sessionId, registeredAt }: Anew): Promise<string | null> {
     const paidBy = (await this.screenings.find(sessionId))?.paidBy ?? null;

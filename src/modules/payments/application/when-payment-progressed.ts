@@ -19,9 +19,8 @@ const logger = new Logger('WhenPaymentProgressed');
 const DAY_MS = 86_400_000;
 
 /**
- * Tells the session about its payment. Also tells the earlier sessions that the payment no longer counts for, and the
- * checkout whose payment was refunded. Requests the refund of a payment when another one has already paid for the
- * session.
+ * Tells the session about its payment. Also tells the earlier sessions that the payment no longer counts for, and the checkout whose payment was
+ * refunded. Requests the refund of a payment when another one has already paid for the session.
  */
 @Injectable()
 export class WhenPaymentProgressed implements EventHandler {

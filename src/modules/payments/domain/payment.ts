@@ -98,8 +98,7 @@ export type PaymentEvent =
       {
         readonly refundedCents: number;
         /**
-         * Present when a refund that was requested here is complete. A refund made at the processor has no reason, and
-         * the report stays open.
+         * Present when a refund that was requested here is complete. A refund made at the processor has no reason, and the report stays open.
          */
         readonly reasonCode?: RefundReason;
       }
@@ -321,8 +320,7 @@ export function isReturned(state: Payment): boolean {
 type CarryOver = Pick<Extract<PaymentCommand, { kind: 'carry-over' }>, 'from' | 'to'>;
 
 /**
- * The payment counts for `from`, and the whole of it is neither refunded nor about to be. A partial refund made at the
- * processor does not matter.
+ * The payment counts for `from`, and the whole of it is neither refunded nor about to be. A partial refund made at the processor does not matter.
  */
 export function mayCarryOver(state: PaymentState, carried: CarryOver): boolean {
   if (state.status !== 'SUCCEEDED' || state.refund !== null) return false;

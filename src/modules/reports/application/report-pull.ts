@@ -159,8 +159,7 @@ const REFUSED: Readonly<Record<PullRefusal, ErrorCode>> = {
 };
 
 /**
- * The error that the caller gets for an attempt that ended without a report. `again`: the time when a refused pull may
- * be repeated.
+ * The error that the caller gets for an attempt that ended without a report. `again`: the time when a refused pull may be repeated.
  */
 export function refusalOf(end: PullEnd, again: Pick<DomainErrorDetail, 'retryAfterSeconds'>): DomainError {
   if (end.kind === 'refused') return new DomainError(REFUSED[end.reason], { reasonCode: end.reason, ...again });

@@ -22,9 +22,9 @@ export class ShareRecipient {
   ) {}
 
   /**
-   * The recipient that the server named in the grant comes first, so that no page can send the report elsewhere. The
-   * grant is that of the token or of the session. Otherwise the recipient that the page names counts. Without a grant
-   * it must be related to the account. Otherwise the account that embeds the session is the recipient.
+   * The recipient that the server named in the grant comes first, so that no page can send the report elsewhere. The grant is that of the token or of
+   * the session. Otherwise the recipient that the page names counts. Without a grant it must be related to the account. Otherwise the account that
+   * embeds the session is the recipient.
    */
   async of(session: ScreeningFacts, { grantId, recipientAccountId }: NamedRecipient): Promise<string> {
     const grant = grantId === null ? null : await this.grants.find(grantId);

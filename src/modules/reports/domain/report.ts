@@ -11,8 +11,7 @@ export type PullRefusal = 'FILE_FROZEN' | 'FILE_BLOCKED' | 'NO_RECORD' | 'MINOR'
 /** The reason why no later pull can bring a report either. */
 export type FinalFailure =
   /**
-   * The vendor's session gives no right to a report any more, or gives none at this bureau. Or the service has lost the
-   * reference of the person.
+   * The vendor's session gives no right to a report any more, or gives none at this bureau. Or the service has lost the reference of the person.
    */
   'VENDOR_SESSION_OVER' | 'PERSON_ERASED';
 /** The reason why a pull brought no report. */
@@ -147,8 +146,8 @@ export type ReportState =
 
 export type ReportCommand =
   /**
-   * `reportId` counts only the first time. Does nothing unless `attemptId` is the next one, so that an ended attempt
-   * never restarts. It also does nothing when the last attempt ended with the same `lost`.
+   * `reportId` counts only the first time. Does nothing unless `attemptId` is the next one, so that an ended attempt never restarts. It also does
+   * nothing when the last attempt ended with the same `lost`.
    */
   | {
       readonly kind: 'request';
@@ -397,8 +396,7 @@ function evolve(state: ReportState, event: ReportEvent): ReportState {
 }
 
 /**
- * If this attempt failed before the bureau was asked, the end of an earlier request under the same key is still not
- * known.
+ * If this attempt failed before the bureau was asked, the end of an earlier request under the same key is still not known.
  */
 function unresolvedAfter(cause: PullFailure, state: Known & { readonly attempt?: PullAttempt }): string | null {
   if (cause === 'NO_VERDICT' || cause === 'CREDIT_EXHAUSTED') return state.attempt?.inquiryId ?? state.unresolved;

@@ -3,8 +3,7 @@ import { exhaustiveEvents, listOf, type Projection } from '../../../kernel/proje
 import { share, type ActiveShare, type RevokedShare, type ShareEvent } from '../domain/share.js';
 
 /**
- * One document for each share. These documents never decide whether a viewer may see a report, because a revocation
- * must count at once.
+ * One document for each share. These documents never decide whether a viewer may see a report, because a revocation must count at once.
  */
 export interface ReportShareView {
   readonly sessionId: string;

@@ -26,9 +26,8 @@ export class EarlierScreenings {
   ) {}
 
   /**
-   * Throws for a locked person, and for a person with a completed screening that is still valid
-   * (docs/contract/platform.md#codes-and-answers, #registering-twice). A screening of the same party does not count,
-   * because the party decides whether it may be screened again.
+   * Throws for a locked person, and for a person with a completed screening that is still valid (docs/contract/platform.md#codes-and-answers,
+   * #registering-twice). A screening of the same party does not count, because the party decides whether it may be screened again.
    */
   async refuse(
     sessionIds: readonly string[],
@@ -55,8 +54,7 @@ export class EarlierScreenings {
   }
 
   /**
-   * A screening is valid until its report expires. If its report was not read yet, it is valid for as long from the
-   * verification on.
+   * A screening is valid until its report expires. If its report was not read yet, it is valid for as long from the verification on.
    */
   private async stillServes(sessionId: string, { verifiedAt, userType }: VerifiedSession, now: Date): Promise<boolean> {
     if (userType === 'CONSUMER' && (await this.screenings.reportProspect(sessionId)) !== 'possible') return false;

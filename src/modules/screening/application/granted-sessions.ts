@@ -44,8 +44,8 @@ export class GrantedSessions {
   }
 
   /**
-   * A session that was never stored counts as over once no process can store it any more. A verified session counts as
-   * over when its report has not come and can no longer come.
+   * A session that was never stored counts as over once no process can store it any more. A verified session counts as over when its report has not
+   * come and can no longer come.
    */
   private async isOverInVain({ sessionId, begunAt }: BegunSession): Promise<boolean> {
     const { state } = await this.aggregates.load(screeningSession, sessionId);

@@ -14,8 +14,7 @@ import { SessionSecrets } from './session-secrets.js';
 import { SubmitScreening, SubmitScreeningHandler, type AdmittedScreening } from './submit-screening.js';
 
 /**
- * The use cases of the platform, for sessions of parties. Where a page would get a domain error, the step of a party
- * gives a result.
+ * The use cases of the platform, for sessions of parties. Where a page would get a domain error, the step of a party gives a result.
  */
 @Injectable()
 export class PartyVerifications extends Verifications {

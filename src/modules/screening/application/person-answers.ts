@@ -37,8 +37,8 @@ export abstract class WrongAnswerObserver {
 }
 
 /**
- * The streams of the person behind a session. The person's own stream is first. The streams of the further names
- * follow, which only count wrong answers.
+ * The streams of the person behind a session. The person's own stream is first. The streams of the further names follow, which only count wrong
+ * answers.
  */
 export function streamsOf({ personId, countedAs = [] }: Pick<Session, 'personId' | 'countedAs'>): readonly string[] {
   return [personId, ...countedAs];

@@ -7,8 +7,7 @@ import { folded } from '../../../published/folded-text.js';
 
 export interface PersonNames {
   /**
-   * This name is that of the person's stream and vault subject. It is made from the unfolded spelling, so that stored
-   * persons keep their names.
+   * This name is that of the person's stream and vault subject. It is made from the unfolded spelling, so that stored persons keep their names.
    */
   readonly personId: string;
   /** Further names that count wrong answers. A caller cannot vary them at will. */

@@ -111,8 +111,7 @@ export class ScreeningDirectory extends Screenings {
   }
 
   /**
-   * Null also when the entry cannot be decrypted. That does not count as an outage, because a later try would fail as
-   * well.
+   * Null also when the entry cannot be decrypted. That does not count as an outage, because a later try would fail as well.
    */
   private async secretsOf(sessionId: string, subjectId: string): Promise<SessionSecretsContent | null | 'erased'> {
     try {

@@ -25,9 +25,8 @@ const HOUR = 3_600;
 const DAY = 86_400;
 
 /**
- * The limit must be checked before the call, but only the call shows whether the vendor sends a code. So a code is
- * counted in advance, and the count is given back when no code was sent. Even when many submissions come at once, they
- * cannot send more codes than the limit allows.
+ * The limit must be checked before the call, but only the call shows whether the vendor sends a code. So a code is counted in advance, and the count
+ * is given back when no code was sent. Even when many submissions come at once, they cannot send more codes than the limit allows.
  */
 @Injectable()
 export class SubmissionLimits {
@@ -122,8 +121,8 @@ export class SubmissionLimits {
   }
 
   /**
-   * Called before the vendor is asked. The process that records the end of the attempt gives unneeded uses back, except
-   * those of windows of one minute.
+   * Called before the vendor is asked. The process that records the end of the attempt gives unneeded uses back, except those of windows of one
+   * minute.
    */
   setAside(attemptId: string, uses: readonly RateUse[]): Promise<void> {
     return this.limiter.setAside(

@@ -50,8 +50,8 @@ export type PersonCommand =
   | { readonly kind: 'open'; readonly personId: string; readonly sessionId: string }
   | { readonly kind: 'count-session'; readonly sessionId: string }
   /**
-   * Comes before the vendor is asked. Gives no event when the answer may not go to the vendor. This is so when the
-   * person is locked (see `lockAt`), or when other answers with the vendor may use up the remaining attempts.
+   * Comes before the vendor is asked. Gives no event when the answer may not go to the vendor. This is so when the person is locked (see `lockAt`),
+   * or when other answers with the vendor may use up the remaining attempts.
    */
   | {
       readonly kind: 'admit-answer';

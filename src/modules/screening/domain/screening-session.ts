@@ -149,10 +149,9 @@ function withCompletion(events: readonly SessionEvent[], state: SessionState): r
 }
 
 /**
- * Whether the update changes the payment. A SUCCEEDED transaction stays so until it is refunded or carried over.
- * Otherwise the latest transaction counts, by its newest observation. A transaction that was refunded or carried over
- * no longer counts. A payment that came from another session keeps its ordinal there. So after its refund, the next
- * payment may have the same ordinal.
+ * Whether the update changes the payment. A SUCCEEDED transaction stays so until it is refunded or carried over. Otherwise the latest transaction
+ * counts, by its newest observation. A transaction that was refunded or carried over no longer counts. A payment that came from another session keeps
+ * its ordinal there. So after its refund, the next payment may have the same ordinal.
  */
 function isNewer(payment: PaymentUpdate, { payment: known, spent = [] }: Submitted): boolean {
   if (spent.includes(payment.transactionId)) return false;

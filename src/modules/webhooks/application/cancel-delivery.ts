@@ -6,8 +6,7 @@ import { EventStore } from '../../../ports/event-store.js';
 import { delivery } from '../domain/delivery.js';
 
 /**
- * Cancels a delivery that was pending when its endpoint was deleted or disabled. A delivery that was over or came later
- * stays as it is.
+ * Cancels a delivery that was pending when its endpoint was deleted or disabled. A delivery that was over or came later stays as it is.
  */
 @UseCase()
 export class CancelDelivery extends Command<void> {

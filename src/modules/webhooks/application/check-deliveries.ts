@@ -28,9 +28,8 @@ export abstract class MissingDeliveries {
 }
 
 /**
- * Compares the published events with their deliveries, and makes the missing deliveries
- * (docs/contract/webhooks.md#events). It begins where the last check ended, and ends at the place of the event handler.
- * A delivery is missing only if the handler has skipped its event.
+ * Compares the published events with their deliveries, and makes the missing deliveries (docs/contract/webhooks.md#events). It begins where the last
+ * check ended, and ends at the place of the event handler. A delivery is missing only if the handler has skipped its event.
  */
 @UseCase()
 export class CheckDeliveries extends Command<DeliveryCheck> {}

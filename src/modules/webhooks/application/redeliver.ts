@@ -14,8 +14,7 @@ import { turnOf } from './turns.js';
 import { WebhookPolicy } from './webhook-policy.js';
 
 /**
- * Asks for one more attempt at once, under the same event id. It uses no attempt of the ladder
- * (docs/contract/webhooks.md#redelivery).
+ * Asks for one more attempt at once, under the same event id. It uses no attempt of the ladder (docs/contract/webhooks.md#redelivery).
  */
 @UseCase()
 export class Redeliver extends Command<Delivery> {
@@ -62,8 +61,7 @@ export class RedeliverHandler implements ICommandHandler<Redeliver> {
 }
 
 /**
- * The redelivery is in the log, so the recovery job will make it. If the caller got an error and tried again, the
- * second request would be too soon.
+ * The redelivery is in the log, so the recovery job will make it. If the caller got an error and tried again, the second request would be too soon.
  */
 function leaveToRecovery(error: unknown): void {
   if (!(error instanceof Unavailable)) throw error;

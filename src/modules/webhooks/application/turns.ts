@@ -2,8 +2,8 @@ import type { DueDelivery } from '../../../ports/delivery-queue.js';
 import type { Delivery } from '../domain/delivery.js';
 
 /**
- * The next attempt, as the queue knows it. Its turn names it within the delivery: the number of an attempt of the
- * ladder, or the time when a redelivery was requested.
+ * The next attempt, as the queue knows it. Its turn names it within the delivery: the number of an attempt of the ladder, or the time when a
+ * redelivery was requested.
  */
 export function turnOf(
   deliveryId: string,

@@ -14,10 +14,9 @@ import { endpointAt, endpointRecord } from '../domain/endpoint-record.js';
 import { turnOf } from './turns.js';
 
 /**
- * Turns the events that modules publish into deliveries. The delivery's id follows from the stored event and the
- * endpoint. So an event that is handled again after a crash or a lost checkpoint is not sent again. The state of the
- * endpoint at the event's place in the log decides. So events from before the endpoint existed are never sent
- * (docs/contract/webhooks.md#events).
+ * Turns the events that modules publish into deliveries. The delivery's id follows from the stored event and the endpoint. So an event that is
+ * handled again after a crash or a lost checkpoint is not sent again. The state of the endpoint at the event's place in the log decides. So events
+ * from before the endpoint existed are never sent (docs/contract/webhooks.md#events).
  */
 @Injectable()
 export class WhenEventPublished implements EventHandler {

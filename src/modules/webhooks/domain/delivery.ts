@@ -184,8 +184,7 @@ function record(
 }
 
 /**
- * The time since which an attempt is due (ISO 8601 UTC). By this time the recovery job finds attempts that the queue
- * has lost.
+ * The time since which an attempt is due (ISO 8601 UTC). By this time the recovery job finds attempts that the queue has lost.
  */
 export function dueAt(state: Delivery): string | null {
   if (state.redelivery !== null && redeliveryWaits(state)) return state.redelivery.requestedAt;

@@ -65,8 +65,7 @@ export interface Endpoint {
   /** Counts until the endpoint is failing. Later failures are counted from the deliveries. */
   readonly consecutiveFailures: number;
   /**
-   * The number of the run of failures: how often the count began again. A delivery counts only in the run in which it
-   * was exhausted.
+   * The number of the run of failures: how often the count began again. A delivery counts only in the run in which it was exhausted.
    */
   readonly run: number;
   /** A failing endpoint is disabled at this time, unless a delivery succeeds before; null otherwise. */

@@ -5,8 +5,7 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * Uses AES-256-GCM with a nonce of 12 random bytes. `about` binds the excerpt to its place. Gives nonce, tag and
- * ciphertext in base64.
+ * Uses AES-256-GCM with a nonce of 12 random bytes. `about` binds the excerpt to its place. Gives nonce, tag and ciphertext in base64.
  */
 export function sealExcerpt(key: Uint8Array, nonce: Uint8Array, about: string, excerpt: string): string {
   const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(about));

@@ -75,8 +75,7 @@ export interface EndpointView extends EndpointSummary {
 }
 
 /**
- * An endpoint that receives no events, or that refused some. The counts include only deliveries that the delivery log
- * lists.
+ * An endpoint that receives no events, or that refused some. The counts include only deliveries that the delivery log lists.
  */
 export interface TroubledEndpoint {
   readonly account: string;
