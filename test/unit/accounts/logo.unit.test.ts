@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { crc32, deflateSync, inflateSync } from 'node:zlib';
-import { reencodedLogo } from '../../../src/modules/accounts/domain/logo.js';
+import { reencodedLogo, withLogoWrittenAgain } from '../../../src/modules/accounts/application/logo.js';
 
 const SIGNATURE = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
 
@@ -85,5 +85,16 @@ describe('a logo', () => {
       /1024 pixels/,
     );
     expect(reencodedLogo(Buffer.alloc(64_001))).toMatch(/at most 64000 bytes/);
+  });
+
+  it('of settings is written again, and another file is refused by the name of the setting', () => {
+    const file = png(HEADER, chunk('tEXt', Buffer.from('secret')), DATA, chunk('IEND'));
+    const { brand } = withLogoWrittenAgain({ brand: { logo: file.toString('base64') } });
+    expect(typesIn(Buffer.from(brand?.logo ?? '', 'base64'))).toEqual(['IHDR', 'IDAT', 'IEND']);
+    const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>').toString('base64');
+    expect(() => withLogoWrittenAgain({ brand: { logo: svg } })).toThrow(
+      expect.objectContaining({ code: 'request.invalid', detail: expect.objectContaining({ field: 'logo' }) }),
+    );
+    for (const settings of [{}, { brand: { logo: null } }]) expect(withLogoWrittenAgain(settings)).toBe(settings);
   });
 });

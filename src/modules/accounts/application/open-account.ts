@@ -3,6 +3,7 @@ import type { ActionContext } from '../../../kernel/context.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { account, DEFAULT_SETTINGS, wrong, type SettingsToSet } from '../domain/account.js';
+import { withLogoWrittenAgain } from './logo.js';
 import { VendorRules } from './vendor-rules.js';
 
 /** Opening an account a second time changes nothing. */
@@ -36,7 +37,7 @@ export class OpenAccountHandler implements ICommandHandler<OpenAccount> {
     await this.aggregates.execute(
       account,
       accountId,
-      { kind: 'open', name, parentId, settings },
+      { kind: 'open', name, parentId, settings: withLogoWrittenAgain(settings) },
       { ...context, accountId, environment: null },
     );
   }

@@ -3,6 +3,7 @@ import type { ActionContext } from '../../../kernel/context.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { account, type SettingsToSet } from '../domain/account.js';
+import { withLogoWrittenAgain } from './logo.js';
 import { VendorRules } from './vendor-rules.js';
 
 /** Settings that are not named stay as they are. */
@@ -30,7 +31,7 @@ export class SetSettingsHandler implements ICommandHandler<SetSettings> {
     await this.aggregates.execute(
       account,
       { id: accountId, known: loaded },
-      { kind: 'set', settings },
+      { kind: 'set', settings: withLogoWrittenAgain(settings) },
       { ...context, accountId, environment: null },
     );
   }

@@ -10,7 +10,6 @@ import {
   type ChosenCapability,
   type VendorChoice,
 } from '../../../kernel/vendor-choice.js';
-import { reencodedLogo } from './logo.js';
 
 export const PRODUCTS = ['CONSUMER', 'AGENT', 'PMC'] as const;
 /** A kind of user that an account may screen. */
@@ -427,7 +426,7 @@ function checkedBrand({ displayName, logo, privacyUrl }: Partial<Brand>): Partia
     throw wrong('privacy', `The privacy link must be an https address of at most ${MAX_ADDRESS} characters.`);
   return {
     ...(name !== undefined && { displayName: name }),
-    ...(logo !== undefined && { logo: logo && encodedLogo(logo) }),
+    ...(logo !== undefined && { logo }),
     ...(privacyUrl !== undefined && { privacyUrl }),
   };
 }
@@ -437,12 +436,6 @@ function isPrivacyUrl(text: string): boolean {
     return false;
   const { username, password } = new URL(text);
   return !username && !password;
-}
-
-function encodedLogo(base64: string): string {
-  const logo = reencodedLogo(Buffer.from(base64, 'base64'));
-  if (typeof logo === 'string') throw wrong('logo', logo);
-  return logo.toString('base64');
 }
 
 /** The component turns it into a link (web/frame/parts/support.tsx). */

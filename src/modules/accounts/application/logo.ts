@@ -1,5 +1,6 @@
 // Reads a PNG and writes it again with its picture only. A logo then carries no text, no profile and no second file.
 import { crc32, deflateSync, inflateSync } from 'node:zlib';
+import { wrong, type SettingsToSet } from '../domain/account.js';
 
 const MAX_FILE_BYTES = 64_000;
 /** An event has room for this much as base64. */
@@ -18,6 +19,15 @@ const COLOURS: Readonly<Record<number, { readonly channels: number; readonly dep
 const NO_PNG = 'The logo must be a PNG file without faults and without interlacing.';
 const TOO_LARGE = `The logo must be at most ${MAX_FILE_BYTES} bytes, and at most ${MAX_LOGO_BYTES} after it is written again.`;
 const TOO_WIDE = `The logo must be at most ${MAX_SIDE} pixels wide and high.`;
+
+/** The settings with the logo written again. Throws DomainError for a file that is not such a PNG. */
+export function withLogoWrittenAgain(settings: SettingsToSet): SettingsToSet {
+  const { brand } = settings;
+  if (!brand?.logo) return settings;
+  const logo = reencodedLogo(Buffer.from(brand.logo, 'base64'));
+  if (typeof logo === 'string') throw wrong('logo', logo);
+  return { ...settings, brand: { ...brand, logo: logo.toString('base64') } };
+}
 
 /** The PNG with the chunks IHDR, PLTE, tRNS, IDAT and IEND only; or the fault, for people. */
 export function reencodedLogo(file: Buffer): Buffer | string {
