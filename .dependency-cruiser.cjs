@@ -102,7 +102,7 @@ module.exports = {
         EXTERNAL_CALLS,
         packages(['@nestjs/common', '@nestjs/cqrs']),
         CACHE,
-        builtins(['crypto', 'timers/promises', 'util']),
+        builtins(['crypto', 'timers/promises', 'util', 'zlib']),
       ],
       'A use case reaches the outside through ports.',
     ),
