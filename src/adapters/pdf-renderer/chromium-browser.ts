@@ -25,7 +25,7 @@ const ARGUMENTS = [
   '--disable-quic',
 ];
 
-/** The user `nobody`. The browser runs as this user when the service runs as root, because its sandbox does not work for root. */
+/** An unprivileged user. The browser runs as this user when the service runs as root, because its sandbox does not work for root. */
 const NOBODY = 65_534;
 /** The memory that each of the browser's processes may allocate, kilobytes. A page that needs more ends. */
 const MEMORY_KB = 786_432;

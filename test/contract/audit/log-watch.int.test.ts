@@ -63,7 +63,7 @@ describe('the watch over the log', () => {
     await expect(watch.accept('root', 'for no reason', new Date())).rejects.toThrow(NotAcceptable);
   });
 
-  it('reports that the log ends too early, whatever is appended later, until an operator accepts it with a reason', async () => {
+  it('keeps reporting a log that ended too early, also after new events, until an operator accepts it with a reason', async () => {
     await append(2);
     await store.close();
     cpSync(events(), join(folder, 'older'), { recursive: true });

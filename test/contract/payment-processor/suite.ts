@@ -1,4 +1,4 @@
-// The contract of the payment processor's port for every adapter, whatever is between the adapter and the processor.
+// The contract of the payment processor's port. It holds for every adapter, also through a proxy between adapter and processor.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type {

@@ -307,7 +307,7 @@ describe('POST /screening/{id}/otp', () => {
     const person = aPerson({ lastName: 'Otptest' });
     const ids: string[] = [];
     for (let opened = 0; opened < 8; opened++) ids.push((await demo.submit(person)).body.id);
-    // Of the eight sessions, only the two newest stay open.
+    // Only the two newest of the eight sessions stay open.
     for (const id of ids.slice(0, -2))
       expect(refused(await demo.post(`/screening/${id}/otp`, { code: '000000' }))).toEqual([410, 'SESSION_EXPIRED']);
     const [seventh, eighth] = ids.slice(-2);

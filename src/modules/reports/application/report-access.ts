@@ -92,7 +92,7 @@ export class ReportAccess {
   }
 
   /**
-   * Of the links of the renter's reports to the recipient, the newest with an open window; `over` when all windows have closed.
+   * The newest link between the renter's reports and the recipient whose window is open. `over` when all windows have closed.
    */
   async newestLink(renter: PartyFacts, recipient: PartyFacts): Promise<ActiveShare | 'over' | null> {
     const links = await this.links(renter, recipient);

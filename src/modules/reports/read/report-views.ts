@@ -14,8 +14,8 @@ export interface ReportViewDocument extends ViewedReport {
 export const viewsOfSession = (session: string): string => listOf({ session });
 
 /**
- * One document for each view that an earlier release recorded in a stream of its own, so that the list finds the view. Later views are in the stream
- * of their session.
+ * One document for each view that an earlier release recorded in a stream of its own, so that the list finds the view. A session's stream holds
+ * its later views.
  */
 export const reportViews: Projection<ReportViewDocument> = {
   name: 'report_view',

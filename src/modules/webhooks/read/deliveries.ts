@@ -204,8 +204,8 @@ export class DeliveryReader {
   }
 
   /**
-   * The deliveries with a due attempt, which may have no worker. Each call goes on where the one before ended, so that the many attempts
-   * of one slow endpoint do not hide those of others.
+   * The deliveries with a due attempt, which may have no worker. Each call goes on where the one before ended, so that a slow
+   * endpoint with many attempts does not hide the attempts of others.
    */
   async due(at: Date, limit: number): Promise<string[]> {
     const { seen } = this;
