@@ -101,7 +101,7 @@ const REPORT_URL: FieldRule = {
 /** All events with the exact fields of their `data`. `docs/events.md` is generated from it. */
 export const EVENT_CATALOGUE: { readonly [Type in EventType]: EventRule<Type> } = {
   'screening.completed': {
-    firesWhen: 'A screening succeeds: the person is verified, and has paid where the consumer pays.',
+    firesWhen: 'A screening succeeds: the person is verified and, if the consumer must pay, has paid.',
     fields: {
       session_id: SESSION,
       user_type: USER_TYPE,
