@@ -105,7 +105,7 @@ async function answer(request, response) {
     if (request.headers.host !== `localhost:${port}`) return reply(response, 307, '', { location: origin });
     const { pathname } = addressOf(request);
     // Other pages can send requests here. They must not issue grants, make endpoints or read deliveries.
-    // Browsers name the page that asks, except when a page reads from its own origin.
+    // A browser sends the origin of the page that makes the request, except when a page reads from its own origin.
     const from = request.headers.origin ?? (request.method === 'GET' ? origin : null);
     if (from !== origin) return replyError(response, 403, 'Only the demo page may do this.');
     const route = ROUTES[`${request.method} ${pathname}`];

@@ -120,7 +120,10 @@ export class SubjectAudit {
     return (first !== null && comesBeforeItsEvent(first) && isAlone) || this.wasGivenUp(madeAt);
   }
 
-  /** Values of earlier versions have no time. */
+  /**
+   * Whether the event of a value that was stored at this time may be in a part of the log that was given up. Values of earlier versions have no
+   * time, so any part that was given up may hold their events.
+   */
   private wasGivenUp(at: string | null): boolean {
     if (at === null) return this.givenUp.length > 0;
     const time = Date.parse(at);

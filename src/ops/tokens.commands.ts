@@ -1,4 +1,4 @@
-// ops tokens issue | revoke: access of an account's people to the dashboard API.
+// ops tokens issue | revoke: tokens with which the people of an account call the dashboard API.
 import { CommandBus } from '@nestjs/cqrs';
 import { Command, Option, SubCommand } from 'nest-commander';
 import type { Environment } from '../kernel/environment.js';

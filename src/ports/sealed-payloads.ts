@@ -7,7 +7,7 @@ export abstract class SealedPayloads {
   /** Seals under a reference of its own. Throws SubjectErased. */
   abstract seal(reference: string, subject: string | null, payload: Uint8Array, ttlMs: number): Promise<void>;
 
-  /** The payload within its lifetime, until it is removed. Null otherwise, and after the person was erased. */
+  /** The payload. Null when its lifetime is over, when it was removed, and when the person was erased. */
   abstract read(reference: string): Promise<Uint8Array | null>;
 
   /** True for exactly one caller; false when the payload is gone. */

@@ -47,9 +47,9 @@ export interface AdmittedSubmission {
  */
 export abstract class Verifications {
   /**
-   * Admits a registration, or throws the domain error that refuses it. The caller must then open or withdraw the registration. Before the caller
-   * opens it, the party records the session as its own. A completed session of the same person and party does not refuse another, because the party
-   * decides whether it may register again.
+   * Admits a registration, or throws the domain error that refuses it. The caller must open or withdraw an admitted registration. Before the caller
+   * opens it, the caller must record the session in the party. A completed session of the same person and party does not block another session,
+   * because the party decides whether it may register again.
    */
   abstract admit(
     sessionId: string,

@@ -109,7 +109,7 @@ async function storeStepUps(dataDir: string, ids: Readonly<Record<string, string
   await stepUps.close();
 }
 
-/** The ages at arrival while people are screened at a slow pace. */
+/** Screens people at a slow pace, and returns how old each webhook's event was when the receiver got it. */
 async function trickled(receiver: BenchReceiver, hanging: boolean): Promise<Received> {
   const { service } = await serviceWithEndpoints(receiver, {}, hangingIf(hanging, receiver));
   try {

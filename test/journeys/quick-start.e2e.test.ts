@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => service?.stop());
 
-/** Stops at the first command that fails, which a terminal does not. */
+/** Runs the commands as if they were pasted into a terminal. Unlike a terminal, it stops at the first command that fails. */
 async function pasted(commands: string): Promise<string> {
   const { stdout } = await promisify(execFile)('bash', ['-e', '-o', 'pipefail', '-c', commands], {
     env: { ...process.env, ...service.env },

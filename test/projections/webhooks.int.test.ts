@@ -198,7 +198,8 @@ describe('a published event', () => {
     expect(await harness.deliveriesOf(endpointId)).toHaveLength(1);
   });
 
-  // A clock may be set back, and the clocks of two hosts differ. A receiver must still miss no event, and get none from before its endpoint.
+  // A clock may be set back, and the clocks of two hosts differ. Even then a receiver gets every event that follows the registration of its endpoint,
+  // and no earlier event.
   describe('is delivered or not by its place in the log', () => {
     it('and is sent when the clock was set back after the endpoint was registered', async () => {
       const { accountId, endpointId } = await harness.register();

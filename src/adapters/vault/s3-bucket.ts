@@ -30,7 +30,7 @@ const TRIES = 3;
 /** The part of the limit for one try that hangs, so that another one has a chance. */
 const PART_OF_LIMIT = 0.4;
 
-/** The variable to check for each code of a refusal. Any other code comes from a server that is not S3, or from the wrong server. */
+/** The setting to check when S3 refuses, by S3's error code. Any other code comes from a server that is not S3, or from the wrong server. */
 const VARIABLE_OF: Readonly<Record<string, string>> = {
   NoSuchBucket: 'VAULT_S3_BUCKET',
   InvalidBucketName: 'VAULT_S3_BUCKET',

@@ -8,7 +8,7 @@ import { type CheckedAddresses, CheckedNames, type Lookup } from './checked-name
 import { Connections, trusting } from './connections.js';
 
 export interface HttpsWebhookSenderOptions {
-  /** The limit of everything, milliseconds: looking the name up, waiting for a connection, connecting, headers and body. */
+  /** The time limit of a whole attempt in milliseconds: name look-up, wait for a connection, connecting, headers and body. */
   readonly timeoutMs: number;
   /** Addresses and CIDR ranges that tests may reach. */
   readonly allow: readonly string[];
@@ -16,9 +16,9 @@ export interface HttpsWebhookSenderOptions {
   readonly trust?: SecureContext;
   /** Default: the system's resolver. */
   readonly lookup?: Lookup;
-  /** The time for which a name's addresses may be used again, milliseconds; default 2,000. 0: looked up for every request. */
+  /** The milliseconds for which the addresses of a name may be used again. Default 2,000. With 0 every request looks the name up. */
   readonly rememberNamesMs?: number;
-  /** The largest number of connections to one address of one origin. Further requests wait, within their limit. Default 64. */
+  /** The largest number of connections to one address of one origin. Further requests wait, within their time limit. Default 64. */
   readonly connectionsPerOrigin?: number;
   /** The largest number of origin addresses to which idle connections are kept. Default 512. */
   readonly originsKept?: number;
@@ -26,7 +26,7 @@ export interface HttpsWebhookSenderOptions {
 
 /** The addresses of one name that are tried until a connection is made. */
 const MAX_ADDRESSES = 4;
-/** The time for connecting to an address while another is left, milliseconds. */
+/** The milliseconds for connecting to one address while another address is untried. */
 const CONNECT_MS = 2_000;
 
 export class HttpsWebhookSender extends WebhookSender {

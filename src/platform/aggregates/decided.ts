@@ -20,8 +20,8 @@ export interface AggregateObserver {
 }
 
 /**
- * The tries of a command, with about four seconds of pauses at most. A process that appends without a break wins most conflicts with one that pauses.
- * So the pauses grow longer than a burst of its commands (docs/adr/0023-looks-of-a-session-are-one-stream.md).
+ * The tries of a command. Their pauses take about four seconds in all, at most. A process that appends without a break wins most conflicts with one
+ * that pauses. So the pauses must outlast a burst of commands in another process (docs/adr/0023-looks-of-a-session-are-one-stream.md).
  */
 const MAX_TRIES = 10;
 const LONGEST_PAUSE_MS = 1_000;

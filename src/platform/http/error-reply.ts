@@ -12,7 +12,7 @@ export const JSON_TYPE = 'application/json; charset=utf-8';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The reason why a request got 500 or 503 without a fault of the service. */
+    /** The cause of a reply with 500 or 503, for the request log. Undefined for faults of the service, which have a log entry of their own. */
     notServedFor?: string;
   }
 }
@@ -37,7 +37,7 @@ export class ErrorReplies implements ExceptionFilter {
   send(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
     const refusal = error instanceof DomainError ? error : new DomainError(codeOf(error));
     const { status, headers, body } = this.surfaces.reply(refusal, request);
-    // A vendor's number may come with 500 too. That is not a fault of the service.
+    // A reply with 500 may also pass on a vendor's refusal, which is not a fault of the service.
     if (refusal.code === 'service.failure')
       this.log.error({ requestId: request.id, route: request.routeOptions.url, err: error }, 'request failed');
     else if (status === 500 || status === 503) request.notServedFor = shortCauseOf(error);

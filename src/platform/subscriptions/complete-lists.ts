@@ -28,8 +28,8 @@ export class CompleteLists {
   }
 
   /**
-   * Resolves with true once the lists hold everything that was in the log at the call. That takes some tenths of a second while they are written.
-   * Resolves with false after the time: the lists are being built, or no process writes them.
+   * Resolves with true once the lists hold everything that was in the log at the call. While a process writes the lists, that takes some tenths of a
+   * second. Resolves with false when `withinMs` is over. Then the lists are still being built, or no process writes them.
    */
   async caughtUp(projection: AnyProjection, withinMs = LONGEST_WAIT_MS): Promise<boolean> {
     const head = await this.events.head();

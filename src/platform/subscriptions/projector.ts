@@ -28,7 +28,7 @@ export interface ProjectorObserver extends SubscriptionObserver {
   /** An alarm: the projection stands still until a release can read the event. */
   stopped(projection: string, error: Error): void;
   buildStarted(projection: string, generation: number, why: 'first' | 'requested' | Unusable): void;
-  /** An alarm when there are differences: the replaced read model did not agree with the log. */
+  /** The new generation is live. Differences in the report are an alarm: the old generation did not agree with the log. */
   rebuilt(report: RebuildReport): void;
   /** The leases could not be renewed. The projector tries again in a moment. */
   leasesFailed(error: unknown): void;

@@ -528,7 +528,7 @@ describe('a payment', () => {
       .then();
   });
 
-  // Guarantee: the intent has the amount that the caller was told, or the amount is chosen again.
+  // Guarantee: if the intent has another amount than the caller was told, the amount is chosen again.
   it('chooses an amount again when another change at the processor has replaced it', () => {
     const chosen = { amountCents: 4_000, applicationFeeCents: 0 };
     given(payment, OPENED, CREATED, { type: 'PaymentAmountChosen', data: { ...chosen, change: 1 } })

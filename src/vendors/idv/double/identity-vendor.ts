@@ -210,7 +210,7 @@ export class SandboxIdentityVendor implements SandboxPart {
   ): Promise<FastifyReply> | FastifyReply {
     const { body } = request;
     const person = this.record.person(body.userToken);
-    // An organization authenticates again without a person at a device (`GET /api/idv/organizations/{id}/auth`).
+    // No person sits at a device when an organization authenticates again (`GET /api/idv/organizations/{id}/auth`).
     const field = requests.unusableField(body, person === null || person.subject.userType === 'PMC');
     if (field !== null) return send(reply, refusalToAuthenticate(INVALID_REQUEST, field));
     return this.calls.run(request, reply, {

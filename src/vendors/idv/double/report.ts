@@ -46,8 +46,9 @@ export interface ReportBody {
 }
 
 /**
- * `score` null: a thin file, with too little data for a score. Dates count back from `today`, the day of the pull, and none lies before
- * the 18th birthday. `bornOn` null: the birth date is made up, like the consumer, who has no data of the person.
+ * `score` null: a thin file, with too little data for a score. Dates count back from `today`, the day of the pull. None lies before the
+ * 18th birthday. `bornOn` null: the birth date is made up. The consumer is always made up; `withDetails` puts the person's data in
+ * its place.
  */
 export function reportBody({
   file,
