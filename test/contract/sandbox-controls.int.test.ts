@@ -56,6 +56,6 @@ it.each([
   expect(await statusOf(host, '/control/outage', { seconds: 0 })).toBe(200);
 });
 
-it('other paths answer under every name, because a vendor has a name of its own', async () => {
+it('a path outside the controls is not refused under a public name, because a vendor has such a name', async () => {
   expect(await statusOf('vendor.example', '/outcomes/none')).not.toBe(403);
 });

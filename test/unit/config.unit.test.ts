@@ -507,7 +507,7 @@ describe('the configuration', () => {
     expect(wrong({ READ_MODEL_HOURS: '1.5' })).toEqual(['READ_MODEL_HOURS']);
   });
 
-  it('keeps the vault in S3 when it is told so, and then needs the bucket and the region', () => {
+  it('keeps the vault in S3 with VAULT=s3, and then needs a bucket and a region', () => {
     const place = { VAULT: 's3', VAULT_S3_BUCKET: 'people.example', VAULT_S3_REGION: 'eu-central-1' };
     expect(read(place).vault.place).toEqual({
       kind: 's3',

@@ -361,7 +361,7 @@ describe('The delivery queue', () => {
   });
 
   describe('the number of attempts under way', () => {
-    it('begins with a few at an endpoint, and adds more for each answer, up to its limit', async () => {
+    it('begins low at an endpoint, and rises by one after an answer, up to the limit', async () => {
       const one = await started();
       // Long enough for many attempts to be under way at once, even when starting them is slow.
       receivers.latencyMs = () => 100;
@@ -390,7 +390,7 @@ describe('The delivery queue', () => {
       expect(jobs.map(({ deliveryId }) => receivers.attempts.get(deliveryId))).toEqual(jobs.map(() => 1));
     });
 
-    it('goes back to a few at an endpoint that begins to hang, until the endpoint answers in time', async () => {
+    it('falls to its first value when an endpoint begins to hang, and rises again when the endpoint answers in time', async () => {
       const one = await started();
       const jobs = deliveries('turning', 400);
       await enqueueAll(one, jobs);

@@ -716,7 +716,7 @@ describe('memory', () => {
     expect((await slow).status).toBe(200);
   });
 
-  it('knows after a kill which persons are authenticated or no longer authenticated, and their questions', async () => {
+  it('knows after a kill who is authenticated and who is not, and accepts the code of an earlier challenge', async () => {
     const [one, other] = [(await register()).body.UserToken, (await register()).body.UserToken];
     await post('/identity/v1/authentications/expire', { userToken: one });
     const begun = { userToken: one, device: { jsc: 'fingerprint' } };

@@ -125,7 +125,7 @@ describe('an inquiry', () => {
     expect(await told(id)).toEqual(over);
   });
 
-  it('takes as long as was configured at its beginning', async () => {
+  it('takes the time that was configured when the inquiry began', async () => {
     const before = await started();
     expect((await ask('POST', '/control/income/pace', { milliseconds: 5_000 })).body).toEqual({ milliseconds: 5_000 });
     const after = await started();

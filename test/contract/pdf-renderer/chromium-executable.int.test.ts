@@ -37,7 +37,7 @@ describe('the browser that prints', () => {
     expect(found()).toBeNull();
   });
 
-  it('is Chromium before the browsers that are based on it, wherever they are', () => {
+  it('is Chromium rather than Chrome, and Chrome rather than Edge, in whichever folder', () => {
     program('sbin/microsoft-edge');
     program('sbin/google-chrome');
     expect(found()).toBe(join(root, 'sbin/google-chrome'));

@@ -262,7 +262,7 @@ it('a frame has its title in the language of its content', async () => {
 });
 
 describe('a mounted view', () => {
-  it('is ready with the real frame, also with the module script', async () => {
+  it('is ready with the real frame when the page loads the module script', async () => {
     const module = `<main id="place"></main><script type="module">
       import { Service } from '${embedding.service.baseUrl}/embed/v1/service.mjs';
       globalThis.told = [];
@@ -384,7 +384,7 @@ describe('a mounted view', () => {
   });
 });
 
-it('a frame that does not understand its page reports it', async () => {
+it('the page gets onError when its host script and the frame are of different versions', async () => {
   await open('/two');
   const script = await hostScript();
   const newer = script.replace(/\bprotocol:1\b/, 'protocol:2');

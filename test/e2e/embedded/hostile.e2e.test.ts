@@ -163,7 +163,7 @@ describe('a hostile page', () => {
     expect(uncaught()).toEqual([]);
   });
 
-  it('gets its markup shown as text, and the frame calls no address in its values', async () => {
+  it('sees its markup shown as text, and the frame sends no request to an address in the options of the page', async () => {
     await lyingPage();
     const markup = '<img src=x onerror="globalThis.ran=1">';
     const elsewhere = embedding.hostOrigin;

@@ -283,7 +283,7 @@ describe('ops', () => {
       await service.startAgain();
     };
 
-    it('are written as documented to a file that only its owner can read', async () => {
+    it('are in a file with the documented content, which only the owner of the file can read', async () => {
       expect((await stat(path())).mode & 0o777).toBe(0o600);
       const { baseUrl, embeddedUrl, sandboxUrl, accounts } = credentials;
       expect({ baseUrl, embeddedUrl, sandboxUrl }).toEqual({

@@ -175,11 +175,11 @@ describe('A refusal while a view opens', () => {
     return told.map(([name, payload]) => [name, (payload as { code: string }).code]);
   };
 
-  it('is sent to the page with its code', async () => {
+  it('reaches the page from a screening view with its code', async () => {
     expect(await told('screening', 'AUTH_FORBIDDEN')).toEqual([['onError', 'AUTH_FORBIDDEN']]);
   });
 
-  it('is sent to the page for a report only when a payment is missing or the component cannot go on', async () => {
+  it('reaches the page from a report view only when a payment is missing or the component cannot go on', async () => {
     expect(await told('report', 'AUTH_FORBIDDEN')).toEqual([]);
     expect(await told('report', 'PAYMENT_REQUIRED')).toEqual([['onError', 'PAYMENT_REQUIRED']]);
     expect(await told('report', 'AUTH_TOKEN_INVALID')).toEqual([['onError', 'AUTH_TOKEN_INVALID']]);

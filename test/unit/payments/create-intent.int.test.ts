@@ -285,7 +285,7 @@ it('a payment ends when its intent cannot be made under its key, and the next re
   expect(await create()).toMatchObject({ transactionId: second });
 });
 
-it('a change that the processor never makes under its key is requested once more under another key', async () => {
+it('if the processor does not make a change under the first key, the service requests the change once more under a second key', async () => {
   const { create, processor, sessionId } = harness();
   const { transactionId } = await create();
   const key = `${transactionIdOf(paymentId(sessionId, 0))}:update:1`;

@@ -114,12 +114,12 @@ describe('the report of a session', () => {
       withheld.when(pullFor(null, next)).then(requested(next));
     });
 
-    it('keeps the payment while a pull is open, also when an operator asks', () => {
+    it('keeps the payment while a pull is open, even if an operator asks for the refund', () => {
       for (const evenIfReleased of [false, true])
         given(report, requested()).when(end({ evenIfReleased })).thenRefused('payment.report_under_way');
     });
 
-    it('keeps the payment after the release, unless an operator asks', () => {
+    it('keeps the payment after the release, unless an operator asks for the refund', () => {
       const out = given(report, requested(), released());
       out.when(end()).thenRefused('payment.report_released');
       const kept = out.when(end({ evenIfReleased: true })).then(ended({ released: true }));

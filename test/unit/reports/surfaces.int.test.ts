@@ -338,7 +338,7 @@ describe('the report routes', () => {
         expect([renderer.pages, renderer.sources]).toEqual([foreign, foreign.map(() => 'foreign')]);
       });
 
-      it('400 VALIDATION_ERROR for any other page when only served pages may be printed, and nothing counts against the limit', async () => {
+      it('400 VALIDATION_ERROR for a foreign page when only served pages may be printed; the refusals do not count against the limit', async () => {
         const restrained = jest.replaceProperty(harness.policy.limits, 'servedPagesOnly', true);
         try {
           const sessionId = harness.session(owner);
