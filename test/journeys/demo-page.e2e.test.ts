@@ -100,7 +100,7 @@ describe('the demo page', () => {
     await page.getByRole('button', { name: 'Options' }).click();
     await page.getByLabel('Unit address').fill('');
     await page.getByRole('button', { name: 'Apply', exact: true }).click();
-    await page.locator('#status', { hasText: 'unitAddress is needed' }).waitFor();
+    await page.locator('#status', { hasText: 'unitAddress must be 1 to 255 characters' }).waitFor();
     await page.getByRole('button', { name: 'Options' }).click();
     await page.getByRole('button', { name: 'Remove the component' }).click();
     expect(await page.locator('#component iframe').count()).toBe(0);

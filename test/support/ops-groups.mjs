@@ -24,7 +24,10 @@ for (const group of groups) {
     .flatMap(({ instance, metatype }) => (instance && metatype ? [metatype] : []));
   found[group] = {
     commands: types.filter((type) => type.prototype instanceof OperatorCommand).map(({ name }) => name),
-    handled: types.flatMap((type) => Reflect.getMetadata('__commandHandler__', type)?.name ?? []),
+    handled: types.flatMap(
+      (type) =>
+        (Reflect.getMetadata('__commandHandler__', type) ?? Reflect.getMetadata('__queryHandler__', type))?.name ?? [],
+    ),
   };
   await app.close();
 }

@@ -383,7 +383,7 @@ describe('rotating the secret', () => {
   it('makes both secrets sign during the overlap, the new one first, and afterwards only the new one', async () => {
     const owner = owners.broke;
     await owner.register(receiver.url('/rotated'));
-    const { secret, previous_expires_at } = await owner.rotate(1);
+    const { secret, previous_expires_at } = await owner.rotate(2);
     await stepUp('broke');
     await arrived('/rotated');
     const overlap = first(at('/rotated'));

@@ -1,6 +1,8 @@
 // Hostile pages and frames: the harm that a page could do to the frame, a frame to the page, and a report to both.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
+import { TEXTS as DETAILS } from '../../../web/frame/steps/details/texts.js';
+import { ANA, DetailsForm } from '../../support/details-form.js';
 import { Embedding, type HostPage } from '../../support/embedding.js';
 import { soon, until } from '../../support/eventually.js';
 import { FrameDouble } from '../../support/frame-double.js';
@@ -103,7 +105,7 @@ describe('a hostile page', () => {
     await say(['start'], { ...right, unitAddress: 'x'.repeat(1_000_000) });
     await say(['start'], { ...right, prefill: { firstName: 'x'.repeat(1_000_000) }, locale: 'es' });
     await say(['start'], aStart(token, { view: 'income', locale: 'en' }));
-    await inFrame().getByRole('heading', { name: 'Sus datos' }).waitFor();
+    await inFrame().getByRole('heading', { name: DETAILS.es.aboutTitle }).waitFor();
     expect(await inFrame().getByRole('textbox', { name: 'Nombre' }).first().inputValue()).toBe('');
     expect(uncaught()).toEqual([]);
   });
@@ -179,10 +181,12 @@ describe('a hostile page', () => {
         api: { apiUrl: elsewhere },
       }),
     );
+    const { currentCity: _, ...others } = ANA;
+    await new DetailsForm(inFrame()).fill({ ...others, ssn: '666443210' });
     await inFrame().getByRole('textbox', { name: 'City' }).waitFor();
     const frame = page.frames().find((each) => each.url() === frameUrl())!;
     expect(await frame.evaluate(() => 'ran' in globalThis)).toBe(false);
-    expect(await inFrame().locator('img, script:not([src]), base').count()).toBe(0);
+    expect(await inFrame().locator('img:not(.brand img), script:not([src]), base').count()).toBe(0);
     const { baseUrl, sandboxUrl } = embedding.service;
     await until('the options were asked for', () =>
       host.requests.some(({ url }) => url.includes('/screening/options')),
@@ -329,7 +333,7 @@ describe('a hostile report', () => {
 <meta http-equiv="refresh" content="0; url=${elsewhere}/refresh">
 <script>top.ran = 1; parent.ran = 1</script><script src="${elsewhere}/x.js"></script>
 <link rel="stylesheet" href="${elsewhere}/x.css"><style>@import url(${elsewhere}/y.css)</style></head>
-<body onload="parent.ran = 1"><h1>Credit report</h1><img src="x" onerror="parent.ran = 1"><img src="${elsewhere}/pixel.png">
+<body onload="parent.ran = 1"><h1>Tenant screening report</h1><img src="x" onerror="parent.ran = 1"><img src="${elsewhere}/pixel.png">
 <svg onload="parent.ran = 1"></svg><iframe srcdoc="&lt;script&gt;parent.parent.ran = 1&lt;/script&gt;"></iframe>
 <iframe src="${elsewhere}/frame"></iframe><object data="${elsewhere}/object"></object>
 <a id="script" href="javascript:parent.ran=1">one</a><a id="top" target="_top" href="${elsewhere}/top">two</a>

@@ -362,7 +362,13 @@ describe('questions', () => {
     await resumeOf('Kbatest');
     await answer(1);
     await question(2);
-    const place = () => button('Continue').boundingBox();
+    const place = () => button('Continue').evaluate((element: any) => element.getBoundingClientRect().toJSON());
+    // The question has come to rest.
+    await frame
+      .locator(':root')
+      .evaluate(({ ownerDocument }: any) =>
+        Promise.all(ownerDocument.getAnimations().map(({ finished }: any) => finished)),
+      );
     const before = await place();
     await host.press(button('Continue'));
     await frame.locator('.problem').getByText('Choose an answer.').waitFor();
