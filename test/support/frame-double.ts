@@ -61,6 +61,8 @@ export class FrameDouble {
     await this.frame.waitForFunction(
       ([method, times]) => (globalThis as any).said?.filter(([name]: [string]) => name === method).length >= times,
       [method, times] as const,
+      // A browser draws no frame that is out of sight, so it gives it no animation frames either.
+      { polling: 50 },
     );
     const said: [string, unknown][] = await this.frame.evaluate(() => (globalThis as any).said);
     return said.filter(([name]) => name === method)[times - 1]?.[1];
