@@ -197,7 +197,7 @@ describe('external calls', () => {
   });
 
   it('end for their caller when the time is up, and are recorded nevertheless', async () => {
-    const calls = await caller({ timeoutMs: 500 });
+    const calls = await caller({ timeoutMs: 1_500 });
     let finish: (verdict: { kind: string }) => void = () => undefined;
     hens.answer = () => new Promise((resolve) => (finish = resolve));
     await worker();
