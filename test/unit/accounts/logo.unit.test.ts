@@ -87,7 +87,7 @@ describe('a logo', () => {
     expect(reencodedLogo(Buffer.alloc(64_001))).toMatch(/at most 64000 bytes/);
   });
 
-  it('of settings is written again, and another file is refused by the name of the setting', () => {
+  it('is written again when it is set, and another file is refused by the name of the setting', () => {
     const file = png(HEADER, chunk('tEXt', Buffer.from('secret')), DATA, chunk('IEND'));
     const { brand } = withLogoWrittenAgain({ brand: { logo: file.toString('base64') } });
     expect(typesIn(Buffer.from(brand?.logo ?? '', 'base64'))).toEqual(['IHDR', 'IDAT', 'IEND']);

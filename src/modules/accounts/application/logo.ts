@@ -63,12 +63,19 @@ function formOf(chunks: ReadonlyMap<string, Buffer[]>): Form | null {
   const [header] = chunks.get('IHDR') ?? [];
   if (header?.length !== 13) return null;
   const [width, height] = [header.readUInt32BE(0), header.readUInt32BE(4)];
-  const [depth = 0, colour = 0, ...methods] = header.subarray(8);
-  const { channels, depths } = COLOURS[colour] ?? { channels: 0, depths: [] };
-  const isKnown = depths.includes(depth) && methods.every((method) => method === 0);
+  const colour = header.readUInt8(9);
+  const bits = bitsOf(header);
   const hasPalette = colour !== 3 || chunks.get('PLTE')?.length === 1;
-  if (!isKnown || !hasPalette || width === 0 || height === 0) return null;
-  return { header, width, height, rowBytes: Math.ceil((width * channels * depth) / 8) };
+  if (bits === null || !hasPalette || width === 0 || height === 0) return null;
+  return { header, width, height, rowBytes: Math.ceil((width * bits) / 8) };
+}
+
+/** The bits of one pixel. Null for an unknown colour type, depth or method. */
+function bitsOf(header: Buffer): number | null {
+  const [depth = 0, colour = 0, ...methods] = header.subarray(8);
+  const known = COLOURS[colour];
+  const isKnown = known?.depths.includes(depth) === true && methods.every((method) => method === 0);
+  return isKnown ? known.channels * depth : null;
 }
 
 /** The data of the chunks up to IEND, by type; null when a length or a checksum is wrong. */
