@@ -160,7 +160,7 @@ describe('error codes', () => {
 });
 
 describe('unavailability', () => {
-  it('is one kind of error, whatever is unavailable', () => {
+  it('has one kind of error for every part that is unavailable', () => {
     for (const error of [new EventStoreUnavailable('away'), new RedisUnavailable('away')]) {
       expect(error).toBeInstanceOf(Unavailable);
       expect(error).not.toBeInstanceOf(DomainError);

@@ -38,7 +38,7 @@ const MEANINGS: Readonly<Record<string, Readonly<Record<PageLanguage, string>>>>
 };
 
 /** Null for an unknown code. */
-export function meaningOf(code: string, language: PageLanguage): string | null {
+function meaningOf(code: string, language: PageLanguage): string | null {
   return Object.hasOwn(MEANINGS, code) ? (MEANINGS[code]?.[language] ?? null) : null;
 }
 

@@ -1,4 +1,5 @@
 // The sections that list records: public records, housing court, background and inquiries, each newest first. Pure.
+import type { Section } from '../../../application/report-sections.js';
 import { codeOf } from './codes.js';
 import { newestFirst } from './figures.js';
 import { dayOf, longDayOf, moneyOf } from './formats.js';
@@ -22,12 +23,9 @@ export function publicRecordsSection(records: Records): Html {
 }
 
 export function housingCourtSection(records: Records): Html {
-  const { report, words, leftOut, requestedBy } = records;
+  const { report, words } = records;
   const { language } = words;
-  const { title } = words.tables.housingCourt;
-  if (leftOut.has('housingCourt')) return section(title, html`<p>${words.leftOut(requestedBy)}</p>`);
-  if (report.housingCourt === null) return section(title, html`<p>${words.notOrdered}</p>`);
-  const rows = newestFirst(report.housingCourt, ({ filedOn }) => filedOn).map(
+  const rows = newestFirst(report.housingCourt ?? [], ({ filedOn }) => filedOn).map(
     ({ court, caseType, filedOn, outcome, judgmentCents }) => [
       written(court, words),
       codeOf(caseType, language),
@@ -36,16 +34,13 @@ export function housingCourtSection(records: Records): Html {
       moneyOf(judgmentCents, language),
     ],
   );
-  return searchedSection('housingCourt', rows, records);
+  return absentSection('housingCourt', records) ?? searchedSection('housingCourt', rows, records);
 }
 
 export function backgroundSection(records: Records): Html {
-  const { report, words, leftOut, requestedBy } = records;
+  const { report, words } = records;
   const { language } = words;
-  const { title } = words.tables.background;
-  if (leftOut.has('background')) return section(title, html`<p>${words.leftOut(requestedBy)}</p>`);
-  if (report.background === null) return section(title, html`<p>${words.notOrdered}</p>`);
-  const rows = newestFirst(report.background, ({ date }) => date).map(
+  const rows = newestFirst(report.background ?? [], ({ date }) => date).map(
     ({ jurisdiction, offense, severity, date, disposition }) => [
       written(jurisdiction, words),
       written(offense, words),
@@ -54,7 +49,7 @@ export function backgroundSection(records: Records): Html {
       codeOf(disposition, language),
     ],
   );
-  return searchedSection('background', rows, records);
+  return absentSection('background', records) ?? searchedSection('background', rows, records);
 }
 
 export function inquiriesSection({ report, words }: Records): Html {
@@ -66,6 +61,13 @@ export function inquiriesSection({ report, words }: Records): Html {
   ]);
   const { title } = words.tables.inquiries;
   return section(title, rows.length === 0 ? html`<p>${words.noEntries}</p>` : table('inquiries', rows, words));
+}
+
+/** A section that the reader left out or that was not ordered. Null when the report has it. */
+function absentSection(of: Section, { report, words, leftOut, requestedBy }: Records): Html | null {
+  const { title } = words.tables[of];
+  if (leftOut.has(of)) return section(title, html`<p>${words.leftOut(requestedBy)}</p>`);
+  return report[of] === null ? section(title, html`<p>${words.notOrdered}</p>`) : null;
 }
 
 /** A section of records with the place and day of each search. Without records it says so, for the day of the report. */
