@@ -15,7 +15,13 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 
-const COUNTS = { numPassedTests: 5, numFailedTests: 0, numRuntimeErrorTestSuites: 0, numPendingTests: 0 };
+const COUNTS = {
+  numPassedTests: 5,
+  numFailedTests: 0,
+  numRuntimeErrorTestSuites: 0,
+  numPendingTests: 0,
+  testResults: [],
+};
 
 let project: string;
 
@@ -65,6 +71,49 @@ describe('npm test', () => {
   });
 });
 
+describe('a suite that fails', () => {
+  const results = (suites: number): string => {
+    const failed = { status: 'failed', assertionResults: [{ status: 'failed', fullName: 'pays once' }] };
+    const testResults = Array.from({ length: suites }, (_, index) => ({
+      ...failed,
+      name: join(project, `test/s${index}`),
+    }));
+    return JSON.stringify(JSON.stringify({ ...COUNTS, numFailedTests: suites, testResults }));
+  };
+  // Like Jest, the stub writes results only when it is asked for them: the run of the failed suites alone is not.
+  const jest = (suites: number, codeAlone: number): string =>
+    `if (process.argv.includes('--json')) { writeFileSync(outputFile, ${results(suites)}); process.exit(1); }
+     writeFileSync('alone', JSON.stringify(process.argv.slice(2))); process.exit(${codeAlone});`;
+
+  it('is named by its path and its tests, and runs once when nothing asks for a second run', () => {
+    const run = runWith(jest(1, 0));
+    expect(run.stdout).toContain('Failed: test/s0: pays once');
+    expect([lastLine(run.stdout), run.status]).toEqual(['5 passed, 1 failed', 1]);
+    expect(existsSync(join(project, 'alone'))).toBe(false);
+  });
+
+  it('runs once more alone with RETRIES=1, and the run passes when the suite then passes', () => {
+    const run = runWith(jest(2, 0), [], { RETRIES: '1' });
+    expect(JSON.parse(readFileSync(join(project, 'alone'), 'utf8'))).toEqual([
+      '--runInBand',
+      '--runTestsByPath',
+      join(project, 'test/s0'),
+      join(project, 'test/s1'),
+    ]);
+    expect(run.stdout).toContain('2 of these failed at first');
+    expect([lastLine(run.stdout), run.status]).toEqual(['7 passed, 0 failed', 0]);
+  });
+
+  it.each([
+    ['it fails again', 1, 1],
+    ['more than three suites failed', 4, 0],
+  ])('fails the run with RETRIES=1 when %s', (_case, suites, codeAlone) => {
+    const run = runWith(jest(suites, codeAlone), [], { RETRIES: '1' });
+    expect([lastLine(run.stdout), run.status]).toEqual([`5 passed, ${suites} failed`, 1]);
+    expect(existsSync(join(project, 'alone'))).toBe(suites <= 3);
+  });
+});
+
 describe('the tiers of the tests', () => {
   it.each([
     ['the first tier without arguments', [], {}, 'first', 'npm run test:all'],
@@ -105,7 +154,7 @@ function runWith(jest: string, args: string[] = [], env: Record<string, string> 
   return spawnSync(process.execPath, ['scripts/test.mjs', ...args], {
     cwd: project,
     encoding: 'utf8',
-    env: { ...process.env, TIER: undefined, ...env },
+    env: { ...process.env, TIER: undefined, RETRIES: undefined, ...env },
   });
 }
 
