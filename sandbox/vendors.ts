@@ -26,17 +26,19 @@ export function startVendors(env: Readonly<Record<string, string | undefined>>):
   const internalPort = named('INTERNAL_PORT', PORT);
   const eventsUrl = named('PROCESSOR_EVENTS_URL', `http://127.0.0.1:${internalPort}/internal/processor/events`);
   const folder = join(DATA_DIR, 'sandbox');
+  const slowMs = Number(SANDBOX_SLOWNESS || 2) * 1_000;
   const identityVendor = new SandboxIdentityVendor({
     folder,
     credential,
     attempts: Number(named('STEP_UP_ATTEMPTS', '3')),
-    ...(SANDBOX_SLOWNESS && { slowMs: Number(SANDBOX_SLOWNESS) * 1_000 }),
+    slowMs,
     ...(REAUTH_VALIDITY && { authenticationMs: Number(REAUTH_VALIDITY) * 1_000 }),
   });
   const incomeVendor = new SandboxIncomeVendor({
     folder,
     credential,
     personOf: (session) => identityVendor.personOf(session),
+    slowMs,
     ...(SANDBOX_SLOWNESS && { paceMs: Number(SANDBOX_SLOWNESS) * 500 }),
   });
   // While secrets are rotated, the variable lists several. The newest comes first and signs.
@@ -45,6 +47,7 @@ export function startVendors(env: Readonly<Record<string, string | undefined>>):
     folder,
     secretKey,
     publishableKey,
+    slowMs,
     events: { url: eventsUrl, secret: eventSecret.trim() },
   });
   return startSandbox({

@@ -9,6 +9,7 @@ import {
   type OnApplicationShutdown,
   type Provider,
 } from '@nestjs/common';
+import { ModuleRef } from '@nestjs/core';
 import { Redis } from 'ioredis';
 import type { Config } from '../config/config.js';
 import { runs } from '../config/process.js';
@@ -26,6 +27,7 @@ import { IncomeVendor } from '../ports/income-vendor.js';
 import { PaymentProcessor, ProcessorWebhookEvents } from '../ports/payment-processor.js';
 import { PdfRenderer } from '../ports/pdf-renderer.js';
 import { Vault } from '../ports/vault.js';
+import { VendorBehaviours } from '../ports/vendor-behaviours.js';
 import type { VendorPorts } from '../vendor-kit/define-vendor.js';
 import type { VendorRegistry } from '../vendor-kit/registry.js';
 import { ChromiumPdfRenderer } from './pdf-renderer/chromium.js';
@@ -97,13 +99,17 @@ function routed<Name extends Capability>(
 ): Provider {
   return {
     provide: port,
-    useFactory: (metrics: Metrics) =>
+    useFactory: (metrics: Metrics, modules: ModuleRef) =>
       routedVendor<VendorPorts[Name]>(
         vendor,
-        { operations: registry.operationsOf(capability), of: (call) => registry.of(capability, call) },
+        {
+          operations: registry.operationsOf(capability),
+          of: (call) => registry.of(capability, call),
+          behaviour: (accountId) => modules.get(VendorBehaviours, { strict: false }).of(accountId, capability),
+        },
         called(metrics, log),
       ),
-    inject: [Metrics],
+    inject: [Metrics, ModuleRef],
   };
 }
 

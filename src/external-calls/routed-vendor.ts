@@ -1,4 +1,5 @@
 import { Logger } from '@nestjs/common';
+import type { VendorBehaviour } from '../kernel/vendor-behaviour.js';
 import { within } from '../kernel/with-timeout.js';
 import type { VendorCall } from '../ports/vendor-call.js';
 import { vendorName } from './call-queues.js';
@@ -25,7 +26,12 @@ const logger = new Logger('RoutedVendor');
  */
 export function routedVendor<Port extends object>(
   kind: VendorKind,
-  adapters: { readonly operations: readonly string[]; of(call: VendorCall): Port | null },
+  adapters: {
+    readonly operations: readonly string[];
+    of(call: VendorCall): Port | null;
+    /** The behaviour that the call's test account asked for. */
+    behaviour?(accountId: string): Promise<VendorBehaviour | null>;
+  },
   observe: (made: MadeCall) => void,
 ): Port {
   const operations = adapters.operations.map((operation) => {
@@ -49,8 +55,13 @@ export function routedVendor<Port extends object>(
         ends.push(end);
         call.onEnd?.(end, retryAfterSeconds);
       };
+      const behaviour =
+        call.environment === 'test' && call.accountId ? await adapters.behaviour?.(call.accountId) : null;
       const startedAt = performance.now();
-      const asked = (adapter[operation] as Operation)({ ...call, onEnd }, ...input).catch((error: unknown) => {
+      const asked = (adapter[operation] as Operation)(
+        { ...call, onEnd, ...(behaviour && { behaviour }) },
+        ...input,
+      ).catch((error: unknown) => {
         const name = error instanceof Error ? error.name : typeof error;
         logger.error(`The adapter of ${vendor} threw (${operation}, attempt ${call.attemptId}): ${name}`);
         return { kind: 'unintelligible' };

@@ -30,4 +30,5 @@ export type FieldName =
   | 'income.screening'
   | 'grant.recipient'
   | 'grant.applicationFee'
-  | 'webhook.url';
+  | 'webhook.url'
+  | 'test.until';

@@ -1,6 +1,7 @@
 // The common parts of calls to every vendor.
 import type { ActionContext } from '../kernel/context.js';
 import type { Environment } from '../kernel/environment.js';
+import type { VendorBehaviour } from '../kernel/vendor-behaviour.js';
 
 /** The fields of every call. */
 export interface VendorCall {
@@ -14,6 +15,8 @@ export interface VendorCall {
   readonly accountId?: string | null;
   /** The aggregate that makes the call, such as the screening session. */
   readonly aggregateId?: string;
+  /** The behaviour that a test account asked its vendor for. A test vendor that knows such wishes follows it; others ignore it. */
+  readonly behaviour?: VendorBehaviour;
   /** Test traffic never reaches a real vendor. Live traffic never reaches a sandbox. */
   readonly environment: Environment;
   /** The vault subject whose data the call or its verdict carries. Its data key seals waiting input. Null: nothing is personal. */

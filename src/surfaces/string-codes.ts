@@ -495,6 +495,7 @@ const FIELDS = {
   'grant.recipient': 'recipient_account_id',
   'grant.applicationFee': 'application_fee',
   'webhook.url': 'url',
+  'test.until': 'until',
 } as const satisfies ErrorVocabulary<StringError>['fields'];
 
 type Special = Readonly<Partial<Record<ErrorCode, StringError>>>;

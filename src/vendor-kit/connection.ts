@@ -1,5 +1,6 @@
 // Connections to a vendor, and the meaning of a failed connection for its call.
 import { buildConnector, type Dispatcher, errors, Pool } from 'undici';
+import type { VendorCall } from '../ports/vendor-call.js';
 
 /** The connection was never made, so the request was not sent. */
 class NotConnected extends Error {
@@ -40,6 +41,11 @@ export function failureOf(error: unknown): 'not-sent' | 'unusable' | 'ambiguous'
   if (error instanceof NotConnected) return 'not-sent';
   if (error instanceof errors.InvalidArgumentError) throw error;
   return error instanceof errors.UndiciError && UNUSABLE_ANSWER.includes(error.code) ? 'unusable' : 'ambiguous';
+}
+
+/** Asks a test vendor for the behaviour of the call. */
+export function behaviourHeader({ behaviour }: Pick<VendorCall, 'behaviour'>): Record<string, string> {
+  return behaviour === undefined ? {} : { 'x-test-behaviour': behaviour };
 }
 
 const LONGEST_RETRY_AFTER = 600;

@@ -3,7 +3,7 @@ import type { Pool } from 'undici';
 import { limited, within } from '../kernel/with-timeout.js';
 import type { NoVerdict, VendorCall } from '../ports/vendor-call.js';
 import { type VendorAnswer, answerOf, fromGateway } from './answer.js';
-import { failureOf, poolOf, retryAfterOf } from './connection.js';
+import { behaviourHeader, failureOf, poolOf, retryAfterOf } from './connection.js';
 
 export interface VendorHttpOptions {
   /** Address of the vendor. A path in it becomes the prefix of every path. */
@@ -116,6 +116,11 @@ export class VendorHttp {
   }
 
   private headers(call: VendorCall): Record<string, string> {
-    return { authorization: this.authorization, accept: 'application/json', 'x-request-id': call.correlationId };
+    return {
+      authorization: this.authorization,
+      accept: 'application/json',
+      'x-request-id': call.correlationId,
+      ...behaviourHeader(call),
+    };
   }
 }

@@ -8,6 +8,7 @@ import { Log } from '../../platform/observability/log.js';
 import { rolePart, type Startable } from '../../platform/roles/role-part.js';
 import { Projections } from '../../platform/subscriptions/declarations.js';
 import { recoveryJob } from '../../platform/subscriptions/recovery-job.js';
+import { VendorBehaviours } from '../../ports/vendor-behaviours.js';
 import { AccessKeys } from '../../published/access-keys.js';
 import { Accounts } from '../../published/accounts.js';
 import { PrepaidCredit } from '../../published/prepaid-credit.js';
@@ -31,10 +32,12 @@ import { OpenAccountHandler } from './application/open-account.js';
 import { RevokeDashboardTokenHandler } from './application/revoke-dashboard-token.js';
 import { MakeDemoAccounts, MakeDemoAccountsHandler } from './application/make-demo-accounts.js';
 import { SetSettingsHandler } from './application/set-settings.js';
+import { SetVendorBehaviourHandler } from './application/set-vendor-behaviour.js';
 import { VendorRules } from './application/vendor-rules.js';
 import { PublishableKeys } from './http/platform/publishable-keys.js';
 import { Renewals } from './http/platform/renewals.js';
 import { GrantsController } from './http/server/grants.controller.js';
+import { TestHelpersController } from './http/server/test-helpers.controller.js';
 import { JwksController, TokenController } from './http/platform/token.controller.js';
 import { AccessKeyDirectory, accessKeyProjection } from './read/access-keys.js';
 import { AccountDirectory, accountProjection, AccountsOptions } from './read/accounts.js';
@@ -46,7 +49,7 @@ const DEMO_ACCOUNTS: InjectionToken<Startable> = Symbol('demo accounts');
 /** The holder of a key and the rights of an account. Every API surface asks this module. */
 @Projections([accountProjection, accessKeyProjection, unusedDetails])
 @Module({
-  controllers: [TokenController, JwksController, GrantsController],
+  controllers: [TokenController, JwksController, GrantsController, TestHelpersController],
   providers: [
     OpenAccountHandler,
     SetSettingsHandler,
@@ -74,6 +77,15 @@ const DEMO_ACCOUNTS: InjectionToken<Startable> = Symbol('demo accounts');
     AccountDirectory,
     AccessKeyDirectory,
     AccountGrants,
+    SetVendorBehaviourHandler,
+    {
+      provide: VendorBehaviours,
+      useFactory: (accounts: AccountDirectory): VendorBehaviours => ({
+        of: async (accountId, capability) =>
+          (await accounts.behaviours(accountId)).find((wish) => wish.capability === capability)?.behaviour ?? null,
+      }),
+      inject: [AccountDirectory],
+    },
     { provide: Accounts, useExisting: AccountDirectory },
     { provide: AccessKeys, useExisting: AccessKeyDirectory },
     { provide: PrepaidCredit, useExisting: AccountCredit },

@@ -228,6 +228,7 @@ const FIELDS: ErrorVocabulary<NumericError>['fields'] = {
   'grant.recipient': 'recipient_account_id',
   'grant.applicationFee': 'application_fee',
   'webhook.url': 'url',
+  'test.until': 'until',
 };
 
 class NumericErrorContent implements NumericErrorItem {

@@ -24,10 +24,13 @@ export interface VendorCallsOptions {
   readonly credential: string;
   /** Milliseconds after which a call without an answer counts as not executed; default 60,000. */
   readonly silentMs?: number;
+  /** Milliseconds that a slow call waits; default 2,000. */
+  readonly slowMs?: number;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
 }
 
+const SLOW_MS = 2_000;
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
 const NO_QUERY = { type: 'object', additionalProperties: false };
@@ -55,6 +58,7 @@ export class VendorCalls<Operation extends string, Effect> {
   readonly now: () => number;
   private readonly credential: Buffer;
   private readonly silentMs: number;
+  private readonly slowMs: number;
   private readonly timers = new Set<NodeJS.Timeout>();
   private outageEnds = 0;
   /** The wait that it announces during the outage, in seconds. */
@@ -68,6 +72,7 @@ export class VendorCalls<Operation extends string, Effect> {
   ) {
     this.credential = Buffer.from(`Bearer ${options.credential}`);
     this.silentMs = options.silentMs ?? 60_000;
+    this.slowMs = options.slowMs ?? SLOW_MS;
     this.now = options.now ?? Date.now;
   }
 
@@ -78,6 +83,7 @@ export class VendorCalls<Operation extends string, Effect> {
       if (this.mayCall(request.headers.authorization)) next();
       else sendError(reply, 401, 'unauthorized', 'the credential is missing or wrong');
     });
+    followBehaviours(routes, this.slowMs);
     routes.addHook('preHandler', (request, reply, next) => {
       const fault = this.nextFault;
       // Outcomes of earlier calls can be read at any time.
@@ -229,6 +235,22 @@ function misbehave(request: FastifyRequest, reply: FastifyReply, fault: Fault): 
     default:
       return fault satisfies never;
   }
+}
+
+/**
+ * Follows the behaviour that a call asks for in `X-Test-Behaviour`. A call that fails this way is not executed, and its key stays free. Calls without
+ * the header, or with an unknown word, are served as usual.
+ */
+export function followBehaviours(routes: FastifyInstance, slowMs = SLOW_MS): void {
+  routes.addHook('preHandler', (request, reply, next) => {
+    const wanted = request.headers['x-test-behaviour'];
+    const fault = FAULTS.find((known) => known === wanted);
+    // Outcomes of earlier calls can be read, unless the vendor is down.
+    const isMet = fault === 'down' || request.method === 'POST';
+    if (wanted === 'slow') setTimeout(next, slowMs).unref();
+    else if (fault === undefined || !isMet) next();
+    else misbehave(request, reply, fault);
+  });
 }
 
 /** Resets the connection after the request was read. */

@@ -3,7 +3,7 @@ import type Stripe from 'stripe';
 import { type Dispatcher, errors, type Pool } from 'undici';
 import { limited, within } from '../../kernel/with-timeout.js';
 import type { VendorCall } from '../../ports/vendor-call.js';
-import { failureOf, poolOf, retryAfterOf } from '../../vendor-kit/connection.js';
+import { behaviourHeader, failureOf, poolOf, retryAfterOf } from '../../vendor-kit/connection.js';
 
 type Headers = Readonly<Record<string, string | number | readonly string[]>>;
 
@@ -68,7 +68,7 @@ export class BoundedExchange {
     const underWay = { call, asked: false };
     this.calls.set(number, underWay);
     try {
-      return await ask({ [CALL]: number }, () => underWay.asked);
+      return await ask({ [CALL]: number, ...behaviourHeader(call) }, () => underWay.asked);
     } finally {
       this.calls.delete(number);
     }

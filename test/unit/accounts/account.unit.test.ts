@@ -60,6 +60,7 @@ describe('an account', () => {
       },
       termsVersions: [],
       termsDigests: [],
+      behaviours: {},
     });
   });
 
@@ -201,6 +202,18 @@ describe('an account', () => {
       settings: { vendors: { identity: 'acme', credit: 'idv', income: 'voie' } },
     });
     expect(given(OPENED, ...events).when({ kind: 'set', settings })).toEqual([]);
+  });
+
+  it('remembers one behaviour for each test vendor until it ends, and records a repeated wish once', () => {
+    const wish = { behaviour: 'down', until: '2026-03-01T13:00:00.000Z' } as const;
+    const command = { kind: 'wish-behaviour', capability: 'credit', wish } as const;
+    const events = given(OPENED).when(command);
+    expect(events).toEqual([{ type: 'TestVendorBehaviourSet', data: { capability: 'credit', wish } }]);
+    expect(given(OPENED, ...events).state()).toMatchObject({ behaviours: { credit: wish } });
+    expect(given(OPENED, ...events).when(command)).toEqual([]);
+    const ended = given(OPENED, ...events).when({ ...command, wish: null });
+    expect(given(OPENED, ...events, ...ended).state()).toMatchObject({ behaviours: {} });
+    expect(given(OPENED).when({ ...command, wish: null })).toEqual([]);
   });
 
   it('removes a setting that is taken back', () => {

@@ -46,6 +46,19 @@ describe('a port of several vendors', () => {
     ]);
   });
 
+  it('passes on the behaviour that a test account asked for, and asks for none in live calls and without an account', async () => {
+    const seen: unknown[] = [];
+    const lay: Hens['lay'] = async ({ behaviour }) => {
+      seen.push(behaviour);
+      return { kind: 'egg' };
+    };
+    const adapters = { operations: ['lay'], of: () => ({ lay }), behaviour: async () => 'slow' as const };
+    const port = routedVendor<Hens>('identity-vendor', adapters, () => undefined);
+    for (const call of [{ accountId: 'a' }, { accountId: 'a', environment: 'live' }, { accountId: null }] as const)
+      await port.lay({ ...CALL, ...call }, 1);
+    expect(seen).toEqual(['slow', undefined, undefined]);
+  });
+
   // A log line can then say why a vendor gave no verdict, and for which call.
   it('reports how each exchange of a call ended, and the ids of the call', async () => {
     const lay: Hens['lay'] = async ({ onEnd }) => {

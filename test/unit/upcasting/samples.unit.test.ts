@@ -295,6 +295,11 @@ function everyEvent(): DomainEvent[] {
       role: 'OWNER',
       expiresAt: '2026-03-01T12:00:00.000Z',
     },
+    {
+      kind: 'wish-behaviour',
+      capability: 'credit',
+      wish: { behaviour: 'slow', until: '2026-03-01T13:00:01.000Z' },
+    },
   );
   run(dashboardToken, { kind: 'revoke' });
   const issue = { kind: 'issue', accountId: 'account', environment: 'test', keyHash: 'hash' } as const;

@@ -3,8 +3,10 @@ import type { Decider } from '../../../kernel/decider.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 import { isId } from '../../../kernel/ids.js';
 import { DomainError } from '../../../kernel/domain-error.js';
+import type { VendorBehaviour } from '../../../kernel/vendor-behaviour.js';
 import { INSTALLATION_VERSIONS, TERMS_VERSION, type Terms } from '../../../kernel/terms.js';
 import {
+  type Capability,
   CHOSEN_CAPABILITIES,
   FIRST_CHOICE,
   type ChosenCapability,
@@ -102,6 +104,12 @@ export const DEFAULT_SETTINGS: Settings = {
   vendors: FIRST_CHOICE,
 };
 
+/** A behaviour that the account's test vendors show until a time, ISO 8601 UTC. */
+export interface BehaviourWish {
+  readonly behaviour: VendorBehaviour;
+  readonly until: string;
+}
+
 export type AccountCommand =
   | {
       readonly kind: 'open';
@@ -110,6 +118,8 @@ export type AccountCommand =
       readonly settings: SettingsToSet;
     }
   | { readonly kind: 'set'; readonly settings: SettingsToSet }
+  /** `wish` null: the vendor behaves as usual again. */
+  | { readonly kind: 'wish-behaviour'; readonly capability: Capability; readonly wish: BehaviourWish | null }
   | {
       readonly kind: 'issue-dashboard-token';
       readonly tokenId: string;
@@ -144,6 +154,8 @@ export type AccountEvent =
   | DomainEvent<'AccountExchangeLimitSet', { readonly perMinute: number | null }>
   | DomainEvent<'AccountSubmitLimitSet', { readonly perMinute: number | null }>
   | DomainEvent<'VendorChosen', { readonly capability: ChosenCapability; readonly vendor: string }>
+  /** Concerns calls of the test environment only. */
+  | DomainEvent<'TestVendorBehaviourSet', { readonly capability: Capability; readonly wish: BehaviourWish | null }>
   | DomainEvent<
       'DashboardTokenIssued',
       { readonly tokenId: string; readonly userId: string; readonly role: Role; readonly expiresAt: string }
@@ -160,6 +172,8 @@ export interface OpenedAccount {
   readonly termsVersions: readonly string[];
   /** Digests of those texts, each after its version and a space. A version keeps one text for ever. */
   readonly termsDigests: readonly string[];
+  /** A wish whose time is over has no effect. */
+  readonly behaviours: Readonly<Partial<Record<Capability, BehaviourWish>>>;
 }
 
 /**
@@ -187,6 +201,12 @@ export const account: Decider<AccountState, AccountCommand, AccountEvent> = {
         const { settings, termsDigests } = opened(state);
         return settingEvents(command.settings, settings, termsDigests);
       }
+      case 'wish-behaviour': {
+        const { capability, wish } = command;
+        const before = opened(state).behaviours[capability] ?? null;
+        if (before?.behaviour === wish?.behaviour && before?.until === wish?.until) return [];
+        return [{ type: 'TestVendorBehaviourSet', data: { capability, wish } }];
+      }
       case 'issue-dashboard-token': {
         opened(state);
         const { tokenId, userId, role, expiresAt } = command;
@@ -209,6 +229,7 @@ export const account: Decider<AccountState, AccountCommand, AccountEvent> = {
         settings: DEFAULT_SETTINGS,
         termsVersions: [],
         termsDigests: [],
+        behaviours: {},
       };
     }
     if (state.status !== 'open') return state;
@@ -259,6 +280,11 @@ export const account: Decider<AccountState, AccountCommand, AccountEvent> = {
         return set({ submitsPerMinute: event.data.perMinute });
       case 'VendorChosen':
         return set({ vendors: { ...state.settings.vendors, [event.data.capability]: event.data.vendor } });
+      case 'TestVendorBehaviourSet': {
+        const { [event.data.capability]: _before, ...others } = state.behaviours;
+        const { capability, wish } = event.data;
+        return { ...state, behaviours: wish === null ? others : { ...others, [capability]: wish } };
+      }
       case 'DashboardTokenIssued':
         return state;
       default:

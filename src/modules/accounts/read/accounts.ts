@@ -1,10 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
 import type { Environment } from '../../../kernel/environment.js';
+import { type Capability, CAPABILITIES } from '../../../kernel/vendor-choice.js';
 import { exhaustiveEvents, listOf, type Projection } from '../../../kernel/projection.js';
 import { EventStore } from '../../../ports/event-store.js';
 import { Accounts, type AccountFacts } from '../../../published/accounts.js';
-import { account, type AccountEvent, type AccountState, type OpenedAccount } from '../domain/account.js';
+import {
+  account,
+  type AccountEvent,
+  type AccountState,
+  type BehaviourWish,
+  type OpenedAccount,
+} from '../domain/account.js';
 import { RememberedStreams } from './remembered-streams.js';
 
 const known = exhaustiveEvents<AccountEvent>('account', {
@@ -29,6 +36,7 @@ const known = exhaustiveEvents<AccountEvent>('account', {
   AccountExchangeLimitSet: true,
   AccountSubmitLimitSet: true,
   VendorChosen: true,
+  TestVendorBehaviourSet: true,
   DashboardTokenIssued: true,
 });
 
@@ -42,7 +50,7 @@ export const accountsList = (parent?: string): string => listOf({ parent });
 
 export const accountProjection: Projection<AccountView, OpenedAccount> = {
   name: 'account',
-  version: 9,
+  version: 10,
   category: account.category,
   evolve(state, event) {
     const next: AccountState = account.evolve(state ?? account.initial, known(event));
@@ -93,7 +101,7 @@ export class AccountDirectory extends Accounts {
   constructor(
     store: EventStore,
     private readonly options: AccountsOptions,
-    clock: Clock,
+    private readonly clock: Clock,
   ) {
     super();
     this.accounts = new RememberedStreams(store, account, clock, 1_000);
@@ -115,6 +123,16 @@ export class AccountDirectory extends Accounts {
   /** Like `find`, with fields that only this module reads. */
   async recall(accountId: string): Promise<FoundAccount | null> {
     return found(accountId, await this.accounts.recent(accountId));
+  }
+
+  /** The wishes that hold now. Reads the log, because a test expects its wish to hold for the next call. */
+  async behaviours(accountId: string): Promise<readonly (BehaviourWish & { readonly capability: Capability })[]> {
+    const state = await this.accounts.now(accountId);
+    const now = this.clock.now().toISOString();
+    return CAPABILITIES.flatMap((capability) => {
+      const wish = state.status === 'open' ? state.behaviours[capability] : undefined;
+      return wish === undefined || wish.until <= now ? [] : [{ capability, ...wish }];
+    });
   }
 
   /** Reads the log, because a copy could be changed, and with it the rights to read reports. */

@@ -1,6 +1,7 @@
 // The processor's HTTP interface under /v1: form-encoded calls, JSON answers, idempotency keys.
 import { randomUUID, timingSafeEqual } from 'node:crypto';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { followBehaviours } from '../../../vendor-kit/double/vendor-calls.js';
 import { methodOfCardData, withoutCard } from './cards.js';
 import type { Engine, Execution } from './engine.js';
 import { ProcessorError, invalid, missing } from './errors.js';
@@ -30,10 +31,11 @@ type Prepare = (parameters: Parameters, request: Incoming, key: string | null) =
 
 const KEY = /^[\x20-\x7e]{1,255}$/;
 
-export function mountPayments(server: FastifyInstance, engine: Engine, keys: Keys): void {
+export function mountPayments(server: FastifyInstance, engine: Engine, keys: Keys, slowMs?: number): void {
   const routes = new PaymentRoutes(engine, keys);
   server.register(
     (v1, _options, done) => {
+      followBehaviours(v1, slowMs);
       routes.mount(v1);
       done();
     },

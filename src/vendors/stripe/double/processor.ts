@@ -20,6 +20,8 @@ export interface SandboxProcessorOptions {
   readonly events: EventReceiver | null;
   /** Milliseconds that a bank payment takes; default 1,000. */
   readonly settleMs?: number;
+  /** Milliseconds that a call waits when its account asks for a slow processor; default 2,000. */
+  readonly slowMs?: number;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
 }
@@ -31,7 +33,7 @@ export class SandboxProcessor implements SandboxPart {
   private readonly engine: Engine;
   private readonly keys: Keys;
 
-  constructor(options: SandboxProcessorOptions) {
+  constructor(private readonly options: SandboxProcessorOptions) {
     const now = options.now ?? Date.now;
     this.keys = { secret: options.secretKey, publishable: options.publishableKey ?? 'pk_test_sandbox_processor' };
     this.record = new ProcessorRecord(options.folder);
@@ -40,7 +42,7 @@ export class SandboxProcessor implements SandboxPart {
   }
 
   mount(server: FastifyInstance): void {
-    mountPayments(server, this.engine, this.keys);
+    mountPayments(server, this.engine, this.keys, this.options.slowMs);
     mountCheckoutPage(server, this.engine);
     mountControls(server, this.engine);
     this.engine.resume();

@@ -17,6 +17,8 @@ export interface SandboxIncomeVendorOptions {
   readonly personOf: (identitySession: string) => { readonly persona: string; readonly file: number } | null;
   /** Milliseconds that an inquiry takes; default 1,000. */
   readonly paceMs?: number;
+  /** Milliseconds that a call waits when its account asks for a slow vendor; default 2,000. */
+  readonly slowMs?: number;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
 }
