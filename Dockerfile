@@ -45,7 +45,7 @@ WORKDIR /app
 RUN printf 'path-exclude=%s\n' '/usr/lib/*/dri/*' '/usr/lib/*/libgallium*' '/usr/lib/*/libLLVM*' '/usr/lib/*/libz3*' \
   '/usr/lib/chromium/libVkLayer*' '/usr/share/fonts/opentype/noto/NotoSerifCJK*' > /etc/dpkg/dpkg.cfg.d/never-used
 # The browser that prints PDFs, with fonts for every script that a name may have, and `fc-list`, which says what they can draw. A worker without it answers them with 503.
-RUN apt-get update && apt-get install -y --no-install-recommends chromium-headless-shell fontconfig fonts-liberation fonts-noto-core fonts-noto-cjk && rm -rf /var/lib/apt/lists/*
+RUN apt-get update && apt-get install -y --no-install-recommends chromium-headless-shell fontconfig fonts-liberation fonts-noto-core fonts-noto-cjk && rm -rf /var/lib/apt/lists/* /var/cache/apt/*
 # Vault, and the event log where it is the embedded one. A volume made from this folder is the service's own.
 RUN install --directory --owner=node --group=node --mode=0700 /data
 COPY --from=dependencies /app/node_modules node_modules
