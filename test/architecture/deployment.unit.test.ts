@@ -84,8 +84,17 @@ describe('docker-compose.yml', () => {
         'unless-stopped',
         { 'max-size': expect.any(String), 'max-file': expect.any(String) },
       ]);
-      if (build !== undefined) expect([name, dropped, security]).toEqual([name, ['ALL'], ['no-new-privileges:true']]);
+      if (build !== undefined)
+        expect([name, dropped, security?.[0]]).toEqual([name, ['ALL'], 'no-new-privileges:true']);
     }
+  });
+
+  it('gives the seccomp profile that the browser needs to the containers with a worker, and to no other', () => {
+    for (const [name, { environment, command = [], security_opt: security = [] }] of Object.entries(services)) {
+      const prints = environment?.['ROLE'] === 'worker' || command.some((part) => part.startsWith('worker:'));
+      expect([name, security.slice(1)]).toEqual([name, prints ? ['seccomp:deploy/seccomp.json'] : []]);
+    }
+    expect(existsSync('deploy/seccomp.json')).toBe(true);
   });
 
   it('has no default for a secret', () => {
