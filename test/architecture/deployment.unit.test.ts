@@ -8,6 +8,7 @@ interface ComposeService {
   readonly build?: { readonly target: string };
   readonly command?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
+  readonly env_file?: readonly { readonly path: string; readonly required: boolean }[];
   readonly healthcheck?: { readonly test: readonly string[] };
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
   readonly volumes?: readonly string[];
@@ -123,6 +124,13 @@ describe('docker-compose.yml', () => {
         PROCESSOR_JS_URL: expect.stringContaining('-http://localhost:3001/browser/processor.js}'),
         FINGERPRINT_SCRIPT_URL: expect.stringContaining('-http://localhost:3001/browser/fingerprint.js}'),
       });
+  });
+
+  it('hands each variable of .env to every role, and keeps the data in the volume whatever .env says', () => {
+    for (const { env_file: files, environment } of [...roles, services['embedded']!]) {
+      expect(files).toEqual([{ path: '.env', required: false }]);
+      expect(environment).toMatchObject({ DATA_DIR: '/data', HOST: '0.0.0.0', PORT: '3000' });
+    }
   });
 
   it('sets only variables that the service knows', () => {
