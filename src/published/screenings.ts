@@ -59,8 +59,8 @@ export abstract class Screenings {
    */
   abstract reference(sessionId: string, capability: Referring): Promise<VendorReference | null>;
 
-  /** The facts for the report's page. All are null for a session that does not exist. */
-  abstract screenedFor(sessionId: string): Promise<ScreenedFor>;
+  /** The facts for the report's page, in one reading of the session. Null for a session that does not exist. */
+  abstract screenedFor(sessionId: string): Promise<ScreenedFor | null>;
 
   /** The session must be verified. */
   abstract reportProspect(sessionId: string): Promise<ReportProspect>;
@@ -81,8 +81,8 @@ export abstract class Screenings {
 /** How a person was verified: by a code, by questions, or without either. */
 export type VerificationMethod = 'otp' | 'kba' | 'outright';
 
-/** The request of a screening, and how the person was verified. */
-export interface ScreenedFor {
+/** A screening with its request, and how the person was verified. */
+export interface ScreenedFor extends ScreeningFacts {
   /** Null when neither the grant nor the page gave it. */
   readonly endUserType: EndUserType | null;
   /** The address in one line; null when the page gave none, and after the person was erased. */

@@ -138,8 +138,9 @@ class PlayedScreenings extends Screenings {
     if (vendor === undefined || this.erased.has(sessionId)) return null;
     return { vendor, token: this.unknown.has(sessionId) ? null : `person-at-${vendor}` };
   }
-  override async screenedFor(): Promise<ScreenedFor> {
-    return { endUserType: null, unitAddress: null, verifiedBy: 'outright' };
+  override async screenedFor(sessionId: string): Promise<ScreenedFor | null> {
+    const session = this.sessions.get(sessionId);
+    return session === undefined ? null : { ...session, endUserType: null, unitAddress: null, verifiedBy: 'outright' };
   }
   override async reportProspect(sessionId: string): Promise<ReportProspect> {
     if (this.erased.has(sessionId)) return 'person-erased';

@@ -1,8 +1,10 @@
 // Any process recognises a page that the service served (docs/contract/platform.md#printing).
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { isServedPage, markedPage } from '../../../src/modules/reports/application/served-pages.js';
+import { isServedPage, markedPage, requestOf } from '../../../src/modules/reports/application/served-pages.js';
 import type { Vault } from '../../../src/ports/vault.js';
+import type { Accounts } from '../../../src/published/accounts.js';
+import type { Screenings } from '../../../src/published/screenings.js';
 
 function pagesWith(key: string) {
   const vault = { installationKey: async (name: string) => Buffer.from(key + name) } as unknown as Vault;
@@ -36,5 +38,40 @@ describe('a page', () => {
 
   it.each(['', '-->', '<!-- As served:  -->', '\ud800'])('that consists of %j is not recognised', async (page) => {
     expect(await pagesWith('a').isServed('session', page)).toBe(false);
+  });
+});
+
+describe('the request that led to a report', () => {
+  const at = '2026-11-25T10:00:00.000Z';
+  const screened = {
+    accountId: 'account',
+    environment: 'test',
+    endUserType: null,
+    unitAddress: '12 Elm Street',
+    verifiedBy: 'otp',
+    verifiedAt: at,
+  };
+  const accounts = { find: async (id: string) => ({ brand: { displayName: `Name of ${id}` } }) } as unknown as Accounts;
+  const asked = (session: object | null, reads: string[]) =>
+    requestOf(
+      'session',
+      new Proxy({}, { get: (_none, read: string) => async () => (reads.push(read), session) }) as Screenings,
+      accounts,
+    );
+
+  it('comes from one reading of the session', async () => {
+    const reads: string[] = [];
+    expect(await asked(screened, reads)).toEqual({
+      environment: 'test',
+      requestedBy: 'Name of account',
+      endUserType: null,
+      property: '12 Elm Street',
+      verified: { how: 'otp', at },
+    });
+    expect(reads).toEqual(['screenedFor']);
+  });
+
+  it('names no verification when the session is no longer verified', async () => {
+    expect(await asked({ ...screened, verifiedAt: null }, [])).toMatchObject({ verified: null });
   });
 });

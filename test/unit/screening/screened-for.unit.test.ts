@@ -29,7 +29,8 @@ const VERIFIED: SessionEvent = {
 };
 const folded = (...events: SessionEvent[]) =>
   events.reduce(
-    (state, event) => screenedSession.evolve(state, event as RecordedEvent & SessionEvent),
+    (state, event) =>
+      screenedSession.evolve(state, { ...event, metadata: { occurredAt: iso(0) } } as RecordedEvent & SessionEvent),
     screenedSession.initial,
   );
 
@@ -44,6 +45,11 @@ describe('a screened session', () => {
     expect(folded(STEP_UP, otp, VERIFIED).verifiedBy).toBe('otp');
     expect(folded(STEP_UP, otp, kba, VERIFIED).verifiedBy).toBe('kba');
     expect(folded(STEP_UP, otp).verifiedBy).toBeNull();
+  });
+
+  it('is also in the state that its events lead to, with the time of the verification', () => {
+    const { session } = folded({ type: 'ScreeningSubmitted', data: SUBMITTED }, VERIFIED);
+    expect(session).toMatchObject({ status: 'VERIFIED', verifiedAt: iso(9) });
   });
 
   it('has the kind of user and the address of the unit when the submission gave them', () => {

@@ -23,16 +23,15 @@ export interface ReportRequest {
 /** The session must have a report. */
 export async function requestOf(sessionId: string, screenings: Screenings, accounts: Accounts): Promise<ReportRequest> {
   const screened = await screenings.screenedFor(sessionId);
-  const session = await screenings.find(sessionId);
-  if (session === null) throw new Error(`Session ${sessionId} has a report and does not exist`);
-  const account = await accounts.find(session.accountId);
-  const { endUserType, unitAddress, verifiedBy } = screened;
+  if (screened === null) throw new Error(`Session ${sessionId} has a report and does not exist`);
+  const { accountId, environment, endUserType, unitAddress, verifiedBy, verifiedAt } = screened;
+  const account = await accounts.find(accountId);
   return {
-    environment: session.environment,
+    environment,
     requestedBy: account?.brand.displayName ?? '',
     endUserType,
     property: unitAddress,
-    verified: session.verifiedAt === null || verifiedBy === null ? null : { how: verifiedBy, at: session.verifiedAt },
+    verified: verifiedAt === null || verifiedBy === null ? null : { how: verifiedBy, at: verifiedAt },
   };
 }
 

@@ -1,12 +1,12 @@
-// How a session was verified and what its submission said, folded from the session's events.
+// A session for the page of its report: its state, how it was verified, and what its submission said.
 import type { EndUserType } from '../../../kernel/end-user-type.js';
 import type { RecordedEvent } from '../../../kernel/domain-event.js';
 import type { Fold } from '../../../platform/aggregates/aggregate-store.js';
 import type { VerificationMethod } from '../../../published/screenings.js';
-import { screeningSession } from '../domain/screening-session.js';
 import type { SessionEvent } from '../domain/session.js';
+import { datedSession, type DatedSession } from './session-facts.js';
 
-interface Screened {
+interface Screened extends DatedSession {
   readonly endUserType: EndUserType | null;
   /** The vault's subject that has the address of the unit; null where the page gave none. */
   readonly addressSubject: string | null;
@@ -16,9 +16,10 @@ interface Screened {
 }
 
 export const screenedSession: Fold<Screened, RecordedEvent & SessionEvent> = {
-  category: screeningSession.category,
-  initial: { endUserType: null, addressSubject: null, answered: 'outright', verifiedBy: null },
-  evolve(state, event) {
+  category: datedSession.category,
+  initial: { ...datedSession.initial, endUserType: null, addressSubject: null, answered: 'outright', verifiedBy: null },
+  evolve(before, event) {
+    const state = { ...before, ...datedSession.evolve(before, event) };
     switch (event.type) {
       case 'ScreeningSubmitted': {
         const { endUserType = null, unitAddressKept, subjectId } = event.data;

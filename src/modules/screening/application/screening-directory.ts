@@ -60,15 +60,17 @@ export class ScreeningDirectory extends Screenings {
     return { vendor: state.vendors[capability], token: tokens[capability] ?? null };
   }
 
-  override async screenedFor(sessionId: string): Promise<ScreenedFor> {
-    const { state } = await this.aggregates.load(screenedSession, sessionId);
+  override async screenedFor(sessionId: string): Promise<ScreenedFor | null> {
+    const { state, owner } = await this.aggregates.load(screenedSession, sessionId);
     const { endUserType, addressSubject, verifiedBy } = state;
+    const facts = factsOf(sessionId, state, owner);
+    if (facts === null) return null;
     const kept =
       addressSubject === null
         ? null
         : await readEntry<UnitAddressContent>(this.vault, addressSubject, unitAddressEntry(sessionId));
     const unitAddress = kept === null || kept === 'erased' ? null : lineOf(kept.unitAddress);
-    return { endUserType, unitAddress, verifiedBy };
+    return { ...facts, endUserType, unitAddress, verifiedBy };
   }
 
   override async reportProspect(sessionId: string): Promise<ReportProspect> {

@@ -3,7 +3,7 @@ import { coded } from './codes.js';
 import { isInCollection, newestFirst, worstFirst } from './figures.js';
 import { dayOf, moneyOf } from './formats.js';
 import type { Content } from './html.js';
-import type { Records } from './blocks.js';
+import { recordsOf, type Records } from './blocks.js';
 
 export interface Attention {
   readonly lines: readonly Content[];
@@ -11,11 +11,12 @@ export interface Attention {
 }
 
 /** A section that the reader left out adds no line here either. */
-export function attentionIn({ report, generatedAt, words, leftOut }: Records): Attention {
+export function attentionIn(records: Records): Attention {
+  const { report, generatedAt, words } = records;
   const { language, attentionIs: says, tables } = words;
   const { tradeLines, publicRecords, alerts = [] } = report;
-  const housingCourt = leftOut.has('housingCourt') ? null : report.housingCourt;
-  const background = leftOut.has('background') ? null : report.background;
+  const housingCourt = recordsOf('housingCourt', records);
+  const background = recordsOf('background', records);
   const named = (code: string): string => coded(code, language);
   const day = (date: string): string => dayOf(date, language);
   const lines = [

@@ -14,6 +14,11 @@ export interface Records {
   readonly requestedBy: string;
 }
 
+/** The records of a section; null when the reader left it out, and when it was not ordered. */
+export function recordsOf<Of extends Section>(of: Of, { report, leftOut }: Records): VendorReport[Of] | null {
+  return leftOut.has(of) ? null : report[of];
+}
+
 export type Fact = readonly [label: string, value: Content];
 
 export function section(title: string, content: Content, name: string | null = null): Html {

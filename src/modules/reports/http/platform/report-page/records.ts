@@ -4,7 +4,7 @@ import { codeOf } from './codes.js';
 import { newestFirst } from './figures.js';
 import { dayOf, longDayOf, moneyOf } from './formats.js';
 import { html, type Content, type Html } from './html.js';
-import { section, written, type Records } from './blocks.js';
+import { recordsOf, section, written, type Records } from './blocks.js';
 import type { Wording } from './wording.js';
 
 export function publicRecordsSection(records: Records): Html {
@@ -23,9 +23,11 @@ export function publicRecordsSection(records: Records): Html {
 }
 
 export function housingCourtSection(records: Records): Html {
-  const { report, words } = records;
+  const { words } = records;
   const { language } = words;
-  const rows = newestFirst(report.housingCourt ?? [], ({ filedOn }) => filedOn).map(
+  const listed = recordsOf('housingCourt', records);
+  if (listed === null) return absentSection('housingCourt', records);
+  const rows = newestFirst(listed, ({ filedOn }) => filedOn).map(
     ({ court, caseType, filedOn, outcome, judgmentCents }) => [
       written(court, words),
       codeOf(caseType, language),
@@ -34,22 +36,22 @@ export function housingCourtSection(records: Records): Html {
       moneyOf(judgmentCents, language),
     ],
   );
-  return absentSection('housingCourt', records) ?? searchedSection('housingCourt', rows, records);
+  return searchedSection('housingCourt', rows, records);
 }
 
 export function backgroundSection(records: Records): Html {
-  const { report, words } = records;
+  const { words } = records;
   const { language } = words;
-  const rows = newestFirst(report.background ?? [], ({ date }) => date).map(
-    ({ jurisdiction, offense, severity, date, disposition }) => [
-      written(jurisdiction, words),
-      written(offense, words),
-      codeOf(severity, language),
-      dayOf(date, language),
-      codeOf(disposition, language),
-    ],
-  );
-  return absentSection('background', records) ?? searchedSection('background', rows, records);
+  const listed = recordsOf('background', records);
+  if (listed === null) return absentSection('background', records);
+  const rows = newestFirst(listed, ({ date }) => date).map(({ jurisdiction, offense, severity, date, disposition }) => [
+    written(jurisdiction, words),
+    written(offense, words),
+    codeOf(severity, language),
+    dayOf(date, language),
+    codeOf(disposition, language),
+  ]);
+  return searchedSection('background', rows, records);
 }
 
 export function inquiriesSection({ report, words }: Records): Html {
@@ -63,11 +65,10 @@ export function inquiriesSection({ report, words }: Records): Html {
   return section(title, rows.length === 0 ? html`<p>${words.noEntries}</p>` : table('inquiries', rows, words));
 }
 
-/** A section that the reader left out or that was not ordered. Null when the report has it. */
-function absentSection(of: Section, { report, words, leftOut, requestedBy }: Records): Html | null {
-  const { title } = words.tables[of];
-  if (leftOut.has(of)) return section(title, html`<p>${words.leftOut(requestedBy)}</p>`);
-  return report[of] === null ? section(title, html`<p>${words.notOrdered}</p>`) : null;
+/** The reason why a section has no records: the reader left it out, or it was not ordered. */
+function absentSection(of: Section, { words, leftOut, requestedBy }: Records): Html {
+  const reason = leftOut.has(of) ? words.leftOut(requestedBy) : words.notOrdered;
+  return section(words.tables[of].title, html`<p>${reason}</p>`);
 }
 
 /** A section of records with the place and day of each search. Without records it says so, for the day of the report. */
