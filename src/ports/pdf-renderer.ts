@@ -3,15 +3,16 @@ import type { Environment } from '../kernel/environment.js';
 /** Whether the service has served the page as a report (`served`), or does not know its origin (`foreign`). */
 export type PageSource = 'served' | 'foreign';
 
+/** A page of one megabyte may make a PDF of a hundred. */
+export const MOST_PDF_BYTES = 20_000_000;
+
 export type RenderedPdf =
   | { readonly kind: 'pdf'; readonly content: Uint8Array }
   /** The machine has no browser, or none that starts in its sandbox. */
   | { readonly kind: 'no-browser' }
   /** The browser died while it printed, or too many pages are waiting. */
   | { readonly kind: 'unavailable' }
-  /**
-   * The page needs more memory than allowed, or its PDF is too large: a page of one megabyte may make a PDF of a hundred.
-   */
+  /** The page needs more memory than allowed, or its PDF is larger than `MOST_PDF_BYTES`. */
   | { readonly kind: 'too-large' }
   /** The page was not done in time. */
   | { readonly kind: 'timed-out' };

@@ -1,7 +1,7 @@
 // Prints pages in the Chromium of this machine. chromium-browser.ts runs the browser, and chromium-executable.ts finds it.
 import type { Browser, BrowserContext, Route } from 'playwright-core';
 import type { Environment } from '../../kernel/environment.js';
-import { PdfRenderer, type PageSource, type RenderedPdf } from '../../ports/pdf-renderer.js';
+import { MOST_PDF_BYTES, PdfRenderer, type PageSource, type RenderedPdf } from '../../ports/pdf-renderer.js';
 import { within, withTimeout } from '../../kernel/with-timeout.js';
 import { ChromiumBrowser } from './chromium-browser.js';
 import { findChromium } from './chromium-executable.js';
@@ -29,7 +29,6 @@ export interface ChromiumPdfRendererOptions {
 const LIMIT_MS = 10_000;
 const PAGES_AT_ONCE = 2;
 const WAITING_AT_MOST = 16;
-const MOST_BYTES = 20_000_000;
 /** A page that is not gone by then takes its browser with it. */
 const GONE_WITHIN_MS = 2_000;
 /** The service may stop while a page takes its whole time. */
@@ -73,7 +72,7 @@ export class ChromiumPdfRenderer extends PdfRenderer {
     limitMs = LIMIT_MS,
     pagesAtOnce = PAGES_AT_ONCE,
     waitingAtMost = WAITING_AT_MOST,
-    mostBytes = MOST_BYTES,
+    mostBytes = MOST_PDF_BYTES,
     notStarted = () => undefined,
   }: ChromiumPdfRendererOptions) {
     super();

@@ -19,6 +19,7 @@ import type { Log } from '../observability/log.js';
 import { clientAddressOf } from './client-address.js';
 import { readableBy } from './cors.js';
 import { JSON_TYPE } from './error-reply.js';
+import { atMost } from './json-limits.js';
 import type { Surfaces } from './surface.js';
 
 /** The parts of a request that an error reply needs, even when the parser refused the request. */
@@ -278,7 +279,8 @@ function faultOf({ url = '', rawHeaders, httpVersion }: IncomingMessage): Domain
 }
 
 function tooLarge(url: string): DomainError {
-  return new DomainError(url.length > LARGEST_HEAD / 2 ? 'request.url_too_long' : 'request.headers_too_large');
+  const code = url.length > LARGEST_HEAD / 2 ? 'request.url_too_long' : 'request.headers_too_large';
+  return new DomainError(code, atMost('URL with all headers', LARGEST_HEAD));
 }
 
 function refusalOf({ code = '' }: Unparsed, { url = '' }: Asked): DomainError | null {
@@ -288,7 +290,8 @@ function refusalOf({ code = '' }: Unparsed, { url = '' }: Asked): DomainError | 
     case 'HPE_HEADER_OVERFLOW':
       return tooLarge(url);
     case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
-      return new DomainError('request.too_large');
+      // Node's own limit, which is no setting.
+      return new DomainError('request.too_large', atMost("extensions of the body's chunks", 16_384));
     default:
       return code.startsWith('HPE_') ? NO_HTTP : null;
   }

@@ -6,6 +6,7 @@ import { DomainError } from '../../kernel/domain-error.js';
 import { Unavailable } from '../../kernel/unavailable.js';
 import { type Log, masked } from '../observability/log.js';
 import { KnownReply, noteRefusal } from './idempotency.js';
+import { atMost } from './json-limits.js';
 import type { Surfaces } from './surface.js';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
@@ -35,7 +36,7 @@ export class ErrorReplies implements ExceptionFilter {
 
   /** Answers in the words of the route's surface. Replies to faults of the service give no details. */
   send(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-    const refusal = error instanceof DomainError ? error : new DomainError(codeOf(error));
+    const refusal = error instanceof DomainError ? error : refusalOf(error, request);
     const { status, headers, body } = this.surfaces.reply(refusal, request);
     // A reply with 500 may also pass on a vendor's refusal, which is not a fault of the service.
     if (refusal.code === 'service.failure')
@@ -63,16 +64,16 @@ const CODES: Readonly<Record<number, ErrorCode>> = {
   403: 'request.forbidden',
   404: 'request.unknown_path',
   406: 'request.not_acceptable',
-  413: 'request.too_large',
   415: 'request.media_type',
   429: 'request.rate_limited',
   503: 'service.unavailable',
 };
 
 /** Any error that is not the framework's is a fault of the service. */
-function codeOf(error: unknown): ErrorCode {
-  if (error instanceof Unavailable) return 'service.unavailable';
+function refusalOf(error: unknown, { routeOptions }: FastifyRequest): DomainError {
+  if (error instanceof Unavailable) return new DomainError('service.unavailable');
   const { statusCode } = (error ?? {}) as { statusCode?: unknown };
   const status = error instanceof HttpException ? error.getStatus() : Number(statusCode);
-  return CODES[status] ?? (status >= 400 && status < 500 ? 'request.invalid' : 'service.failure');
+  if (status === 413) return new DomainError('request.too_large', atMost('request body', routeOptions.bodyLimit));
+  return new DomainError(CODES[status] ?? (status >= 400 && status < 500 ? 'request.invalid' : 'service.failure'));
 }

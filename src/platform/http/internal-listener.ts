@@ -41,11 +41,9 @@ export function serveInternalToLoopback<Server extends RawServerBase>(
 /** For every caller, on a separate port in the private network. */
 export function serveInternal(scope: FastifyInstance, routes: readonly InternalRoute[]): void {
   scope.removeAllContentTypeParsers();
-  scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: BODY_LIMIT_BYTES }, (_request, body, done) =>
-    done(null, body),
-  );
+  scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   for (const route of routes) {
-    scope.all(route.path, async (request, reply) => {
+    scope.all(route.path, { bodyLimit: BODY_LIMIT_BYTES }, async (request, reply) => {
       if (request.method !== 'POST') throw new DomainError('request.unknown_path');
       const body = request.body instanceof Uint8Array ? request.body : new Uint8Array();
       await route.receive({ body, headers: request.headers, requestId: request.id });

@@ -1,9 +1,15 @@
 // Limits the work of the parser, and of later code, on a JSON body (docs/contract/general.md#bodies). Called before the body is parsed.
+import type { DomainErrorDetail } from '../../kernel/domain-error.js';
 
 /** The largest request body of a route without a limit of its own, in bytes. */
 export const SMALL_BODY_BYTES = 32_000;
 /** For routes that take lists and longer texts of the caller. */
 export const LARGE_BODY_BYTES = 64_000;
+
+/** The detail of a refusal that names the limit and what it is the limit of. */
+export const atMost = (of: string, bytes: number): DomainErrorDetail => ({
+  rule: `The ${of} may have ${bytes.toLocaleString('en')} bytes at most.`,
+});
 
 const DEEPEST = 32;
 /** In a small body, and in a larger one. */

@@ -363,6 +363,7 @@ describe('the address for events', () => {
     });
     const reply = await tell(body);
     expect([reply.status, reply.body.error.code]).toEqual([413, 'PAYLOAD_TOO_LARGE']);
+    expect(reply.body.error.message).toBe('The request body may have 256,000 bytes at most.');
   });
 
   it('is in no API description', async () => {

@@ -181,6 +181,7 @@ describe('the direct surface', () => {
     const told = await send(method, path, body, headers);
     expect([told.status, told.body.errors[0]?.['errorCode']]).toEqual([status, code]);
     isEnvelope(told, path);
+    if (status === 413) expect(told.text).toContain('"The request body may have 32,000 bytes at most."');
   });
 
   it.each<[string, string, Error, number, number, string | null]>([

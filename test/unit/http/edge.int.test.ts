@@ -326,6 +326,10 @@ describe('the edge of HTTP', () => {
         expect([path, reply.status]).toEqual([path, status]);
         expect(codes).toContain(codeOf(reply));
         expectEnvelope(reply);
+        if ([413, 414, 431].includes(status))
+          expect(reply.text).toMatch(
+            /The (URL with all headers|extensions of the body's chunks) may have 16,384 bytes at most\./,
+          );
         const readable = path.startsWith('/screening') ? { vary: 'Origin', 'access-control-allow-origin': ORIGIN } : {};
         expect(reply.headers).toMatchObject(readable);
         if (!path.startsWith('/screening')) expect(reply.headers['access-control-allow-origin']).toBeUndefined();

@@ -465,6 +465,8 @@ describe('the platform surface', () => {
         status,
         { 400: 'VALIDATION_ERROR', 413: 'PAYLOAD_TOO_LARGE' }[status],
       ]);
+      const limit = { sessions: '32,000', lists: '64,000' }[route];
+      if (status === 413) expect(reply.body.error.message).toBe(`The request body may have ${limit} bytes at most.`);
     });
 
     it('has 30 seconds to arrive, the headers 10, and the number of connections is limited', () => {

@@ -9,7 +9,7 @@ import { DomainError, fieldError } from '../../../kernel/domain-error.js';
 import { Unavailable } from '../../../kernel/unavailable.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
-import { PdfRenderer, type PageSource, type RenderedPdf } from '../../../ports/pdf-renderer.js';
+import { MOST_PDF_BYTES, PdfRenderer, type PageSource, type RenderedPdf } from '../../../ports/pdf-renderer.js';
 import { limitRule, RateLimiter } from '../../../ports/rate-limiter.js';
 import { TemporaryFiles } from '../../../ports/temporary-files.js';
 import { Vault } from '../../../ports/vault.js';
@@ -49,6 +49,7 @@ export class RenderPdf extends Command<RenderedReport> {
   }
 }
 
+const PRINTABLE = `must need no more memory than printing allows, and become a PDF of at most ${MOST_PDF_BYTES.toLocaleString('en')} bytes`;
 /** Longer than any page takes to print. If the process dies, its turn ends after this time. */
 const TURN_SECONDS = 60;
 
@@ -192,7 +193,7 @@ function refuseUnlessPrinted(end: Printed | null): void {
     case 'timed-out':
       throw new DomainError('service.upstream_timeout');
     case 'too-large':
-      throw fieldError('request.too_large', 'pdf.page', 'becomes too large a PDF');
+      throw fieldError('request.too_large', 'pdf.page', PRINTABLE);
     case 'person-erased':
       throw new DomainError('report.expired');
     default:

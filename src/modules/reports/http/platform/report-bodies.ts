@@ -15,7 +15,7 @@ export class PdfBody {
   @ApiProperty({ description: 'A complete page, at most 2 MB; printed without scripts and network' })
   @Rule(
     (html: string) => Buffer.byteLength(html) <= MAX_HTML_BYTES,
-    means('request.too_large', 'must have at most 2 MB'),
+    means('request.too_large', `must have at most ${MAX_HTML_BYTES.toLocaleString('en')} bytes`),
   )
   @MinLength(1, required)
   @IsString(required)
