@@ -129,9 +129,7 @@ describe('the page of a report', () => {
     const searches = [{ section: 'publicRecords', area: 'Texas, statewide', date: '2026-02-28' }] as const;
     const report = { ...REPORT, searches, housingCourt: null };
     const shown = textOf(reportPage({ ...OPENED, report }, REQUEST, { leftOut: new Set(['background']) }));
-    expect(shown).toMatch(
-      /Public records\n+Searched March 1, 2026: no records\n+Searched Feb 28, 2026: Texas, statewide/,
-    );
+    expect(shown).toMatch(/Public records\n+Searched Feb 28, 2026: no records \(Texas, statewide\)/);
     expect(shown).toMatch(/Housing court\n+Not ordered/);
     expect(shown).toMatch(/Background\n+Left out at the request of Acme Homes/);
     expect(shown).toContain('Searched: credit accounts, public records.');

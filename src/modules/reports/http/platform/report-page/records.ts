@@ -71,7 +71,7 @@ function absentSection(of: Section, { words, leftOut, requestedBy }: Records): H
   return section(words.tables[of].title, html`<p>${reason}</p>`);
 }
 
-/** A section of records with the place and day of each search. Without records it says so, for the day of the report. */
+/** A section of records, with the place and day of each search. Without a search it names the day of the report. */
 function searchedSection(
   of: 'publicRecords' | 'housingCourt' | 'background',
   rows: readonly (readonly Content[])[],
@@ -79,11 +79,16 @@ function searchedSection(
 ): Html {
   const { language } = words;
   const searches = (report.searches ?? []).filter((search) => search.section === of);
-  const made = searches.map(
-    ({ area, date }) => html`<p class="note">${words.searched(area, dayOf(date, language))}</p>`,
-  );
-  const none = html`<p class="clear">${words.searchedNone(longDayOf(generatedAt, language))}</p>`;
-  return section(words.tables[of].title, html`${rows.length === 0 ? none : table(of, rows, words)}${made}`);
+  const { title } = words.tables[of];
+  if (rows.length > 0) {
+    const made = searches.map(
+      ({ area, date }) => html`<p class="note">${words.searched(area, dayOf(date, language))}</p>`,
+    );
+    return section(title, html`${table(of, rows, words)}${made}`);
+  }
+  const clear = (day: string, area: Content): Html => html`<p class="clear">${words.searchedNone(day)}${area}</p>`;
+  const found = searches.map(({ area, date }) => clear(dayOf(date, language), html` (${written(area, words)})`));
+  return section(title, html`${found.length === 0 ? clear(longDayOf(generatedAt, language), null) : found}`);
 }
 
 function table(of: keyof Wording['tables'], rows: readonly (readonly Content[])[], { tables }: Wording): Html {

@@ -29,6 +29,7 @@ export function applicantSection(
       [who.purpose, who.screening],
     ])}
 ${request.verified && html`<p class="verified">${who.verified(request.verified.how, longDayOf(request.verified.at, words.language))}</p>`}`,
+    'applicant',
   );
 }
 
@@ -44,7 +45,7 @@ export function scoreSection(score: CreditScore | null, words: Wording): Html {
     words.score,
     html`<div class="score">
 <div class="picture">${gauge(score, words)}</div>
-<div><p class="scale">${words.scale(value, min, max)}${band === null ? null : html`: <strong>${words.bands[band]}</strong>`}</p>
+<div>${band === null ? null : html`<p><strong>${words.bands[band]}</strong></p>`}<p class="scale">${words.scale(value, min, max)}</p>
 ${facts([
   [words.model, model],
   [words.date, dayOf(date, words.language)],
