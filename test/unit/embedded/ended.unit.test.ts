@@ -33,6 +33,9 @@ describe('a day and time', () => {
   it("has the style of the reader's region", () =>
     expect(dayAndTime('en', ['es-MX', 'en-GB'], time, 'Europe/London')).toContain('5 March'));
 
+  it('has the style of the United States when the language has no region', () =>
+    expect(dayAndTime('es', ['es'], time, 'America/Chicago').replace(/\s/g, ' ')).toContain('11:06 p.m. CST'));
+
   it("is in the language of the screen, whatever the browser's language is", () =>
     expect(dayAndTime('es', [null, 'en-US'], time, 'America/Chicago')).toContain('miércoles, 4 de marzo'));
 

@@ -25,18 +25,18 @@ export function Layout({ title, progress, testMode, brand, children }: LayoutPro
     <main aria-label={title}>
       <Announcer />
       <OfflineBanner />
-      {brand && (
-        <div class="brand">
-          {brand.logo && <img src={brand.logo} alt="" />}
-          <p>{brand.displayName}</p>
-        </div>
-      )}
-      {(progress || testMode) && (
-        <div class="above">
-          {progress && <ProgressBar {...progress} />}
+      {(brand || testMode) && (
+        <div class="head">
+          {brand && (
+            <div class="brand">
+              {brand.logo && <img src={brand.logo} alt="" />}
+              <p>{brand.displayName}</p>
+            </div>
+          )}
           {testMode && <p class="badge">{texts.test}</p>}
         </div>
       )}
+      {progress && <ProgressBar {...progress} />}
       {children}
       {brand && (
         <div class="foot">

@@ -15,7 +15,7 @@ export function endOf({ status, blockedUntil, reasonCode }: Session, now: number
 
 /**
  * In the reader's named time zone and regional format. `locales` are BCP 47 tags, the preferred one first.
- * The first one of the language counts.
+ * The first one of the language counts. Without a region it is that of the country where people are screened.
  */
 export function dayAndTime(
   language: Language,
@@ -23,7 +23,8 @@ export function dayAndTime(
   time: Date,
   timeZone?: string,
 ): string {
-  const locale = locales.find((tag) => tag && TAG.exec(tag)?.[1]?.toLowerCase() === language) ?? language;
+  const tag = locales.find((tag) => tag && TAG.exec(tag)?.[1]?.toLowerCase() === language);
+  const locale = tag?.includes('-') ? tag : `${language}-US`;
   return new Intl.DateTimeFormat(locale, {
     weekday: 'long',
     day: 'numeric',
