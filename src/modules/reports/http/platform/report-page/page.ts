@@ -38,8 +38,8 @@ export function reportPage(
 ${STYLE}
 </head>
 <body class="${isTest ? 'test' : 'live'}">
-${isTest ? html`<p class="ribbon">${words.testData}</p>` : null}
 <header>
+${isTest ? html`<p class="ribbon">${words.testData}</p>` : null}
 <div><p class="brand">${request.requestedBy}</p><h1>${words.title}</h1></div>
 <dl><div><dt>${words.report}</dt><dd>${shortNumber(id)}</dd></div><div><dt>${words.generated}</dt><dd>${moment(generatedAt)}</dd></div><div><dt>${words.validUntil}</dt><dd>${moment(expiresAt)}</dd></div></dl>
 </header>
