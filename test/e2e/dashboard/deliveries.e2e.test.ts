@@ -1,6 +1,6 @@
-// Webhook deliveries from the event to the receiver and the delivery log (docs/contract/webhooks.md#events, #attempts, #endpoint-health).
-// The service is the built one, and receivers speak real TLS. The library that integrators use verifies every delivery that arrives in this
-// file.
+// Webhook deliveries from the event to the receiver and the delivery log (docs/contract/webhooks.md#events, #attempts,
+// #endpoint-health). The tests run the built service, and the receivers use real TLS. Each receiver verifies every
+// delivery with the library that integrators use.
 import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CertificateAuthority } from '../../support/certificates.js';
@@ -76,7 +76,7 @@ const arrived = (path: string, count = 1, withinMs?: number): Promise<void> =>
 const signatures = ({ headers }: ReceivedRequest): string[] => (headers['webhook-signature'] ?? '').split(' ');
 const first = <Thing>(things: readonly Thing[]): Thing => things[0] as Thing;
 
-/** Submits a person who must pass a step-up. This makes one event and works with any account. */
+/** Submits a person who must pass a step-up. The submission makes one event, for an account of any kind. */
 async function stepUp(name: Name): Promise<string> {
   const { status, text, body } = await callers[name].submit({ lastName: 'Otptest' });
   if (status !== 200) throw new Error(`The submission was refused: ${status} ${text}`);
@@ -229,7 +229,7 @@ describe('every event', () => {
     }
   });
 
-  it('goes to an endpoint only when the endpoint wants its type', async () => {
+  it('is sent to an endpoint only when the endpoint has chosen the type of the event', async () => {
     await owners.nopay.register(receiver.url('/chosen'), {
       enabled_events: ['screening.completed', 'screening.blocked'],
     });
@@ -248,7 +248,7 @@ describe('every event', () => {
     ]);
   });
 
-  it("of a child account goes to the child's endpoint and to no other", async () => {
+  it("is sent only to the child's endpoint when it belongs to a child account", async () => {
     await Promise.all([
       owners.demo.register(receiver.url('/parent')),
       owners.child.register(receiver.url('/child')),
@@ -268,7 +268,7 @@ describe('every event', () => {
     expect(at('/grandchild')).toEqual([]);
   });
 
-  it('is never sent when it happened before the endpoint existed', async () => {
+  it('is not sent to an endpoint that was registered after the event happened', async () => {
     await owners.unrelated.remove();
     const before = await stepUp('unrelated');
     await owners.unrelated.register(receiver.url('/newcomer'));
@@ -340,7 +340,7 @@ describe('a delivery that fails', () => {
     expect(waited).toBeGreaterThanOrEqual(SOON * 900);
   });
 
-  it('waits up to a tenth longer or shorter than its delay, at random for each delivery', async () => {
+  it('is repeated after its delay, which is made at random up to a tenth longer or shorter', async () => {
     await owners.child.register(receiver.url('/status/500/jitter'));
     const many = 16;
     await Promise.all(Array.from({ length: many }, () => stepUp('child')));
@@ -359,7 +359,7 @@ describe('a delivery that fails', () => {
     const delays = (await Promise.all(log.map(({ delivery_id }) => owners.child.delivery(delivery_id)))).map(delayOf);
     for (const delay of delays) {
       expect(delay).toBeGreaterThanOrEqual(LATE * 900);
-      // The slack covers the time from start to sending, and from the answer to the record.
+      // The tolerance covers the time to send the request, and the time to record the answer.
       expect(delay).toBeLessThan(LATE * 1_100 + SLACK_MS);
     }
     expect(Math.max(...delays) - Math.min(...delays)).toBeGreaterThan(LATE * 40);
@@ -380,7 +380,7 @@ describe('a delivery that fails', () => {
 });
 
 describe('rotating the secret', () => {
-  it('makes both secrets sign during the overlap, the new one first, and afterwards only the new one', async () => {
+  it('makes both secrets sign during the overlap, with the new secret first, and only the new secret afterwards', async () => {
     const owner = owners.broke;
     await owner.register(receiver.url('/rotated'));
     const { secret, previous_expires_at } = await owner.rotate(2);
@@ -414,7 +414,7 @@ describe('rotating the secret', () => {
     );
   });
 
-  it('applies to pending retries together with a new address: they use the new address and only the new secret', async () => {
+  it('applies to pending retries together with a new address: they are sent to the new address and signed only with the new secret', async () => {
     const owner = owners.grandchild;
     await owner.register(receiver.url('/status/503/old-home'));
     await stepUp('grandchild');
@@ -434,7 +434,7 @@ describe('rotating the secret', () => {
 });
 
 describe('redelivery', () => {
-  it('202: sends the same event again at once; a failure uses no retry, a success ends the retries; 429 within the interval', async () => {
+  it('202: sends the same event again at once; a failure uses up no retry, a success cancels the retries; 429 within the interval', async () => {
     const owner = owners.unrelated;
     await owner.register(receiver.url('/status/503/by-hand'));
     await stepUp('unrelated');
@@ -567,7 +567,7 @@ describe('every behaviour of a receiver', () => {
     ['a closed port', `https://127.0.0.1:${nobody}/`, null, 'CONNECTION_FAILED'],
   ];
 
-  it('is reported by a test ping and by the log of the delivery', async () => {
+  it('is shown by the answer to a test ping and by the log of the delivery', async () => {
     const owner = owners.demo;
     await owner.register(receiver.url('/pinged'));
     const expected = behaviours();
@@ -636,7 +636,7 @@ describe('every behaviour of a receiver', () => {
 });
 
 describe('the operator', () => {
-  it('sees the waiting deliveries and replays a period: the same events under the same ids', async () => {
+  it('lists the waiting deliveries, and replays a period: the same events are sent under the same ids', async () => {
     const owner = owners.nopay;
     await owner.register(receiver.url('/replayed'));
     const from = new Date().toISOString();
@@ -662,7 +662,7 @@ describe('the operator', () => {
       (await owner.deliveries()).every(({ attempt_count, status }) => attempt_count === 2 && status === 'succeeded'),
     );
 
-    // The jitter test left many deliveries that are due in half a minute.
+    // The test of the random delays left many deliveries that are due in half a minute.
     const backlog = await service.ops('webhooks', 'backlog');
     expect([backlog.exitCode, Object.keys(JSON.parse(backlog.stdout)).sort()]).toEqual([
       0,
@@ -672,7 +672,7 @@ describe('the operator', () => {
 });
 
 describe('every request that came in', () => {
-  it('was signed with a secret of its account and has only the documented headers', () => {
+  it('was signed with a secret of its account and had only the documented headers', () => {
     const byAccount = new Map(Object.values(owners).map((owner) => [owner.account.accountId, owner]));
     expect(receiver.requests.length).toBeGreaterThan(60);
     for (const request of receiver.requests) {

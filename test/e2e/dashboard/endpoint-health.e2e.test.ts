@@ -12,7 +12,7 @@ import { HttpsReceiver, type ReceivedRequest } from '../../support/https-receive
 import { type Credentials, type PlatformCaller, type Reply, Service } from '../../support/service.js';
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
-/** The delay of the last retry. No delivery in this file gets that far. */
+/** The delay of the last retry. Each delivery in this file ends before its last retry. */
 const LATE = 300;
 
 let trust: { readonly folder: string; readonly file: string };
@@ -79,7 +79,7 @@ const first = <Thing>(things: readonly Thing[]): Thing => things[0] as Thing;
 const arrived = (path: string, count = 1): Promise<void> =>
   until(`${count} came to ${path}`, () => at(path).length >= count);
 
-/** Submits a person who must pass a step-up. This makes one event and works with any account. */
+/** Submits a person who must pass a step-up. The submission makes one event, for an account of any kind. */
 async function stepUp(caller: PlatformCaller): Promise<string> {
   const { status, text, body } = await caller.submit({ lastName: 'Otptest' });
   if (status !== 200) throw new Error(`The submission was refused: ${status} ${text}`);
@@ -94,7 +94,7 @@ describe('the health of an endpoint', () => {
   const contact = 'hooks@customer.example.test';
   let left: ShownDelivery;
 
-  it('survives a restart together with the pending deliveries', async () => {
+  it("survives a restart together with the endpoint's pending deliveries", async () => {
     await owner.register(receiver.url('/status/500/sick'), { notify_email: contact });
     await stepUp(broke);
     left = await owner.only(
@@ -107,7 +107,7 @@ describe('the health of an endpoint', () => {
     expect(await owner.delivery(left.delivery_id)).toEqual(left);
   });
 
-  it('is failing after three exhausted deliveries in a row, and one mail reports it', async () => {
+  it('becomes failing after three exhausted deliveries in a row, and one mail reports the change', async () => {
     for (const count of [1, 2]) {
       await stepUp(broke);
       await until(`${count} counts`, async () => (await health(owner))[1] === count);
@@ -152,7 +152,7 @@ describe('the health of an endpoint', () => {
     expect([all.exitCode, all.stdout]).toEqual([0, expect.stringContaining(failing.stdout.trimEnd())]);
   });
 
-  it('is active again after a success, and one mail reports it', async () => {
+  it('becomes active again after a success, and one mail reports the change', async () => {
     await owner.change({ url: receiver.url('/well') });
     expect((await health(owner))[0]).toBe('failing');
     await Promise.all([stepUp(broke), stepUp(broke)]);
@@ -168,7 +168,7 @@ describe('the health of an endpoint', () => {
     expect(mails.subjects.slice(1)).toEqual([expect.stringMatching(/ works again$/)]);
   });
 
-  it('is disabled when no delivery succeeds for too long: pending deliveries are canceled, nothing is sent, and one mail reports each change', async () => {
+  it('becomes disabled when no delivery succeeds for too long: pending deliveries are canceled, nothing is sent, and one mail reports each change', async () => {
     await owner.change({ url: receiver.url('/status/500/sick-again') });
     await Promise.all([stepUp(broke), stepUp(broke), stepUp(broke)]);
     await until('it is failing', async () => (await health(owner))[0] === 'failing');
@@ -192,7 +192,7 @@ describe('the health of an endpoint', () => {
     expect(receiver.counts.requests).toBe(before);
   });
 
-  it('is good again after a PUT: the counters start again and new events are sent', async () => {
+  it('is restored by a PUT: the counters start again, and new events are sent', async () => {
     const known = (await owner.deliveries()).length;
     const { status, body } = await owner.change({ url: receiver.url('/back') });
     expect([status, body.status, body.consecutive_failures, body.disabled_reason]).toEqual([200, 'active', 0, null]);
@@ -204,7 +204,7 @@ describe('the health of an endpoint', () => {
     expect(mails.subjects.slice(4)).toEqual([expect.stringMatching(/ is active again$/)]);
   });
 
-  it('has one log line for each of its changes, without its address', () => {
+  it("has one log line for each of its changes, and the line does not hold the endpoint's address", () => {
     const lines = service.program.output.split('\n').filter((line) => line.includes('"webhook endpoint changed"'));
     const told = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
     expect(told.map(({ change, outcome }) => [change, outcome])).toEqual([
@@ -226,8 +226,8 @@ describe('the health of an endpoint', () => {
   });
 });
 
-describe('an address that is no longer public', () => {
-  it('is refused with BLOCKED_ADDRESS before anything is sent, and cannot be chosen again', async () => {
+describe('a webhook address that is no longer public', () => {
+  it('is refused with BLOCKED_ADDRESS before any request is sent, and no endpoint can be registered with it', async () => {
     const other = new EndpointOwner(service, accounts.unrelated);
     await other.register(receiver.url('/inside'));
     await service.program.end('SIGTERM');

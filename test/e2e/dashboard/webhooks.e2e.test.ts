@@ -21,7 +21,8 @@ beforeAll(async () => {
   [folder, receiver] = await Promise.all([mkdtemp(join(tmpdir(), 'receiver-')), HttpsReceiver.start()]);
   const authority = join(folder, 'authority.pem');
   await writeFile(authority, receiver.ca);
-  // Both attempts follow at once. One exhausted delivery makes an endpoint failing, and it is disabled soon afterwards.
+  // The service makes both attempts without a delay. One exhausted delivery makes an endpoint failing, and soon
+  // afterwards the service disables it.
   const limits = {
     WEBHOOK_RETRY_LADDER: '0',
     WEBHOOK_FAILING_AFTER: '1',
@@ -192,12 +193,12 @@ describe('POST /tsp/webhooks', () => {
     ).toMatchObject({ enabled_events: ['report.shared', 'payment.succeeded'], notify_email: 'ops@example.test' });
   });
 
-  it.each([[null], ['']])('accepts null when nothing is chosen, and %j for no contact', async (nobody) => {
+  it.each([[null], ['']])('accepts null as the list of events, and %j as no contact', async (nobody) => {
     const body = await created({ enabled_events: null, notify_email: nobody });
     expect([body.enabled_events, body.notify_email]).toEqual([null, undefined]);
   });
 
-  it('answers 409 WEBHOOK_ENDPOINT_EXISTS while the account has one, whatever other accounts have', async () => {
+  it('answers 409 WEBHOOK_ENDPOINT_EXISTS while the account has an endpoint; endpoints of other accounts do not count', async () => {
     await created();
     expect(refused(await call('POST', '', { url: receiver.url() }))).toEqual([409, 'WEBHOOK_ENDPOINT_EXISTS']);
     await created({}, 'unrelated');
@@ -288,7 +289,7 @@ describe('POST /tsp/webhooks', () => {
     ]);
   });
 
-  it('replays the reply, secret included, for the same idempotency key', async () => {
+  it('repeats the first reply with the secret when the idempotency key is the same', async () => {
     const key = { 'idempotency-key': `create-${Date.now()}` };
     const body = { url: receiver.url('/status/200') };
     const [first, second] = [
@@ -314,7 +315,7 @@ describe('POST /tsp/webhooks', () => {
 });
 
 describe('GET /tsp/webhooks', () => {
-  it('answers 200 with a list that holds the endpoint without its secret, or nothing', async () => {
+  it("answers 200 with a list that holds the account's endpoint without its secret, or with an empty list", async () => {
     expect((await call('GET', '')).body).toEqual([]);
     const { secret: _, ...shown } = await created({ notify_email: 'ops@example.test' });
     const reply = await call('GET', '');
@@ -358,7 +359,7 @@ describe('PUT /tsp/webhooks/{id}', () => {
       expect((await call('PUT', `/${id}`, body)).body).toEqual({ id, ...before });
   });
 
-  it('answers 400 for a body that POST would refuse, and for an endpoint without an address', async () => {
+  it('answers 400 for a body that POST refuses, and for a null address', async () => {
     const { id } = await created();
     expect(faulty(await call('PUT', `/${id}`, { url: 'https://10.0.0.1/' }))).toEqual([
       400,
@@ -496,7 +497,7 @@ describe('POST /tsp/webhooks/{id}/test', () => {
     ['/hang', { error_code: 'TIMEOUT' }],
     ['/reset', { error_code: 'CONNECTION_FAILED' }],
   ])(
-    'answers 200 with the error code when the receiver does %s; does not retry, and leaves the health unchanged',
+    "answers 200 with the error code when the receiver does %s; the ping is not repeated, and the endpoint's health is unchanged",
     async (path, told) => {
       const { id } = await created({ url: receiver.url(path) });
       const { body } = await call('POST', `/${id}/test`);
@@ -641,7 +642,7 @@ describe('POST /tsp/webhooks/{id}/deliveries/{deliveryId}/redeliver', () => {
 });
 
 describe('an endpoint that fails', () => {
-  it('is failing, then disabled: redelivery and test answer 409 WEBHOOK_ENDPOINT_DISABLED, PUT enables it again, POST replaces it', async () => {
+  it('becomes failing, then disabled: redelivery and test answer 409 WEBHOOK_ENDPOINT_DISABLED, PUT enables the endpoint, and POST replaces it', async () => {
     const { id } = await created({ url: receiver.url('/status/503') });
     await happens();
     const [item] = await delivered(id, 'exhausted');

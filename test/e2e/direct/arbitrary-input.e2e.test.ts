@@ -1,4 +1,5 @@
-// Whatever a caller sends to a route of the direct API, it gets a documented status in the envelope. It never gets a 500 or a stack trace.
+// Every request to a route of the direct API gets a documented status in the envelope, whatever it holds. No request
+// gets a 500 or a stack trace.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { aRegistration, DirectCaller } from '../../support/direct.js';
@@ -35,7 +36,8 @@ afterAll(() => service.stop());
 
 function expectDocumented({ name, path, statuses }: Route, { status, text, body, headers }: Reply): void {
   expect({ name, status, documented: statuses.has(status) }).toEqual({ name, status, documented: true });
-  // The test stored a token for an organization that the vendor does not know. The vendor's error for it passes through.
+  // The test stored a token for an organization that the vendor does not know. The service passes on the vendor's
+  // error.
   if (body?.errors?.[0]?.errorCode !== 1010) expect([name, status < 500]).toEqual([name, true]);
   expect(text).not.toMatch(/(?:\n|\\n)\s*at .+:\d+:\d+|node_modules|Error:/);
   if (status === 200 && headers.get('content-type')?.startsWith('text/html')) return;
@@ -52,7 +54,7 @@ function expectDocumented({ name, path, statuses }: Route, { status, text, body,
             errorMessage: expect.stringMatching(/./),
           },
     );
-  // Only wrong answers are refused without an error.
+  // A refusal has no error in the reply only when the person's answers were wrong.
   if (status === 200) expect(body.errors).toEqual([]);
   else if (status !== 422) expect(body.errors).toHaveLength(1);
 }
@@ -122,7 +124,7 @@ const queries = fc.oneof(
 
 describe('arbitrary input to the direct API', () => {
   it.each(['/idv/renters', '/idv/agents', '/idv/organizations', '/pay'])(
-    'is answered with documented statuses in the envelope, on every route below %s',
+    'gets documented statuses in the envelope, on every route below %s',
     (below) => {
       const these = routes.filter(({ path }) => path.startsWith(below));
       return fc.assert(

@@ -40,7 +40,7 @@ const checkout = (renterId: unknown, more: object = {}, headers = {}, caller = d
 const report = (renterId: string): Promise<Reply> => demo.get(`/renters/${renterId}/report?format=json`);
 const refusal = ({ status, body }: Reply): unknown[] => [status, body.errors[0].errorCode, body.errors[0].errorOnField];
 
-/** Sends a form of the page by hand. */
+/** Sends a form of the page as a browser would. */
 async function press(url: string, form: Readonly<Record<string, string>>, action = 'pay') {
   const response = await fetch(`${url}/${action}`, {
     method: 'POST',
@@ -50,7 +50,7 @@ async function press(url: string, form: Readonly<Record<string, string>>, action
   return { status: response.status, to: response.headers.get('location'), text: await response.text() };
 }
 
-/** The reference of a page, and the cents that the processor received under this reference. */
+/** The payment reference in a checkout page, and the cents that the processor received under this reference. */
 async function paidAt(url: string): Promise<{ readonly reference: string; readonly received: number }> {
   const id = url.split('/').at(-1);
   const reply = await fetch(`${service.sandboxUrl}/v1/checkout/sessions/${id}`, {
@@ -75,7 +75,7 @@ const released = (renterId: string): Promise<void> =>
   until('the report is released', async () => (await report(renterId)).status === 200);
 
 describe('a renter who pays', () => {
-  it('200: is sent to a page, pays with a card, and the report is released; 402 before the payment', async () => {
+  it('200: opens a checkout page, pays with a card, and gets the report, which answered 402 before the payment', async () => {
     const renter = await aRenter();
     const opened = await checkout(renter, {
       propertyAddress: '1 Main St',
@@ -127,7 +127,7 @@ describe('a renter who pays', () => {
     await released(renter);
   });
 
-  it('is not charged twice when an older page is still open in another tab', async () => {
+  it('is charged once when an older checkout page is still open in another tab', async () => {
     const renter = await aRenter();
     const first = (await checkout(renter)).body.payload;
     const second = (await checkout(renter)).body.payload;
@@ -139,21 +139,21 @@ describe('a renter who pays', () => {
     expect(both.map(({ received }) => received)).toEqual([0, 3_500]);
   });
 
-  it('does not pay again after a new registration within 30 days', async () => {
+  it('does not pay again when they register again within 30 days', async () => {
     const renter = await aRenter();
     const { url } = (await checkout(renter)).body.payload;
     await press(url, CARD);
     await released(renter);
     const again = await demo.register('renters', renter);
     expect(again.status).toBe(200);
-    // The payment was applied before the registration was answered.
+    // The service applied the payment before it answered the registration.
     expect((await report(renter)).status).toBe(200);
     expect(refusal(await checkout(renter))).toEqual([409, 409, null]);
   });
 });
 
 describe('an event of the processor about a checkout', () => {
-  it('is not needed: the next request for a page finds the payment and answers 409, and the report is released', async () => {
+  it('is not needed: the next request for a checkout page finds the payment and answers 409, and the report is released', async () => {
     const renter = await aRenter();
     const { url } = (await checkout(renter)).body.payload;
     await inSilence(3, () => press(url, CARD));
@@ -162,7 +162,7 @@ describe('an event of the processor about a checkout', () => {
     expect((await report(renter)).status).toBe(200);
   });
 
-  it('records the payment once, also when events come several times and in reverse order', async () => {
+  it('records the payment once, even when the processor sends events several times and in reverse order', async () => {
     const renter = await aRenter();
     const { url } = (await checkout(renter)).body.payload;
     await processor.control('delivery', { copies: 3, hold: 3 });
@@ -182,7 +182,7 @@ describe('an event of the processor about a checkout', () => {
     ]);
   });
 
-  it('is only a pointer: a signed event about an unpaid page changes nothing', async () => {
+  it('names a payment but proves nothing: a signed event about an unpaid page changes nothing', async () => {
     const renter = await aRenter();
     const { url, sessionId } = (await checkout(renter)).body.payload;
     const { reference } = await paidAt(url);
@@ -211,8 +211,8 @@ describe('an event of the processor about a checkout', () => {
   });
 });
 
-describe('a request for a page', () => {
-  it.each(['renterId', 'successUrl', 'cancelUrl'])('400: %s is missing', async (field) => {
+describe('a request for a checkout page', () => {
+  it.each(['renterId', 'successUrl', 'cancelUrl'])('400: the field %s is missing', async (field) => {
     expect(refusal(await checkout('r', { [field]: undefined }))).toEqual([400, 400, field]);
   });
 
@@ -234,7 +234,7 @@ describe('a request for a page', () => {
     ['customerRoleTsp', 'too long', 'x'.repeat(256)],
     ['reportFlags', 'not an object', true],
     ['reportFlags', 'not true or false', { excludeBackground: 'yes' }],
-  ])('400: %s is %s', async (field, _what, value) => {
+  ])('400: the field %s is %s', async (field, _what, value) => {
     const reply = await checkout('r', { [field]: value });
     expect(refusal(reply)).toEqual([400, 400, field]);
     expect(Object.keys(reply.body)).toEqual(['errors', 'payload']);
@@ -258,12 +258,12 @@ describe('a request for a page', () => {
     expect(replies[0]?.text).toBe(replies[1]?.text);
   });
 
-  it("400: the account's renters do not pay", async () => {
+  it('400: the renters of the account do not pay', async () => {
     const nopay = await DirectCaller.of(service, 'nopay');
     expect(refusal(await checkout(await aRenter(nopay), {}, {}, nopay))).toEqual([400, 400, null]);
   });
 
-  it('423 with 423: wrong answers have locked the renter out', async () => {
+  it('423 with 423: the renter is locked out after wrong answers', async () => {
     await demo.register('renters', 'locked-out', { lastName: 'Lockedtest' });
     const wrong = await demo.post('/renters/locked-out/otp', { code: '000000' });
     const reply = await checkout('locked-out');
@@ -274,7 +274,7 @@ describe('a request for a page', () => {
     expect(reply.body.errors[0].errorMessage).toBe(wrong.body.errors[0].errorMessage);
   });
 
-  it('the same Idempotency-Key gets the same page, and 409 with another body', async () => {
+  it('the same Idempotency-Key gets the same page, or 409 when the body differs', async () => {
     const renter = await aRenter();
     const key = { 'idempotency-key': `checkout-${renter}` };
     const first = await checkout(renter, {}, key);
@@ -284,7 +284,7 @@ describe('a request for a page', () => {
     expect((await press(first.body.payload.url, CARD)).status).toBe(303);
   });
 
-  it('several requests at the same moment: at most one page takes money', async () => {
+  it('several requests at the same moment: the renter can pay on at most one of the pages', async () => {
     const renter = await aRenter();
     const replies = await Promise.all(
       ['a', 'b', 'c'].map((path) => checkout(renter, { cancelUrl: `${CANCEL}/${path}` })),
@@ -309,7 +309,7 @@ describe('a request for a page', () => {
     expect((await checkout(await aRenter())).status).toBe(200);
   });
 
-  it('400: the person was erased, and the vault keeps no data of them', async () => {
+  it('400: the person was erased, and the vault has no data of the person', async () => {
     const renter = await aRenter();
     const { url } = (await checkout(renter)).body.payload;
     const [opened] = await shownEvents(service, streamOf((await paidAt(url)).reference));

@@ -1,5 +1,6 @@
-// Every number that a vendor's answer leads to, over HTTP (docs/contract/direct.md#older-codes). The middle name of a person chooses the
-// number that the sandbox answers. Numbers of the credit file come when the report is pulled, and all others at the registration.
+// Every error number of a vendor, and the answer of the service over HTTP (docs/contract/direct.md#older-codes). The
+// middle name of a person chooses the number that the sandbox answers. Numbers of the credit file occur when the report
+// is pulled, and all other numbers at the registration.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   CREDIT_FILE_CODES,
@@ -19,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** Numbers from here on belong to the credit file, and lower ones to the identity vendor. */
+/** Error numbers from here on belong to the credit file. Lower numbers belong to the identity vendor. */
 const FIRST_FILE_CODE = 9_000;
 const fileCodes = CREDIT_FILE_CODES.flatMap(({ status, codes }) => codes.map((code) => ({ code, status })));
 const atTheReport = [...OLDER_CODES, ...fileCodes].filter(({ code }) => code >= FIRST_FILE_CODE);
@@ -36,14 +37,14 @@ function expectRefusal(
     status,
     [{ errorCode: code, errorOnField: null, errorMessage: expect.any(String) }],
   ]);
-  // The payload holds the vendor's own answer when it is passed on.
+  // The payload of the reply holds the vendor's own answer when the service passes the answer on.
   expect(reply.body.payload).toEqual(
     status === 422 ? { error: { code: expect.any(Number), message: expect.any(String) } } : null,
   );
   expect(reply.headers.has('retry-after')).toBe(status === 503 || status === 504);
 }
 
-describe("a vendor's number", () => {
+describe('an error number of a vendor', () => {
   it.each(atRegistration)('$number at registration becomes $code with $status', async ({ number, ...expected }) => {
     const reply = await server.register('renters', `registration-${number}`, { middleName: `Upstream${number}` });
     expectRefusal(reply, expected);
@@ -102,7 +103,7 @@ describe("a vendor's number", () => {
     expect(reply.body.errors[0].errorMessage).toBe(message);
   });
 
-  it('that is in no table becomes the answer for its status', async () => {
+  it('that is not in a table becomes the answer for its HTTP status', async () => {
     const reply = await server.register('renters', 'unlisted', { middleName: 'Upstream4242' });
     expectRefusal(reply, { status: 400, code: 121 });
   });

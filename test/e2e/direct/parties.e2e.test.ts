@@ -23,7 +23,7 @@ const WRONG = { code: '000000' };
 const DEVICE = { jscPayload: 'fingerprint', ipAddress: '203.0.113.7' };
 const KINDS: readonly PartyKind[] = ['renters', 'agents', 'organizations'];
 
-/** The status, the number and the field of the first error. */
+/** The HTTP status, and the number and field of the first error. */
 const told = ({ status, body }: Reply): unknown[] => {
   const [error] = body.errors;
   return error ? [status, error.errorCode, error.errorOnField] : [status];
@@ -31,7 +31,7 @@ const told = ({ status, body }: Reply): unknown[] => {
 const lockEndIn = ({ body }: Reply): number =>
   Date.parse(/\d{4}-\d\d-\d\dT[\d:.]+Z/.exec(body.errors[0].errorMessage)?.[0] ?? '');
 
-/** Registers a party and confirms it, by a code when the persona has one. */
+/** Registers a party and confirms it. The code is entered when the persona has one. */
 async function aConfirmed(kind: PartyKind, lastName = 'Otptest', by = caller): Promise<string> {
   const id = randomUUID();
   const reply = await by.register(kind, id, { lastName });
@@ -64,11 +64,11 @@ describe('POST /api/idv/{renters|agents|organizations}/{id}', () => {
     expect(reply.headers.get('content-type')).toMatch(/^application\/json/);
   });
 
-  it('200: an id is opaque, is decoded once, and has 1 to 128 characters', async () => {
+  it('200: an id may be any text of 1 to 128 characters, and is decoded once', async () => {
     const run = randomUUID();
     for (const id of ['a/b', '...', '%2F', 'ü 🏠', run.padEnd(128, 'x'), '🏠'.repeat(128)])
       expect([id, ...told(await caller.register('agents', id))]).toEqual([id, 200]);
-    // These ids are decoded only once, so they name another party.
+    // The service decodes an id only once, so these ids name another party.
     expect(told(await caller.get('/agents/a%252Fb/auth/status'))).toEqual([404, 293, null]);
     expect(told(await caller.get('/agents/a%2Fb/auth/status'))).toEqual([200]);
     expect(told(await caller.register('agents', 'x'.repeat(129)))).toEqual([404, 293, null]);
@@ -91,7 +91,7 @@ describe('POST /api/idv/{renters|agents|organizations}/{id}', () => {
     expect(told(await caller.register('agents', other))).toEqual([200]);
   });
 
-  it('409/121: a different registration while one is with the vendor; two equal ones get one answer from one vendor call', async () => {
+  it('409/121: another registration is sent while one is at the vendor; two equal registrations get one answer from one vendor call', async () => {
     const id = randomUUID();
     const before = await executed('registration');
     const body = aRegistration({ lastName: 'Slowtest' });
@@ -106,7 +106,7 @@ describe('POST /api/idv/{renters|agents|organizations}/{id}', () => {
     expect((await executed('registration')) - before).toBe(1);
   });
 
-  it('504, then 200 from the same attempt: a repeated request is not billed twice', async () => {
+  it('504, then 200 from the same attempt: the repeated request causes no second bill', async () => {
     const id = randomUUID();
     const body = aRegistration();
     const before = await executed('registration');
@@ -129,7 +129,7 @@ describe('POST /api/idv/{renters|agents|organizations}/{id}', () => {
 });
 
 describe('answers to a registration', () => {
-  it('422 without errors for two wrong answers to questions, then 423/300 with the time for every later call', async () => {
+  it('422 without errors for two wrong answers to questions, then 423/300 with the end of the lock for every later call', async () => {
     const id = randomUUID();
     await caller.register('organizations', id, { lastName: 'Kbatest' });
     const path = `/organizations/${id}`;
@@ -158,7 +158,7 @@ describe('answers to a registration', () => {
     }
   });
 
-  it('400/138: an answer that is malformed, not offered, or not expected', async () => {
+  it('400/138: the answer is malformed, or the service did not offer or expect it', async () => {
     const [otp, kba] = [randomUUID(), randomUUID()];
     await caller.register('agents', otp, { lastName: 'Otptest' });
     await caller.register('agents', kba, { lastName: 'Kbatest' });
@@ -178,7 +178,7 @@ describe('answers to a registration', () => {
     expect(told(await caller.post(`/agents/${kba}/otp`, RIGHT))).toEqual([400, 138, 'code']);
     expect(told(await caller.get(`/agents/${kba}/otp/resend`))).toEqual([400, 138, 'code']);
     expect(told(await caller.post(`/agents/${otp}/kba`, RIGHT_POSITIONS))).toEqual([400, 138, 'kbaAnswers']);
-    // None of them has used an attempt.
+    // None of these requests has used up an attempt.
     expect(told(await caller.post(`/agents/${otp}/otp`, WRONG))).toEqual([422]);
     expect(told(await caller.post(`/agents/${otp}/otp`, RIGHT))).toEqual([200]);
     expect(told(await caller.post(`/agents/${otp}/otp`, RIGHT))).toEqual([400, 138, 'authSession']);
@@ -198,7 +198,7 @@ describe('answers to a registration', () => {
 });
 
 describe('re-authentication', () => {
-  it('200: an agent enters a code and is authenticated again after the caller has expired the confirmation', async () => {
+  it('200: an agent enters a code after the caller has expired the confirmation, and is authenticated again', async () => {
     const id = await aConfirmed('agents');
     const path = `/agents/${id}`;
     expect((await caller.get(`${path}/auth/status`)).body.payload.authenticated).toBe(true);
@@ -266,7 +266,7 @@ describe('re-authentication', () => {
       expect(told(reply)).toEqual([400, 138, 'consumerToken']);
   });
 
-  it("502: the vendor is away, and the challenge stays; 504: the vendor's answer is lost, and the challenge is found later", async () => {
+  it("502: the vendor cannot be reached, and the challenge stays open; 504: the vendor's answer is lost, and the service finds the challenge later", async () => {
     const id = await aConfirmed('agents');
     const path = `/agents/${id}`;
     await caller.post(`${path}/auth`, DEVICE);
@@ -280,7 +280,8 @@ describe('re-authentication', () => {
     ])
       expect(told(reply)).toEqual([502, 131, null]);
     await control('outage', { seconds: 0 });
-    // The outage has not ended the challenge. The test requests the next challenge, whose answer gets lost.
+    // The outage has not ended the challenge. The test requests the next challenge and loses the vendor's answer to
+    // this request.
     await control('lost-answers', { calls: 1 });
     expect([200, 504]).toContain((await caller.post(`${path}/auth`, DEVICE)).status);
     await until('the challenge is found', async () => (await caller.post(`${path}/auth/otp`, RIGHT)).status === 200);
@@ -288,7 +289,7 @@ describe('re-authentication', () => {
 });
 
 describe('PUT /api/idv/organizations/{id}?token=', () => {
-  it('200 with Deprecation: creates the organization, and the vendor is asked with this token', async () => {
+  it('200 with a Deprecation header: creates the organization, and the vendor receives this token', async () => {
     const id = randomUUID();
     const token = (await caller.register('organizations', randomUUID())).body.payload.UserToken as string;
     expect(told(await caller.get(`/organizations/${id}/auth/status`))).toEqual([404, 293, null]);
@@ -299,14 +300,14 @@ describe('PUT /api/idv/organizations/{id}?token=', () => {
     expect(service.program.output).not.toContain(token);
   });
 
-  it('400/138 `token`: missing, empty, or more than one', async () => {
+  it('400/138 `token`: the token is missing or empty, or there are several', async () => {
     for (const query of ['', '?token=', '?token=a&token=b'])
       expect(told(await caller.put(`/organizations/x${query}`))).toEqual([400, 138, 'token']);
   });
 });
 
 describe('a party of another account', () => {
-  it('404: another account, environment or kind has no such party', async () => {
+  it('404: the account, environment or kind in the request has no such party', async () => {
     const id = await aConfirmed('agents');
     const { accountId } = (await service.credentials()).accounts.nopay;
     const issued = await service.ops('keys', 'issue', accountId, '--kind', 'api', '--environment', 'live');
@@ -321,7 +322,7 @@ describe('a party of another account', () => {
     expect(told(await caller.get(`/organizations/${id}/auth/status`))).toEqual([404, 293, null]);
     expect(told(await caller.post(`/renters/${id}/otp`, RIGHT))).toEqual([404, 278, null]);
     expect(told(await live.register('agents', id))).toEqual([409, 341, null]);
-    // No log line and no metric holds the id.
+    // The test proves that no log line and no metric holds the id.
     expect(service.program.output).not.toContain(id);
   });
 });

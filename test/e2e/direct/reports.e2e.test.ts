@@ -14,7 +14,7 @@ const DONE = { payload: { success: true }, errors: [] };
 
 let service: Service;
 let accounts: Credentials['accounts'];
-/** The consumers of this account do not pay. It is a partner, so reports are HTML by default. */
+/** The consumers of this account do not pay. The account is a partner, so its reports are HTML by default. */
 let nopay: DirectCaller;
 let demo: DirectCaller;
 let broke: DirectCaller;
@@ -29,7 +29,7 @@ beforeAll(async () => {
     DirectCaller.of(service, 'broke'),
   ]);
   webhooks = new EndpointOwner(service, accounts.nopay);
-  // No receiver listens there. The delivery log shows the deliveries.
+  // No receiver listens at this address. The delivery log shows the deliveries.
   await webhooks.register('https://127.0.0.1:9/hook');
   for (const caller of [nopay, demo, broke]) {
     await registered(caller, 'agents', 'agent');
@@ -55,13 +55,13 @@ async function registered(
   return id;
 }
 
-/** The number of these events that the account should receive. */
+/** The number of events of this type that the account should receive. */
 async function eventsOf(type: string): Promise<number> {
   return (await webhooks.deliveries({ event_type: type })).length;
 }
 
 describe("a renter's report", () => {
-  it("200: the page for a partner, the bureau's JSON for a first party or on request, and the same without /report", async () => {
+  it("200: HTML for a partner, the bureau's JSON for a first party or on request, and the same replies without /report", async () => {
     const renter = await registered(nopay, 'renters', 'reader');
     expect((await nopay.get(`/renters/${renter}/report-expiry`)).body).toEqual({
       payload: { tokenExpiration: null },
@@ -122,7 +122,7 @@ describe("a renter's report", () => {
   it.each([
     ['Frozentest', 9132],
     ['Nohittest', 9193],
-  ])('that the bureau refuses (%s): %i, for the report and for sharing', async (lastName, code) => {
+  ])('that the bureau refuses (%s) answers %i, for the report and for sharing', async (lastName, code) => {
     const renter = await registered(nopay, 'renters', lastName, { lastName });
     for (const reply of [
       await nopay.get(`/renters/${renter}/report`),
@@ -139,7 +139,7 @@ describe.each([
   ['agents', 'agent'],
   ['organizations', 'office'],
 ])('a link to one of the %s', (kind, id) => {
-  it('shows the report and the score until it is revoked, and each step has one webhook', async () => {
+  it('shows the report and the score until the link is revoked, and each step sends one webhook', async () => {
     const renter = await registered(nopay, 'renters', `linked-${kind}`);
     const path = `/${kind}/${id}/renters/${renter}`;
     const [shared, revoked] = [await eventsOf('report.shared'), await eventsOf('report.revoked')];
@@ -167,13 +167,13 @@ describe.each([
     expect(await eventsOf('report.revoked')).toBe(revoked + 1);
   });
 
-  it('keeps the older report when the renter registers again, until the link is made again', async () => {
+  it('shows the older report when the renter registers again, until the link is made again', async () => {
     const renter = await registered(nopay, 'renters', `again-${kind}`);
     const path = `/${kind}/${id}/renters/${renter}`;
     const score = async (): Promise<unknown> => (await nopay.get(`${path}/credit-score`)).body.payload.creditScore;
     await nopay.put(path, UNIT);
     const older = await score();
-    // The score depends on the SSN. This person's file is too thin for a score.
+    // The SSN decides the score. The credit file of this person is too thin for a score.
     await registered(nopay, 'renters', renter, { lastName: 'Thinfiletest' });
     expect(await score()).toBe(older);
     expect((await nopay.put(path, UNIT)).status).toBe(200);
@@ -191,7 +191,7 @@ describe.each([
     expect([told(reply), reply.body.payload.reason]).toEqual([[402, 285, null], 'NO_CREDIT']);
   });
 
-  it('cannot join parties of two accounts: 404 when either party belongs to another account', async () => {
+  it('answers 404 when either party belongs to another account, because a link cannot join parties of two accounts', async () => {
     await registered(nopay, 'renters', `own-${kind}`);
     await registered(demo, 'renters', `other-${kind}`);
     await registered(nopay, kind as 'agents', `${id}-of-nopay`);
@@ -205,8 +205,8 @@ describe.each([
   });
 });
 
-describe('the stored data', () => {
-  it('holds nothing about the unit for which a report was linked', async () => {
+describe('the data that the service stores', () => {
+  it('does not hold the unit for which a report was linked', async () => {
     const files = await readdir(service.dataDir, { recursive: true, withFileTypes: true });
     const contents = await Promise.all(
       files.filter((file) => file.isFile()).map((file) => readFile(join(file.parentPath, file.name), 'latin1')),

@@ -1,4 +1,4 @@
-// The common parts of all routes of the direct API, on the whole service (docs/contract/direct.md).
+// The behaviour that all routes of the direct API share, on the whole service (docs/contract/direct.md).
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { aRegistration, DirectCaller } from '../../support/direct.js';
@@ -86,11 +86,11 @@ describe('the description of the direct API', () => {
     );
   });
 
-  it('has every endpoint and every older spelling, and no others', () => {
+  it('lists every endpoint with every older spelling, and no other routes', () => {
     expect(operations.map(([name]) => name).sort()).toEqual([...ENDPOINTS].sort());
   });
 
-  it('gives for each the authentication, the success, and the shape of the errors by status', () => {
+  it('gives for each endpoint the authentication, the success reply, and the shape of the errors by status', () => {
     for (const [name, { security, responses }] of operations) {
       expect([name, security]).toEqual([name, [{ 'api-key': [] }]]);
       const success = responses['200']?.content?.['application/json']?.schema;
@@ -140,10 +140,10 @@ describe('the description of the direct API', () => {
   });
 });
 
-describe('X-API-KEY', () => {
+describe('the X-API-KEY header', () => {
   const read = (key: string | undefined): Promise<Reply> => withKey(key).get('/renters/nobody/report-expiry');
 
-  it('403/324: the key is missing, unknown, of another kind, or was just deactivated', async () => {
+  it('403/324: the key is missing, unknown or of another kind, or has just been deactivated', async () => {
     const { secretKey, publishableKey, apiKey } = accounts.nopay;
     for (const key of [undefined, '', 'x', secretKey, publishableKey, `${apiKey}x`, apiKey.slice(0, -1)]) {
       const reply = await read(key);
@@ -167,7 +167,7 @@ describe('X-API-KEY', () => {
     expect(told(await read(key))).toEqual([403, 324]);
   });
 
-  it('is not a key for other API surfaces', async () => {
+  it('is not accepted on other API surfaces', async () => {
     const headers = { 'x-secret-key': accounts.nopay.apiKey };
     expect((await service.request('GET', `/v1/screenings/${randomUUID()}/status`, { headers })).status).toBe(401);
   });
@@ -178,7 +178,7 @@ const PAID = 'http://localhost:5173/paid';
 describe('Idempotency-Key', () => {
   const replayed = ({ headers }: Reply): boolean => headers.get('idempotent-replayed') === 'true';
 
-  it('replays a registration, a wrong answer and a resent code byte for byte; each happens once', async () => {
+  it('repeats the reply to a registration, a wrong answer and a resent code byte for byte; each operation runs once', async () => {
     const person = aRegistration({ lastName: 'Choicetest' });
     const keyed = (call: string) => ({ 'idempotency-key': `${call}-1` });
     const calls: (() => Promise<Reply>)[] = [
@@ -199,11 +199,11 @@ describe('Idempotency-Key', () => {
       expect(first.body.errors).toEqual([]);
     }
     expect(statuses).toEqual([200, 422]);
-    // Another key asks again. It is the second wrong answer, not the third.
+    // A request with another key reaches the vendor. It counts as the second wrong answer, not the third.
     expect((await nopay.post('/renters/keyed/otp', { code: '000000' }, keyed('other'))).status).toBe(422);
   });
 
-  it('409/121 with another body, and 409/409 below /api/pay; accounts do not share keys', async () => {
+  it('409/121 when the body differs, and 409/409 below /api/pay; two accounts may use the same key', async () => {
     const key = { 'idempotency-key': randomUUID() };
     const unrelated = await DirectCaller.of(service, 'unrelated');
     expect((await nopay.post('/renters/mine', aRegistration(), key)).status).toBe(200);
@@ -213,7 +213,7 @@ describe('Idempotency-Key', () => {
     await demo.register('renters', 'payer');
     const pay = (cancelUrl: string): Promise<Reply> =>
       demo.send('POST', '/pay/payment/checkout-session', { renterId: 'payer', successUrl: PAID, cancelUrl }, key);
-    // A refusal without a vendor call leaves the key unused.
+    // When the service refuses a request without a vendor call, the key stays unused.
     expect((await pay('')).status).toBe(400);
     expect((await pay(PAID)).status).toBe(200);
     expect(told(await pay(`${PAID}/other`))).toEqual([409, 409]);
@@ -221,7 +221,7 @@ describe('Idempotency-Key', () => {
 });
 
 describe('logs and metrics', () => {
-  it('hold no key and no id of an integrator', async () => {
+  it('hold no API key and no id that an integrator chose', async () => {
     const id = 'ada.lovelace@example.test';
     await nopay.register('renters', id, { lastName: 'Kbatest' });
     await nopay.post(`/renters/${encodeURIComponent(id)}/kba`, { kbaAnswers: [{ answer: 99 }] });

@@ -1,4 +1,4 @@
-// The accessibility of the component. The tests cover the findings of axe on every screen in both languages and themes. They also cover
+// The accessibility of the component. The tests run axe on every screen in both languages and themes. They also check
 // the widths that WCAG names, and the whole journey by keyboard.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { readFile } from 'node:fs/promises';
@@ -37,10 +37,10 @@ async function findings({ page }: HostPage): Promise<string[]> {
     const { violations, passes } = await (globalThis as any).axe.run(
       // No script runs in the frame of the report (see below).
       { exclude: [['#place iframe', '.report-page']] },
-      // A frame that does not answer at once is busy. By default axe would leave it out.
+      // A frame that does not answer at once is busy. By default axe skips such a frame.
       { rules: { 'target-size': { enabled: true } }, pingWaitTime: 60_000 },
     );
-    // The target of an element in a frame begins with the frame.
+    // The selector of an element inside a frame begins with the selector of the frame.
     const isRead = passes.some(
       ({ id, nodes }: any) => id === 'color-contrast' && nodes.some(({ target }: any) => target.length > 1),
     );
@@ -95,7 +95,7 @@ async function surplus({ page }: HostPage, direction: 'ltr' | 'rtl' = 'ltr'): Pr
 }
 
 describe('Every screen', () => {
-  it('has no findings of axe in either language and theme, and fits into 320 pixels and at 200 %', async () => {
+  it('passes axe in both languages and themes, and fits into 320 pixels and at 200 %', async () => {
     const found: string[] = [];
     const walked = await Promise.all((['en', 'es'] as const).map((language) => walk(language, found)));
     expect(found).toEqual([]);
@@ -108,7 +108,8 @@ describe('Every screen', () => {
     const screens: string[] = [];
     const host = await embedding.open('/', { viewport: WIDE, reducedMotion: 'reduce' });
     const { page } = host;
-    // Adds axe to every frame, in spite of the pages' policies. The frames answer to the page, whatever its origin.
+    // Adds axe to every frame, although the policies of the pages forbid scripts. The frames answer the page at any
+    // origin.
     await page.addInitScript({ content: `${axe}; axe.configure({ allowedOrigins: ['<unsafe_all_origins>'] })` });
     await new Walk(demo, host, language, async (screen) => {
       const note = (how: string, what: string[]): void =>
@@ -131,7 +132,7 @@ describe('Every screen', () => {
 });
 
 describe('The first step', () => {
-  it('has an outline until it is there, and then leaves the live region empty', async () => {
+  it('shows an outline while it loads, and then leaves the live region empty', async () => {
     const host = await embedding.open();
     const outline = host.frame.locator('.skeleton');
     await host.page.route('**/screening/options*', async (route) => {
@@ -150,7 +151,7 @@ describe('The keyboard alone', () => {
   let host: HostPage;
   afterEach(() => host.close());
 
-  /** The focused element across all frames: its name, and whether its focus is visible. */
+  /** The name of the focused element across all frames, and whether its focus is visible. */
   async function focused(): Promise<{ readonly name: string; readonly isSeen: boolean }> {
     for (const frame of host.page.frames()) {
       const asked = frame.evaluate(() => {
@@ -161,7 +162,7 @@ describe('The keyboard alone', () => {
         const name: string = active.ariaLabel ?? active.labels?.[0]?.textContent ?? active.textContent;
         return { name, isSeen: outlineStyle !== 'none' && parseFloat(outlineWidth) >= 2 };
       });
-      // A frame may disappear during the question.
+      // A frame may disappear while the test reads it.
       const found = await asked.catch(() => null);
       if (found) return found;
     }
@@ -171,7 +172,10 @@ describe('The keyboard alone', () => {
   const comesTo = (name: string): Promise<void> =>
     until(`the focus is at ${name}`, async () => (await focused()).name === name);
 
-  /** Presses Tab until an element with that name has the focus. Returns the names on the way. The focus must be visible at every stop. */
+  /**
+   * Presses Tab until the element with that name has the focus. Returns the names of all elements that had the focus.
+   * The focus must be visible on each of them.
+   */
   async function tabTo(name: string, key = 'Tab'): Promise<string[]> {
     const stops: string[] = [];
     while (stops.at(-1) !== name) {
@@ -190,7 +194,7 @@ describe('The keyboard alone', () => {
     return stops;
   }
 
-  /** The texts that describe a field. */
+  /** The texts that describe a form field to a screen reader. */
   const described = (label: string): Promise<string> =>
     host.frame.getByLabel(label, { exact: true }).evaluate((input: any) =>
       (input.getAttribute('aria-describedby') ?? '')
@@ -199,7 +203,7 @@ describe('The keyboard alone', () => {
         .join(' '),
     );
 
-  it('leads from the details to the report that is no longer shared', async () => {
+  it('leads from the details to the end of sharing', async () => {
     host = await embedding.open();
     const { keyboard } = host.page;
     const { frame } = host;

@@ -1,5 +1,5 @@
-// The callbacks that the page receives over the whole journey of a person, complete and in order. Also the codes and warnings that the
-// suites of the steps do not cover.
+// The callbacks that the page receives during the whole journey of a person, complete and in order. Other tests here
+// cover the codes and warnings that no suite of a single step covers.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Frame } from 'playwright-core';
 import type { ComponentErrorCode } from '../../../web/contract/callbacks.js';
@@ -51,8 +51,8 @@ async function typeCard(): Promise<void> {
 }
 
 /**
- * This browser keeps no cookies and no storage of the frames, because their sites differ from the page's. It would keep them for pages of
- * these sites.
+ * This browser stores no cookies and no data for the frames, because their site differs from the site of the page. It
+ * stores them for the pages of these sites.
  */
 async function goesOnWithoutCookiesOfOthers(): Promise<void> {
   const keeps = (where: Frame): Promise<string[]> =>
@@ -78,14 +78,17 @@ async function goesOnWithoutCookiesOfOthers(): Promise<void> {
   }
 }
 
-/** The callbacks without those about the height. Equal callbacks in a row count once, because some come at every letter. */
+/**
+ * The callbacks except those about the height. Equal callbacks in a row count once, because some are called at every
+ * typed letter.
+ */
 async function toldInOrder(): Promise<Told[]> {
   const told = (await host.told()).filter(([name]) => name !== 'onResize');
   return told.filter((each, at) => JSON.stringify(each) !== JSON.stringify(told[at - 1]));
 }
 
 describe('the callbacks of a journey', () => {
-  it('come in this order for a consumer, from the details to a report that is shared and revoked', async () => {
+  it('arrive in this order for a consumer, from the details to a report that is shared and revoked', async () => {
     await mounted({ handles: ['handlePrintRequested', 'handleDownloadRequested'] });
     await fillIn({ lastName: 'Otptest', ssn: '666700101' });
     await host.press(button('Continue'));
@@ -109,7 +112,7 @@ describe('the callbacks of a journey', () => {
     const { body: report } = await demo.get(`/reports/${sessionId}`);
     const { body: status } = await demo.status(sessionId);
     const told = await toldInOrder();
-    // The step of the report ends when the question about sharing is ready, also when the person presses something before.
+    // The report step ends when the question about sharing is ready, even if the person presses a button before that.
     const pressed = told.filter(([name]) => name.startsWith('handle'));
     expect(pressed).toEqual([
       ['handlePrintRequested', { sessionId }],
@@ -172,8 +175,8 @@ describe('the callbacks of a journey', () => {
   });
 });
 
-describe('a code of the API', () => {
-  it('is passed on with only the documented fields', async () => {
+describe('an error code of the API', () => {
+  it('reaches the page with only the documented fields', async () => {
     const { body } = await demo.submit({ lastName: 'Otptest' });
     await mounted({ options: { screeningId: body.id } });
     await host.hears('onReady');
@@ -200,7 +203,7 @@ describe('a code of the API', () => {
     });
     await host.frame.getByLabel('Code', { exact: true }).fill('123456');
     for (const [times] of codes.entries()) {
-      // The first time the code is sent by itself.
+      // The component sends the code by itself the first time.
       if (times > 0) await host.frame.locator('button:not([aria-disabled])').first().click();
       expect(await host.hears('onError', times + 1)).toEqual(refused[times]);
       await host.frame.getByRole('alert').waitFor();
@@ -208,8 +211,8 @@ describe('a code of the API', () => {
   });
 });
 
-describe('a code of the component', () => {
-  it('AUTH_TOKEN_INVALID: the API refuses the token and the next one; the typed text is kept', async () => {
+describe('an error code of the component', () => {
+  it('AUTH_TOKEN_INVALID: the API refuses the token and the renewed token; the typed text is kept', async () => {
     await mounted({ options: { userType: 'AGENT' } });
     await fillIn({ lastName: 'Agent' });
     const damaged = (headers: Record<string, string>) => ({ ...headers, authorization: 'Bearer none.of.ours' });
@@ -225,7 +228,7 @@ describe('a code of the component', () => {
     expect(await field('City').inputValue()).toBe('Oakland');
   });
 
-  it('SCREENING_KBA_QUESTIONS_MISSING: a session has no questions at first, and has them when asked again', async () => {
+  it('SCREENING_KBA_QUESTIONS_MISSING: a session has no questions at the first request, and has them at the second', async () => {
     const { body } = await demo.submit({ lastName: 'Kbatest' });
     host = await embedding.open();
     await host.page.route('**/status', async (route) => {
@@ -240,7 +243,7 @@ describe('a code of the component', () => {
     await host.frame.getByRole('radiogroup').first().waitFor();
   });
 
-  it('SYSTEM_INTERNAL_ERROR: a step fails unexpectedly, and the person can go on', async () => {
+  it('SYSTEM_INTERNAL_ERROR: a step fails unexpectedly, and the person can continue', async () => {
     const { body } = await demo.submit();
     host = await embedding.open();
     await host.page.route('**/payments/*/confirm', (route) =>
@@ -270,7 +273,7 @@ describe('a code of the component', () => {
   });
 });
 
-describe('a key', () => {
+describe('a publishable key', () => {
   /** A publishable key of the demo account. */
   async function issued(...settings: string[]): Promise<{ readonly keyId: string; readonly key: string }> {
     const { accountId } = embedding.credentials.accounts.demo;
@@ -282,7 +285,7 @@ describe('a key', () => {
     return JSON.parse(stdout.trim().split('\n').at(-1)!);
   }
 
-  it('that the service refuses is reported with the reason', async () => {
+  it('that the service refuses is reported to the page with the reason', async () => {
     const here = ['--origins', embedding.hostOrigin];
     const [deactivated, limited, elsewhere] = [
       await issued(...here),
@@ -306,7 +309,7 @@ describe('a key', () => {
   });
 });
 
-describe('a warning', () => {
+describe('a warning to the page', () => {
   /** A session grant that the integrator's server minted. */
   async function minted(terms: object): Promise<string> {
     const { secretKey } = embedding.credentials.accounts.demo;
@@ -317,7 +320,7 @@ describe('a warning', () => {
     return body.token;
   }
 
-  it("IGNORED_END_USER_TYPE: the grant names another type, and the grant's type counts", async () => {
+  it('IGNORED_END_USER_TYPE: the grant and the page name different types, and the type of the grant is used', async () => {
     const sessionToken = await minted({ end_user_type: 'REAL_ESTATE_AGENT' });
     await mounted({ init: { sessionToken }, options: { endUserType: 'PROPERTY_MANAGEMENT' } });
     expect(await host.hears('onWarning')).toEqual({
@@ -340,7 +343,7 @@ describe('a warning', () => {
     expect(await host.hears('onReady')).toEqual({ view: 'screening' });
   });
 
-  it('DELEGATION_UNSUPPORTED: the grant on behalf of a child account was used before', async () => {
+  it('DELEGATION_UNSUPPORTED: the grant on behalf of a child account was already used', async () => {
     const sessionToken = await minted({ on_behalf_of: embedding.credentials.accounts.child.accountId });
     await mounted({ init: { sessionToken } });
     await host.hears('onReady');

@@ -16,7 +16,7 @@ afterAll(() => embedding.stop());
 afterEach(() => host.close());
 
 let people = 0;
-/** An SSN that no other person has. */
+/** An SSN that only the person of this test has. */
 const newSsn = (): string => `666${String(100_000 + ++people)}`;
 
 async function mounted(wish: MountWish = {}, before: (host: HostPage) => Promise<unknown> = async () => undefined) {
@@ -34,7 +34,7 @@ const send = () => host.press(host.frame.getByRole('button', { name: 'Continue' 
 const fillIn = (person: Typed = {}): Promise<void> => form().fill({ ...ANA, ssn: newSsn(), ...person });
 const hasFocus = (name: FieldName): Promise<void> => field(name).and(host.frame.locator(':focus')).waitFor();
 
-/** Answers a submission in place of the service. */
+/** Answers a submission instead of the service. */
 const refusing =
   (status: number, error: object, headers = {}) =>
   (host: HostPage) =>
@@ -46,8 +46,8 @@ const refusing =
       }),
     );
 
-describe('The details', () => {
-  it('can be filled in and sent by keyboard, and lead to the next step', async () => {
+describe('The details step', () => {
+  it('can be filled in and sent by keyboard, and leads to the next step', async () => {
     await mounted();
     const { keyboard } = host.page;
     await field('firstName').focus();
@@ -71,7 +71,7 @@ describe('The details', () => {
     }
   });
 
-  it('keep what was typed when the person goes back', async () => {
+  it('keeps the typed text when the person goes back', async () => {
     await mounted();
     await fillIn({ middleName: 'Bea', email: 'ana@example.com' });
     await host.press(host.frame.getByRole('button', { name: 'Back' }));
@@ -87,7 +87,7 @@ describe('The details', () => {
     expect([await field('currentState').inputValue(), await field('terms').isChecked()]).toEqual(['CA', true]);
   });
 
-  it('that few people need are folded, and take the focus when they are added', async () => {
+  it('folds the fields that few people need, and gives them the focus when they are added', async () => {
     await mounted();
     expect(await field('middleName').count()).toBe(0);
     await host.press(host.frame.getByRole('button', { name: 'Add middle name' }));
@@ -95,7 +95,7 @@ describe('The details', () => {
     expect(await host.frame.getByRole('button', { name: 'Add middle name' }).count()).toBe(0);
   });
 
-  it('take a test person in test mode, and keep what is typed and valid', async () => {
+  it('fills in a test person in test mode, and keeps text that was typed and is valid', async () => {
     await mounted({ options: { prefill: { lastName: 'Otptest' } } });
     await field('firstName').focus();
     await host.press(host.frame.getByRole('button', { name: 'Use test data' }));
@@ -109,7 +109,7 @@ describe('The details', () => {
     await host.frame.getByText('(•••) •••-0132').waitFor();
   });
 
-  it('offer no test person under a live key', async () => {
+  it('offers no test person under a live key', async () => {
     await mounted({}, ({ page }) =>
       page.route('**/screening/options?*', async (route) => {
         const reply = await route.fetch({
@@ -122,7 +122,7 @@ describe('The details', () => {
     expect(await host.frame.getByRole('button', { name: 'Use test data' }).count()).toBe(0);
   });
 
-  it('hide only the SSN, group digits while typed, and show the SSN on demand', async () => {
+  it('hides only the SSN, groups the digits during typing, and shows the SSN on demand', async () => {
     await mounted();
     await field('dateOfBirth').pressSequentially('4/7/1990');
     expect(await field('dateOfBirth').inputValue()).toBe('04/07/1990');
@@ -137,12 +137,12 @@ describe('The details', () => {
     expect(await hidden('ssn')).toBe('disc');
     const show = host.frame.getByRole('button', { name: 'Show Social Security number' });
     await show.press('Enter');
-    // Its name says what a press does.
+    // The name of the button says what a press does.
     await host.frame.getByRole('button', { name: 'Hide Social Security number' }).getByText('Hide').waitFor();
     expect(await hidden('ssn')).toBe('none');
   });
 
-  it('show a phone number in groups, and a foreign number as it was typed', async () => {
+  it('shows a phone number in groups, and a foreign number as it was typed', async () => {
     await mounted({ options: { prefill: { phoneNumber: '5125550161' } } });
     await form().type({ firstName: 'Ana', lastName: 'Smith', dateOfBirth: '04121990' });
     await send();
@@ -159,7 +159,7 @@ describe('The details', () => {
     await problemOf('phoneNumber').waitFor();
   });
 
-  it('that are wrong show an error when the person leaves the field, and are listed on continuing with the focus on the first', async () => {
+  it('shows an error when the person leaves a wrong field; the continue button lists all errors and focuses the first field', async () => {
     await mounted();
     await field('dateOfBirth').fill('12');
     await field('dateOfBirth').press('Tab');
@@ -176,7 +176,7 @@ describe('The details', () => {
     expect((await host.told()).filter(([name]) => name === 'onError')).toEqual([]);
   });
 
-  it('that are wrong in the focused field show an error at the first press', async () => {
+  it('shows the error of a wrong focused field at the first press of the button', async () => {
     await mounted();
     await fillIn({ currentZip: '12' });
     await field('currentZip').focus();
@@ -184,7 +184,7 @@ describe('The details', () => {
     await host.frame.getByRole('alert').getByText('Please check these fields').waitFor();
   });
 
-  it('that the page supplies are filled in, and the page learns the names of the wrong ones', async () => {
+  it('fills in the fields that the page supplies, and tells the page the names of the wrong fields', async () => {
     await mounted({
       options: { prefill: { firstName: 'Ana', currentState: 'TX', currentZip: 'nowhere', email: 'no mail' } },
     });
@@ -201,7 +201,7 @@ describe('The details', () => {
     });
   });
 
-  it("are sent with the page's valid options and the version of the terms", async () => {
+  it('sends the details with the valid options of the page and the version of the terms', async () => {
     await mounted({ options: { endUserType: 'REAL_ESTATE_AGENT', productId: 424_242 } });
     expect(await host.hears('onWarning')).toMatchObject({ code: 'INVALID_PRODUCT_ID' });
     await fillIn();
@@ -217,13 +217,13 @@ describe('The details', () => {
     expect(JSON.parse(body!)).not.toHaveProperty('productId');
   });
 
-  it('are shown in Spanish for a Spanish locale', async () => {
+  it('is shown in Spanish for a Spanish locale', async () => {
     await mounted({ init: { locale: 'es-MX' } });
     await host.frame.getByRole('heading', { name: 'Su nombre y fecha de nacimiento' }).waitFor();
     expect(await host.frame.locator('html').getAttribute('lang')).toBe('es');
   });
 
-  it('of an agent need no SSN, and end with the verification', async () => {
+  it('asks an agent for no SSN, and ends with the verification', async () => {
     await mounted({ options: { userType: 'AGENT' } });
     await form().fill(ANA);
     await send();
@@ -240,8 +240,9 @@ describe('A refusal of the service', () => {
     ['Ssntest', 'INVALID_SSN', 'ssn'],
     ['Dobtest', 'INVALID_DOB', 'dateOfBirth'],
     ['Missingtest', 'REPORT_MISSING_FIELD', 'ssn'],
-  ] as const)('of %s (%s) opens the screen of %s', async (lastName, code, name) => {
-    // The vendor refuses an address. The frame checks the other fields too, so their refusals stand for a service with stricter rules.
+  ] as const)('of the field %s (%s) opens the screen of %s', async (lastName, code, name) => {
+    // The vendor refuses an address. The frame itself checks the other fields. Their refusals therefore stand for a
+    // service with stricter rules.
     await mounted({}, lastName === 'Addresstest' ? undefined : refusing(400, { code }));
     await fillIn({ lastName });
     await send();
@@ -252,7 +253,7 @@ describe('A refusal of the service', () => {
     expect(await field('firstName').inputValue()).toBe('Ana');
   });
 
-  it('of fields on two screens opens the first screen, and lists both fields', async () => {
+  it('of fields on two screens opens the first screen and lists both fields', async () => {
     const details = ['currentZip', 'ssn'].map((field) => ({ field, message: 'No.' }));
     await mounted({}, refusing(400, { code: 'VALIDATION_INVALID_FIELD_FORMAT', field: 'currentZip', details }));
     await fillIn();
@@ -269,7 +270,7 @@ describe('A refusal of the service', () => {
     'ACCOUNT_NOT_PROVISIONED',
     'USER_BLOCKED',
     'TOO_MANY_ATTEMPTS',
-  ])('with %s ends the form, and no typed text stays', async (code) => {
+  ])('with %s ends the form and removes all typed text', async (code) => {
     await mounted({}, refusing(409, { code }));
     await fillIn();
     await send();
@@ -278,7 +279,7 @@ describe('A refusal of the service', () => {
     expect(await host.frame.locator('input').count()).toBe(0);
   });
 
-  it('that ended a session reports the failed verification', async () => {
+  it('that ended a session reports to the page that the verification failed', async () => {
     await mounted();
     await fillIn({ lastName: 'Notfound' });
     await send();
@@ -288,7 +289,7 @@ describe('A refusal of the service', () => {
       reasonCode: 'IDENTITY_NOT_FOUND',
     });
     expect(await host.hears('onError')).toMatchObject({ code: 'IDENTITY_NOT_FOUND' });
-    // The details may have been mistyped.
+    // The person may have mistyped the details.
     await host.press(host.frame.getByRole('button', { name: 'Start again' }));
     await fillIn();
     await send();
@@ -302,7 +303,7 @@ describe('A refusal of the service', () => {
     await host.frame.getByText('Tuesday, March 4 at 11:06 PM CST').waitFor();
   });
 
-  it('can also come after a failed device check, because sending repeats the check', async () => {
+  it('is also possible after a failed device check, because sending the details repeats the check', async () => {
     await mounted({}, ({ page }) => page.route('**/browser/fingerprint.js', (route) => route.abort()));
     await host.hears('onError');
     await fillIn();
@@ -314,7 +315,7 @@ describe('A refusal of the service', () => {
     await host.hears('onVerificationSuccess');
   });
 
-  it('that is temporary shows when to try again and keeps the typed text', async () => {
+  it('that is temporary shows the time of the next possible try, and keeps the typed text', async () => {
     await mounted({}, refusing(429, { code: 'NETWORK_RATE_LIMITED', recoverable: true }, { 'retry-after': '30' }));
     await fillIn();
     await send();
@@ -324,7 +325,7 @@ describe('A refusal of the service', () => {
   });
 });
 
-describe('An open session', () => {
+describe('An open screening session', () => {
   const known = (): Promise<string | null> => host.page.evaluate(() => (globalThis as any).mounted.screeningId);
   const submissions = () => host.requests.filter(({ method, url }) => method === 'POST' && url.endsWith('/submit'));
   /** The browser loads a frame again when it moves in the document. */
@@ -334,7 +335,7 @@ describe('An open session', () => {
       place.append(place.firstElementChild);
     });
 
-  it('continues when the frame loads again, and by its id when the page does', async () => {
+  it("continues when the frame loads again, and continues by the session's id when the page loads again", async () => {
     await mounted();
     await fillIn({ lastName: 'Otptest' });
     await send();
@@ -350,7 +351,7 @@ describe('An open session', () => {
     expect(await host.hears('onStepStart')).toEqual({ step: 'otp' });
   });
 
-  it('continues under its grant, also when the page never learned of it and the person sends the details again', async () => {
+  it("continues under its grant when the page never received the session's id and the person sends the details again", async () => {
     const { secretKey } = embedding.credentials.accounts.demo;
     const minted = await embedding.service.request('POST', '/v1/sessions', {
       headers: { 'x-secret-key': secretKey },
@@ -381,8 +382,8 @@ describe('An open session', () => {
   });
 });
 
-describe('The connection', () => {
-  it('is lost: the component waits, and the submission goes on when it is back', async () => {
+describe('The connection to the service', () => {
+  it('is lost: the component waits, and sends the submission when the connection is back', async () => {
     await mounted();
     await fillIn();
     await host.page.context().setOffline(true);

@@ -1,5 +1,6 @@
-// Faults between the frame and the API at every step. The tests check the text for the person, the way to go on, the callbacks, and that
-// nothing happens twice. The service is the real one. The faults are put between it and the browser.
+// Faults between the frame and the API at every step. The tests check the text for the person, the next possible action
+// and the callbacks. They also check that no request is carried out twice. The tests use the real service and put the
+// faults between the service and the browser.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Frame, Page, Request, Route } from 'playwright-core';
 import type { ComponentErrorCode } from '../../../web/contract/callbacks.js';
@@ -38,7 +39,7 @@ const component = (code: ComponentErrorCode): object => ({
 const toldOf = async (name: string): Promise<unknown[]> =>
   (await host.told()).filter(([each]: Told) => each === name).map(([, payload]) => payload);
 
-/** Makes pauses in the frame short. A time limit in the frame ends when the test says so. */
+/** Shortens the pauses in the frame. A time limit in the frame ends when the test decides. */
 async function open(): Promise<void> {
   host = await embedding.open();
   await host.page.addInitScript(() => {
@@ -65,9 +66,9 @@ interface Asked {
   readonly accept?: string;
 }
 
-/** Faults for the requests of one kind, one after another. Later requests reach the service. */
+/** Faults for the requests of one kind, in order. Requests after the last fault reach the service. */
 class Faults {
-  /** The idempotency keys of the requests since `next`. */
+  /** The idempotency keys of the requests since the last call of `next`. */
   readonly keys: (string | undefined)[] = [];
   private plan: Fault[] = [];
   swallowed = 0;
@@ -117,7 +118,7 @@ class Faults {
     const reach = () => route.fetch({ headers: { ...request.headers(), origin: embedding.service.baseUrl } });
     switch (fault) {
       case 'expired':
-        // The service itself refuses this token.
+        // The service itself refuses this token, without a fault between.
         return route.continue({ headers: { ...request.headers(), authorization: 'Bearer none.of.ours' } });
       case 'failed':
         return reply(500, 'SYSTEM_INTERNAL_ERROR', false);
@@ -144,7 +145,7 @@ class Faults {
   }
 }
 
-/** The page was closed in the middle. */
+/** The page was closed during the step. */
 function gone(): void {}
 
 const REFUSED = {
@@ -167,17 +168,17 @@ interface Press {
 }
 
 /**
- * The presses of a person in order. Each has its faults and its result, one for every kind that a step can tell apart. The first expired
- * token is renewed, and the second is not.
+ * The actions of a person in order. Each has its faults and its result, and there is one for every kind of fault that a
+ * step can distinguish. The frame renews the first expired token and not the second.
  */
 const PRESSES: readonly Press[] = [
   { plan: ['expired', 'failed'], refused: 'failed' },
   { plan: ['limited'], refused: 'limited' },
   { plan: ['expired'], refused: 'noToken' },
-  // The service has carried the request out, but two of its answers were lost.
+  // The service has carried out the request, but two of its answers were lost.
   { plan: ['busy', 'lost', 'swallowed'], refused: 'noReply' },
 ];
-/** Faults that look to a step like the ones above, because the client that all steps share handles them. */
+/** Faults that look to a step like the faults above, because the client that all steps share handles them. */
 const LIKE_THEM: readonly Press[] = [
   { plan: ['unavailable'], refused: 'unavailable' },
   { plan: ['garbled'], refused: 'garbled' },
@@ -206,17 +207,17 @@ const always = (text: string): Readonly<Record<Refused, string>> =>
 
 interface Step {
   readonly asked: Asked;
-  /** The person's steps before the request. Null when mounting makes the request. */
+  /** The actions of the person before the request. Null when mounting the view makes the request. */
   readonly first: (() => Promise<void>) | null;
   readonly again: () => Promise<void>;
   readonly words: Readonly<Record<Refused, string>>;
-  /** The page's news of a refusal: the refusal itself, nothing, or a code of the component. */
+  /** The callback that the page receives for a refusal: the refusal itself, nothing, or a code of the component. */
   readonly told: 'all' | 'nothing' | ((refused: Refused) => object);
   readonly through: () => Promise<unknown>;
   readonly presses?: readonly Press[];
 }
 
-/** Goes through every fault at one step. In the end, after a time without a connection, the step succeeds. */
+/** Tries every fault at one step. After the last fault, a lost connection, the step succeeds. */
 async function endure(wish: MountWish, step: Step): Promise<void> {
   await open();
   const faults = await new Faults(step.asked).stand();
@@ -257,7 +258,7 @@ async function vendorCalls(): Promise<Record<string, { executed: number; billed:
   return ((await reply.json()) as any).operations;
 }
 
-/** The number of calls that a vendor executed or billed in the meantime. */
+/** The number of calls that a vendor carried out or billed since the last count. */
 async function vendorDid(what: 'executed' | 'billed', operation: string, act: () => Promise<void>): Promise<number> {
   const before = (await vendorCalls())[operation]![what];
   await act();
@@ -268,8 +269,8 @@ async function session(person: Person = {}, caller = demo): Promise<string> {
   return (await caller.submit(person)).body.id;
 }
 
-describe('the identity', () => {
-  it('is submitted once, whatever fault meets the submission', async () => {
+describe('the identity of a person', () => {
+  it('is submitted once, whichever fault the submission meets', async () => {
     const press = () => host.press(button('Continue'));
     const executed = await vendorDid('executed', 'registration', () =>
       endure(
@@ -353,11 +354,11 @@ describe('the identity', () => {
   });
 });
 
-describe('a view that opens', () => {
+describe('a view that is opened', () => {
   const again = () => host.press(button('Try again'));
   const through = () => host.hears('onReady');
 
-  it("asks for the account's options until it gets them", async () => {
+  it("requests the account's options until the service answers", async () => {
     await endure(
       {},
       {
@@ -372,7 +373,7 @@ describe('a view that opens', () => {
     );
   });
 
-  it("asks for the session's status until it gets it", async () => {
+  it("requests the session's status until the service answers", async () => {
     const screeningId = await session({ lastName: 'Otptest' });
     const asked = { method: 'GET', path: /\/status$/ } as const;
     await endure({ options: { screeningId } }, { asked, first: null, again, words: WORDS, told: 'all', through });
@@ -391,7 +392,7 @@ describe('the payment', () => {
     await host.press(button('Pay $35.00'));
   }
 
-  it('is opened once', async () => {
+  it('is started once', async () => {
     const screeningId = await session();
     await endure(
       { options: { screeningId } },
@@ -411,7 +412,7 @@ describe('the payment', () => {
     expect(intents).toHaveLength(1);
   });
 
-  it('is followed until the processor has decided, and is charged once', async () => {
+  it('is checked until the processor has decided, and is charged once', async () => {
     const screeningId = await session();
     await open();
     const faults = await new Faults({ method: 'POST', path: /\/payments\/[^/]+\/confirm$/ }).stand();
@@ -433,7 +434,7 @@ describe('the payment', () => {
     const { transactionId } = await host.hears('onPaymentSuccess');
     expect(await processor.money({ transaction: transactionId })).toMatchObject({ succeeded: 1, received: 3_500 });
     expect(await toldOf('onPaymentSuccess')).toHaveLength(1);
-    // Waits for the bill of this report, so that the next test does not count it.
+    // Waits until the vendor has billed this report, so that the next test does not count it.
     await host.hears('onScreeningSuccess');
   });
 });
@@ -445,7 +446,7 @@ describe('the report', () => {
   it.each([
     ['its data', 'application/json'],
     ['its page', 'text/html'],
-  ])('is billed once, whatever fault meets %s', async (_, accept) => {
+  ])('is billed once, whichever fault meets %s', async (_, accept) => {
     const id = await session({}, nopay);
     const asked = { method: 'GET', path: /\/reports\/[^/]+$/, accept } as const;
     const through = () => host.hears('onScreeningSuccess');
@@ -478,7 +479,7 @@ describe('the report', () => {
     });
   });
 
-  it('has the state of its sharing requested until the service gives the state', async () => {
+  it('has the state of its sharing requested until the service answers', async () => {
     const id = await session({}, nopay);
     await endure(wish(id), {
       asked: { method: 'GET', path: /\/sharing$/ },
@@ -524,7 +525,7 @@ describe('the report', () => {
   });
 });
 
-describe('the income', () => {
+describe('the income of a person', () => {
   const first = () => host.press(button('Agree and continue'));
   const step = { first, again: () => host.press(button('Try again')), words: WORDS, told: 'all' } as const;
   const through = () => host.hears('onIncomeReportComplete');
@@ -532,7 +533,7 @@ describe('the income', () => {
   it.each([
     ['opening', { method: 'POST', path: /\/voie\/sessions$/ }],
     ['its status', { method: 'GET', path: /\/voie\/sessions\/[^/]+\/status$/ }],
-  ] as const)('is requested once, whatever fault meets %s', async (_, asked) => {
+  ] as const)('is requested once, whichever fault meets %s', async (_, asked) => {
     const screeningId = await session();
     const inquiries = async (): Promise<number> =>
       ((await (await fetch(`${embedding.service.sandboxUrl}/control/income/inquiries`)).json()) as any).inquiries
@@ -549,7 +550,7 @@ describe('the income', () => {
 });
 
 describe('the token of an open page', () => {
-  /** A key of the demo account that the service refuses to this page. */
+  /** A key of the demo account. The service refuses it to this page. */
   async function refusedKey(origin: string, deactivated: boolean): Promise<string> {
     const { accountId } = embedding.credentials.accounts.demo;
     const ops = async (...args: string[]): Promise<{ readonly keyId: string; readonly key: string }> =>
@@ -596,7 +597,8 @@ describe('the token of an open page', () => {
     const faults = await new Faults({ method: 'POST', path: /\/otp$/ }).stand();
     await host.mount({ options: { screeningId } });
     await host.hears('onReady');
-    // The service remembers for some seconds that a key is good. The renewal therefore uses a key that the service has always refused.
+    // The service remembers an accepted key for some seconds. The renewal therefore uses a key that the service has
+    // never accepted.
     await host.page.route('**/auth/token/exchange', (route) =>
       route.continue({ headers: { ...route.request().headers(), 'x-publishable-key': key } }),
     );
@@ -615,7 +617,7 @@ describe('the token of an open page', () => {
 });
 
 describe('a slow connection', () => {
-  it('also leads to the first step', async () => {
+  it('still leads to the first step', async () => {
     host = await embedding.open();
     const slow3G = { offline: false, latency: 400, downloadThroughput: 50_000, uploadThroughput: 50_000 };
     const slowDown = async (target: Page | Frame): Promise<void> => {
@@ -632,14 +634,14 @@ describe('a slow connection', () => {
   });
 });
 
-describe('a reload', () => {
+describe('a reload of the page', () => {
   const reloaded = async (wish: MountWish): Promise<void> => {
     await host.page.reload();
     await host.mount(wish);
     await host.hears('onReady');
   };
 
-  it('at the details keeps no typed text', async () => {
+  it('during the details step keeps no typed text', async () => {
     await open();
     await host.mount();
     await field('First name').fill('Ana');
@@ -648,7 +650,7 @@ describe('a reload', () => {
     for (const label of ['First name', 'Date of birth']) expect(await field(label).inputValue()).toBe('');
   });
 
-  it('before the vendor has answered goes on waiting, and then continues', async () => {
+  it("before the vendor's answer shows the wait, and then the next step", async () => {
     const screeningId = await session({ lastName: 'Otptest' });
     await open();
     let waits = true;
@@ -665,7 +667,7 @@ describe('a reload', () => {
     expect(await host.hears('onStepStart')).toEqual({ step: 'otp' });
   });
 
-  it('of a verified person shows the end', async () => {
+  it('after the verification of the person shows the end', async () => {
     const screeningId = await session({ userType: 'AGENT' });
     await open();
     await host.mount({ options: { screeningId } });
@@ -678,7 +680,7 @@ describe('a reload', () => {
 });
 
 describe('a view that is unmounted', () => {
-  it('during a call cancels the call and calls no more callbacks', async () => {
+  it('during a request cancels the request, and calls no more callbacks', async () => {
     const screeningId = await session({ lastName: 'Otptest' });
     await open();
     for (const [path, act] of [
@@ -692,7 +694,7 @@ describe('a view that is unmounted', () => {
       await host.mount({ options: { screeningId } });
       await act();
       await until(`a call of ${path.source} is under way`, async () => pending === 1);
-      // Runs in one turn of the page, so that no callback can come in between.
+      // Runs in one turn of the page's event loop, so that no callback runs in between.
       const told: Told[] = await host.page.evaluate(() => {
         const page = globalThis as any;
         page.mounted.unmount();

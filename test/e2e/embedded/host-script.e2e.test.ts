@@ -45,7 +45,7 @@ async function stopTheClock(): Promise<void> {
   await page.clock.pauseAt(Date.now() + 60_000);
 }
 
-/** Opens a page whose frames are doubles. */
+/** Opens a page whose frames are test doubles. */
 async function openWithDouble(): Promise<void> {
   await open();
   await FrameDouble.serveIn(page);
@@ -56,7 +56,7 @@ const hostScript = async (): Promise<string> =>
 
 const iframes = (): Promise<number> => page.locator('iframe').count();
 
-/** The error with which an expression of the page rejects: its message, and the names of its other fields. */
+/** The error with which an expression of the page rejects: the message, and the names of the other fields. */
 async function rejectionOf(expression: string): Promise<unknown> {
   return page.evaluate(
     `(async () => ${expression})().then(() => null, (error) => [error.constructor.name, error.message, ...Object.keys(error)])`,
@@ -69,7 +69,7 @@ interface ExchangeReply {
   readonly body: unknown;
 }
 
-/** Answers the token exchanges in order, in place of the service. The last reply stays. */
+/** Answers the token exchanges in order, instead of the service. The last reply is repeated. */
 async function exchangeGives(...replies: ExchangeReply[]): Promise<Record<string, string>[]> {
   const asked: Record<string, string>[] = [];
   await page.route(isExchange, async (route) => {
@@ -93,7 +93,7 @@ const token = (name: string, more: object = {}): { body: unknown } => ({
 });
 
 describe('init', () => {
-  it('rejects with a plain error without a code', async () => {
+  it('rejects with a plain error that has no code', async () => {
     await open();
     const given: [string, keyof typeof REJECTIONS][] = [
       ...[
@@ -157,7 +157,7 @@ describe('init', () => {
 });
 
 describe('mount', () => {
-  it('rejects with a plain error and leaves nothing in the page', async () => {
+  it('rejects with a plain error and leaves no element in the page', async () => {
     await open();
     await page.evaluate(async (key) => {
       const global = globalThis as any;
@@ -204,7 +204,7 @@ describe('mount', () => {
       expect([expression, await rejectionOf(expression)]).toEqual([expression, ['Error', REJECTIONS[reason]]]);
     expect(await iframes()).toBe(0);
     expect(host.requests.filter(({ url }) => isExchange(new URL(url)))).toEqual([]);
-    // Each text occurs here or belongs to another test.
+    // Each text either occurs in this test or belongs to another test.
     const seen = new Set(cases.map(([, reason]) => reason));
     expect(Object.keys(REJECTIONS).filter((reason) => !seen.has(reason as never))).toEqual([
       ...[
@@ -234,7 +234,7 @@ describe('mount', () => {
     expect(await rejectionOf(again("selector: '#other'"))).toEqual(['Error', REJECTIONS.alreadyMounted]);
     expect(await rejectionOf(again(`selector: '#other', screeningId: '${SESSION}'`))).toBeNull();
     expect(await iframes()).toBe(2);
-    // A page that emptied the element itself has unmounted the view.
+    // When the page itself empties the element, the view counts as unmounted.
     await page.evaluate(() => (globalThis as any).document.querySelector('#place').replaceChildren());
     expect(await rejectionOf(again("selector: '#place'"))).toBeNull();
     await FrameDouble.startedIn(page);
@@ -254,7 +254,7 @@ describe('mount', () => {
 it('a frame has its title in the language of its content', async () => {
   host = await embedding.open('/two', { locale: 'es-MX' });
   page = host.page;
-  // The component has no French, so the browser's language counts.
+  // The component has no French, so the browser's language is used.
   await host.mount({ init: { locale: 'fr' } });
   await host.hears('onReady');
   expect(await page.locator('#place iframe').getAttribute('title')).toBe(TITLES.screening.es);
@@ -275,7 +275,7 @@ describe('a mounted view', () => {
     expect(await page.evaluate(() => 'Service' in globalThis)).toBe(false);
   });
 
-  it("sends the frame the page's options and nothing more", async () => {
+  it('sends the frame only the options of the page', async () => {
     await openWithDouble();
     await exchangeGives(token('first'));
     const options = {
@@ -307,7 +307,7 @@ describe('a mounted view', () => {
     });
   });
 
-  it('passes frozen callbacks to the options and all listeners, and resizes the frame', async () => {
+  it("calls the options' functions and all listeners with frozen callbacks, and resizes the frame", async () => {
     await openWithDouble();
     await host.mount();
     const frame = await FrameDouble.startedIn(page);
@@ -339,7 +339,7 @@ describe('a mounted view', () => {
       instance.on('onStepStart', () => mounted.unmount());
       instance.on('onStepStart', (payload: unknown) => told.push(['last', payload]));
     });
-    // A frame that was unmounted cannot answer the test. It therefore answers first, and emits the event afterwards.
+    // A frame that was unmounted cannot answer the test. It therefore answers before it emits the event.
     await frame.frame.evaluate(() => {
       const { setTimeout, call } = globalThis as any;
       setTimeout(() => void call(['emit'], { name: 'onStepStart', payload: { step: 'otp' } }));
@@ -364,7 +364,7 @@ describe('a mounted view', () => {
     await host.hears('onStepStart');
   });
 
-  it('knows its session, and names it to the frame when the frame loads again', async () => {
+  it("remembers its session, and sends the session's id to the frame when the frame loads again", async () => {
     await openWithDouble();
     await host.mount();
     const known = (): Promise<unknown> => page.evaluate(() => (globalThis as any).mounted.screeningId);
@@ -384,7 +384,7 @@ describe('a mounted view', () => {
   });
 });
 
-it('the page gets onError when its host script and the frame are of different versions', async () => {
+it('calls onError of the page when the host script and the frame have different versions', async () => {
   await open('/two');
   const script = await hostScript();
   const newer = script.replace(/\bprotocol:1\b/, 'protocol:2');
@@ -399,7 +399,7 @@ it('the page gets onError when its host script and the frame are of different ve
   await host.frame.getByText('This is not available here.').waitFor();
 });
 
-it('a frame at its own origin needs its address in init; without the address an error tells the page the address', async () => {
+it('needs the address of a frame with its own origin in init; without the address, an error tells the page the address', async () => {
   const port = String(await freePort());
   const embeddedUrl = `http://localhost:${port}/embedded`;
   const moved = await embedding.service.startBeside({
@@ -422,13 +422,13 @@ it('a frame at its own origin needs its address in init; without the address an 
     await host.hears('onStepStart');
     expect((await host.told()).filter(([name]) => name === 'onError')).toEqual([]);
   } finally {
-    // The service waits for the browser's connections before it ends.
+    // At its end the service waits for the browser's connections.
     await host.close();
     await moved.program.end('SIGTERM');
   }
 });
 
-describe('an error of the host script', () => {
+describe('an error code of the host script', () => {
   const exchanges: [string, ExchangeReply, object][] = [
     ['a refusal of the service', refusal(401, 'KEY_INACTIVE'), error('KEY_INACTIVE')],
     ['too many exchanges', { ...refusal(429, 'RATE_LIMITED'), retryAfter: '60' }, error('RATE_LIMITED')],
@@ -452,7 +452,7 @@ describe('an error of the host script', () => {
     return { status, body: { error: { code, message: 'The message of the service.', ...more } } };
   }
 
-  it('is reported for each reply to the token exchange, and the view has then left the page', async () => {
+  it('is reported for each failed token exchange, and the view is then removed from the page', async () => {
     await openWithDouble();
     for (const [what, reply, told] of exchanges) {
       await page.unroute(isExchange);
@@ -462,7 +462,7 @@ describe('an error of the host script', () => {
       expect([what, await host.hears('onError')]).toEqual([what, told]);
       expect(await iframes()).toBe(0);
     }
-    // The same instance may mount again, and succeeds now.
+    // The same instance mounts again, and this mount succeeds.
     await page.unroute(isExchange);
     await page.evaluate(() =>
       (globalThis as any).instance.mount('screening', { selector: '#place', unitAddress: 'x' }),
@@ -473,14 +473,14 @@ describe('an error of the host script', () => {
   it.each<[ComponentErrorCode, string, string]>([
     ['INVALID_KEY', '', 'pk_test_0123456789abcdef'],
     ['ORIGIN_NOT_ALLOWED', 'of another origin', ''],
-  ])("%s is the service's answer to a page %s", async (code, elsewhere, unknownKey) => {
+  ])('%s is the error of a page %s', async (code, elsewhere, unknownKey) => {
     await open();
     if (elsewhere) await page.goto(`${embedding.hostOrigin.replace('localhost', '127.0.0.1')}/two`);
     await host.mount({ key: unknownKey || key });
     expect(await host.hears('onError')).toEqual(error(code));
   });
 
-  it('reaches every view that waits for the same exchange', async () => {
+  it('reaches every view that waits for the same token exchange', async () => {
     await openWithDouble();
     const asked = await exchangeGives(refusal(403, 'KEY_INACTIVE'));
     await page.evaluate(async (key) => {
@@ -499,7 +499,7 @@ describe('an error of the host script', () => {
     expect(await iframes()).toBe(0);
   });
 
-  it('TOKEN_EXCHANGE_FAILED follows repeated refused connections, and not a single one', async () => {
+  it('TOKEN_EXCHANGE_FAILED follows several refused connections, and not a single one', async () => {
     await openWithDouble();
     await page.route(isExchange, (route) => route.abort(), { times: 1 });
     await host.mount();
@@ -530,7 +530,7 @@ describe('an error of the host script', () => {
     await openWithDouble();
     await stopTheClock();
     await host.mount();
-    // The token is there, so that only the frame is missing.
+    // The test supplies the token, so that only the frame is missing.
     await FrameDouble.startedIn(page);
     await page.evaluate(() => (globalThis as any).mounted.unmount());
     const evil = `${embedding.hostOrigin}/evil`;
@@ -575,7 +575,7 @@ describe('an error of the host script', () => {
     expect(host.console.filter((line) => line.includes(hint))).toHaveLength(Object.keys(kinds).length);
   });
 
-  it('IFRAME_LOAD_FAILED follows an error of the element', async () => {
+  it("IFRAME_LOAD_FAILED follows an error event of the frame's element", async () => {
     await open();
     await page.route(isFramePage, () => undefined);
     await host.mount();
@@ -584,7 +584,7 @@ describe('an error of the host script', () => {
     expect(await iframes()).toBe(0);
   });
 
-  it('IFRAME_ERROR follows an element that cannot be created', async () => {
+  it("IFRAME_ERROR follows when the frame's element cannot be created", async () => {
     await open();
     await page.evaluate(() => {
       (globalThis as any).document.createElement = () => { throw new Error('no'); }; // prettier-ignore
@@ -594,7 +594,7 @@ describe('an error of the host script', () => {
   });
 
   it.each(['AGENT', 'PMC'])(
-    'SYSTEM_CONFIGURATION_ERROR follows a report for an %s after mount has resolved',
+    'SYSTEM_CONFIGURATION_ERROR follows, after mount has resolved, when an %s opens a report',
     async (userType) => {
       await open();
       await host.mount({ view: 'report', options: { userType, screeningId: SESSION } });
@@ -614,7 +614,7 @@ describe('a page without a listener for errors', () => {
       [publishableKey, more] as const,
     );
 
-  it('gets the error in the console, with its own origin', async () => {
+  it('finds the error and its own origin in the console', async () => {
     await open();
     await mountBare('pk_test_0123456789abcdef0123456789abcdef');
     const { message } = COMPONENT_ERRORS.INVALID_KEY;
@@ -622,15 +622,15 @@ describe('a page without a listener for errors', () => {
     await until('the console has it', () => Promise.resolve(host.console.includes(line)));
   });
 
-  it('gets the names of options that do not exist in the console', async () => {
+  it('finds the names of unknown options in the console', async () => {
     await openWithDouble();
     await mountBare(key, { userTyp: 'AGENT', onRaedy: 1 });
     expect(host.console).toEqual(['warning: Service: unknown options: userTyp, onRaedy.']);
   });
 });
 
-describe('an instance that is updated', () => {
-  it('passes its language and its look on, and keeps the rest', async () => {
+describe('an instance whose options are updated', () => {
+  it('passes on its language and appearance, and keeps the other options', async () => {
     await openWithDouble();
     await host.mount({ init: { locale: 'en', appearance: { theme: 'dark' } } });
     const frame = await FrameDouble.startedIn(page);
@@ -643,7 +643,7 @@ describe('an instance that is updated', () => {
     ]);
   });
 
-  it('keeps what a person has typed', async () => {
+  it('keeps the text that a person has typed', async () => {
     await open();
     await host.mount({ options: { prefill: { firstName: 'Ada' } }, init: { locale: 'en' } });
     await host.hears('onReady');
@@ -662,8 +662,8 @@ describe('an instance that is updated', () => {
   });
 });
 
-describe('a function that gets session grants', () => {
-  /** Mounts a view with a function that gives this. */
+describe("a page's function that returns session grants", () => {
+  /** Mounts a view with a function that returns this value. */
   const withFunction = (gives: 'a grant' | 'a number' | 'an error' | 'a rejection'): Promise<void> =>
     page.evaluate(
       async ([key, gives]) => {
@@ -683,7 +683,7 @@ describe('a function that gets session grants', () => {
       [key, gives] as const,
     );
 
-  it('is called again when the token of its grant is refused', async () => {
+  it('is called again when the service refuses the token of its grant', async () => {
     await openWithDouble();
     const grant = { consumed: true, reason: null };
     const asked = await exchangeGives(token('first', { grant }), token('second', { grant }));
@@ -693,7 +693,7 @@ describe('a function that gets session grants', () => {
     expect(asked.map((headers) => headers['x-session-token'])).toEqual(['grant-1', 'grant-2']);
   });
 
-  it.each(['a number', 'an error', 'a rejection'] as const)('fails the view when it gives %s', async (gives) => {
+  it.each(['a number', 'an error', 'a rejection'] as const)('fails the view when it returns %s', async (gives) => {
     await openWithDouble();
     const asked = await exchangeGives(token('first'));
     await withFunction(gives);
@@ -703,19 +703,19 @@ describe('a function that gets session grants', () => {
 });
 
 describe('a session grant', () => {
-  it('is sent once', async () => {
+  it('is sent to the service once', async () => {
     await openWithDouble();
     const asked = await exchangeGives(token('first', { grant: { consumed: true, reason: null } }), token('second'));
     await host.mount({ init: { sessionToken: 'grant' } });
     const frame = await FrameDouble.startedIn(page);
     expect((await frame.call('token', 'first')).value).toMatchObject({ token: 'second' });
     expect(asked.map((headers) => headers['x-session-token'])).toEqual(['grant', undefined]);
-    // The second exchange sends the first token. Without it, the second token could belong to another account.
+    // The second exchange sends the first token, because without it the second token could belong to another account.
     expect(asked[1]).toMatchObject({ authorization: 'Bearer first' });
     expect(await host.told()).toEqual([]);
   });
 
-  it('that cannot be used causes a line in the console, or DELEGATION_UNSUPPORTED when it is on behalf of a child account', async () => {
+  it('that cannot be used causes a line in the console, or DELEGATION_UNSUPPORTED when the grant is on behalf of a child account', async () => {
     await openWithDouble();
     const secretKey = embedding.credentials.accounts.demo.secretKey;
     const minted = await embedding.service.request('POST', '/v1/sessions', {
@@ -741,7 +741,7 @@ describe('a session grant', () => {
     });
   });
 
-  it('that was redeemed without a reply fails the view, because its session would have no grant', async () => {
+  it('that was redeemed in an exchange without a reply fails the view, because the session would have no grant', async () => {
     await openWithDouble();
     const minted = await embedding.service.request('POST', '/v1/sessions', {
       headers: { 'x-secret-key': embedding.credentials.accounts.demo.secretKey },
@@ -755,7 +755,7 @@ describe('a session grant', () => {
     await page.route(isExchange, lost, { times: 1 });
     await host.mount({ init: { sessionToken: minted.body.token } });
     expect(await host.hears('onError')).toEqual(error('TOKEN_EXCHANGE_FAILED', false));
-    // The next view of the instance fails too.
+    // The next view of the instance fails for the same reason.
     await page.evaluate(() =>
       (globalThis as any).instance.mount('screening', {
         selector: '#place',
@@ -769,7 +769,7 @@ describe('a session grant', () => {
 });
 
 describe('the token', () => {
-  /** Mounts two views of one instance, each with a double. */
+  /** Mounts two views of one instance. The frame of each is a test double. */
   async function mountTwo(): Promise<FrameDouble[]> {
     await host.mount();
     await page.evaluate(() => {
@@ -783,7 +783,7 @@ describe('the token', () => {
     return [await FrameDouble.startedIn(page), await FrameDouble.startedIn(page, '#other')];
   }
 
-  it('is exchanged once for all views, and renewed after 90 % of its life', async () => {
+  it('is exchanged once for all views, and renewed after 90 % of its validity', async () => {
     await openWithDouble();
     await stopTheClock();
     const asked = await exchangeGives(token('first'), token('second'), token('third'));
@@ -798,7 +798,7 @@ describe('the token', () => {
     await page.clock.fastForward(3_600 * 0.9 * 1_000);
     for (const frame of frames) expect(await frame.hears('renewed', 2)).toMatchObject({ token: 'third' });
     expect(asked).toHaveLength(3);
-    // Without a view the token is not renewed. The next view finds the existing token.
+    // The host script does not renew the token while no view is mounted. The next view uses the existing token.
     await page.evaluate(() => {
       const { instance, mounted } = globalThis as any;
       mounted.unmount();
@@ -829,7 +829,7 @@ describe('the token', () => {
     expect(await frame.hears('renewed')).toMatchObject({ token: 'second' });
   });
 
-  it('is exchanged once for all views when the service refuses it; a refusal of the new token causes no further exchange', async () => {
+  it('is exchanged once for all views when the service refuses it; a refusal of the new token causes no third exchange', async () => {
     await openWithDouble();
     const asked = await exchangeGives(token('first'), token('second'), token('third'));
     const [frame, other] = (await mountTwo()) as [FrameDouble, FrameDouble];
@@ -843,7 +843,7 @@ describe('the token', () => {
     expect((await frame.call('token', null)).value.token).toBe('second');
     expect((await frame.call('token', 'second')).value).toBeNull();
     expect(asked).toHaveLength(2);
-    // A refused token proves nothing, so it is not sent.
+    // A refused token proves nothing about the page, so the host script does not send it.
     expect(asked[1]).not.toHaveProperty('authorization');
     expect(await host.told()).toEqual([]);
   });
@@ -870,7 +870,7 @@ describe('the token', () => {
     expect(asked).toHaveLength(4);
   });
 
-  it('that ended while the computer slept is not sent: a new one is exchanged, and a view under a grant ends with an error', async () => {
+  it('that expired while the computer slept is not sent: the script exchanges a new one, and a view under a grant ends with an error', async () => {
     for (const grant of [null, { consumed: true, reason: null }]) {
       await openWithDouble();
       await stopTheClock();
@@ -889,7 +889,7 @@ describe('the token', () => {
     }
   });
 
-  it('is replaced by a plain exchange when the service refuses to renew it before its end', async () => {
+  it('is replaced by a first exchange when the service refuses to renew it before it expires', async () => {
     await openWithDouble();
     await stopTheClock();
     const refused = { status: 401, body: { error: { code: 'AUTH_UNAUTHORIZED', message: 'x' } } };
@@ -902,7 +902,7 @@ describe('the token', () => {
     expect(await host.told()).toEqual([]);
   });
 
-  it('that cannot be renewed is reported to every view, and the views stay', async () => {
+  it('that cannot be renewed is reported to every view, and the views stay mounted', async () => {
     const replies: [{ status?: number; body: unknown }, object][] = [
       [{ status: 503, body: {} }, error('TOKEN_REFRESH_FAILED', true)],
       [{ status: 200, body: {} }, error('TOKEN_REFRESH_FAILED', false)],
@@ -918,7 +918,7 @@ describe('the token', () => {
       expect(await host.hears('other', index + 1)).toEqual(told);
     }
     expect(await iframes()).toBe(2);
-    // The token is still there for a view that was not refused.
+    // The token is still valid for a view that the service did not refuse.
     expect((await frame.call('token', null)).value.token).toBe('first');
   });
 });
@@ -939,7 +939,7 @@ describe('the focused element in the frame', () => {
     await frame.emit('onResize', { height: TALL });
   }
 
-  /** The place of the area in the window or in the box. */
+  /** The position of the area in the window or in the box. */
   async function shown(area: unknown): Promise<unknown> {
     await frame.call('show', area);
     return page.evaluate(() => {
@@ -955,7 +955,7 @@ describe('the focused element in the frame', () => {
   it.each([
     ['page', IN_PAGE],
     ['box in the page', IN_BOX],
-  ])('is scrolled into view in the %s, as little as necessary', async (_, body) => {
+  ])('is scrolled into view in the %s, by the smallest possible distance', async (_, body) => {
     await mounted(body);
     await focus();
     const below: any = await shown({ top: 900, bottom: 950 });
@@ -965,7 +965,7 @@ describe('the focused element in the frame', () => {
     expect(await page.locator('iframe').getAttribute('style')).not.toContain('margin');
   });
 
-  it('causes no scrolling when the page has the focus elsewhere, or when there is not a valid area', async () => {
+  it('causes no scrolling when the focus is elsewhere in the page, or when the frame reports an invalid area', async () => {
     await mounted(IN_PAGE, 'reduce');
     const before = await shown({ top: 900, bottom: 950 });
     await focus();
@@ -975,7 +975,7 @@ describe('the focused element in the frame', () => {
       expect(await shown(junk)).toEqual(before);
   });
 
-  it('is reported by the real frame, during a press only when the press has ended', async () => {
+  it('is reported by the real frame; during a press, the frame reports it when the press has ended', async () => {
     await open();
     await page.evaluate(() => {
       const { Element } = globalThis as any;
@@ -1019,15 +1019,16 @@ describe('a page with cross-origin isolation', () => {
   it.each([
     ['that is isolated', { ...OPENER, ...EMBEDDER }, true],
     ['without an effect', EMBEDDER, false],
-  ])('%s embeds the component with the frames of the sandbox in it', async (_, headers, isolated) => {
+  ])("%s embeds the component and the sandbox's frames inside it", async (_, headers, isolated) => {
     await opened(headers);
     expect(await page.evaluate(() => (globalThis as any).crossOriginIsolated)).toBe(isolated);
     await atPayment();
   });
 
-  it("may embed frames without the policy, such as Stripe's, when the browser has credentialless frames", async () => {
+  it("may embed frames without the policy, such as Stripe's, when the browser supports credentialless frames", async () => {
     await opened({ ...OPENER, ...EMBEDDER });
-    // A reply from a test has no address. Without this permission the browser would ask before it loads from this machine.
+    // The test itself answers these requests, so the browser knows no address for the reply. Without this permission,
+    // the browser would ask before it loads from this machine.
     await page.context().grantPermissions(['local-network-access']);
     await page.route(isDocument, async (route) => {
       const response = await route.fetch();
@@ -1046,8 +1047,8 @@ describe('a page with cross-origin isolation', () => {
   });
 });
 
-describe('a message of another sender', () => {
-  it('changes nothing when it comes through the port and is not a callback', async () => {
+describe('a message from another sender', () => {
+  it('changes nothing when it is sent over the port and is not a callback', async () => {
     await openWithDouble();
     await host.mount();
     const frame = await FrameDouble.startedIn(page);
@@ -1070,7 +1071,7 @@ describe('a message of another sender', () => {
         port.postMessage(message);
       for (let i = 0; i < 5_000; i += 1)
         port.postMessage({ namespace: 'penpal', type: 'CALL', id: 'f', methodPath: ['emit'], args: [cycle] });
-      // Repeats the handshake.
+      // Sends the handshake again.
       for (const type of ['SYN', 'ACK1', 'ACK2'])
         port.postMessage({ namespace: 'penpal', type, participantId: '~~', methodPaths: [['start']] });
     });
@@ -1085,7 +1086,7 @@ describe('a message of another sender', () => {
     expect(host.console.filter((line) => line.startsWith('uncaught'))).toEqual([]);
   });
 
-  it('changes nothing when it comes to the window of the page', async () => {
+  it('changes nothing when it is sent to the window of the page', async () => {
     await openWithDouble();
     await host.mount();
     const frame = await FrameDouble.startedIn(page);
@@ -1109,9 +1110,9 @@ describe('a message of another sender', () => {
     expect((await host.told()).map(([name]) => name)).toEqual(['onStepStart']);
   });
 
-  it('reaches the real frame only from the page: the frame takes no port from another frame', async () => {
+  it('reaches the real frame only from the page: the frame accepts no port from another frame', async () => {
     await open();
-    // A neighbour that knows the message sends ports to every frame as fast as it can.
+    // A neighbouring frame that knows the start message sends ports to every frame as fast as possible.
     await page.evaluate(() => {
       const { document } = globalThis as any;
       const neighbour = document.createElement('iframe');
@@ -1137,8 +1138,8 @@ describe('a message of another sender', () => {
   });
 });
 
-describe('after the end', () => {
-  /** Records the running timers and the open ports of the page from now on. */
+describe('the host script after an end', () => {
+  /** Records from now on which timers run and which ports of the page are open. */
   async function watch(): Promise<void> {
     await page.addInitScript(() => {
       const global = globalThis as any;
@@ -1154,7 +1155,7 @@ describe('after the end', () => {
       global.MessageChannel = class extends MessageChannel {
         constructor() {
           super();
-          // Recorded by number, because a reference would keep the port.
+          // The recorder keeps a number, because a reference would keep the port alive.
           (this as any).port1.number = ports.size + Math.random();
           ports.add((this as any).port1.number);
         }
@@ -1167,7 +1168,7 @@ describe('after the end', () => {
   const left = (): Promise<{ timers: number; ports: number }> =>
     page.evaluate(() => ({ timers: (globalThis as any).timers.size, ports: (globalThis as any).openPorts.size }));
 
-  it('a view may be unmounted in every phase, any number of times', async () => {
+  it('a view may be unmounted in every phase, and repeatedly', async () => {
     await open();
     await watch();
     for (const phase of ['at once', 'frame loading', 'token awaited', 'token refused for now', 'started']) {
@@ -1255,10 +1256,10 @@ describe('after the end', () => {
     await cycles(2);
     const first = { counts: await measure(), heap: await heap() };
     await cycles(20);
-    // The browser keeps an animated frame until it has drawn once more.
+    // The browser keeps an animated frame in memory until it has drawn once more.
     await soon(async () => {
       const counts = await measure();
-      // The browser's own count sometimes differs by one. A leak of every view would be twenty.
+      // The browser's own count sometimes differs by one. If every view leaked, the count would differ by twenty.
       for (const [what, count] of Object.entries(counts)) {
         const more = count - (first.counts[what] ?? 0);
         expect([what, more, more < 10]).toEqual([what, more, true]);

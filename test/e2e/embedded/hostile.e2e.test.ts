@@ -1,4 +1,5 @@
-// Hostile pages and frames: the harm that a page could do to the frame, a frame to the page, and a report to both.
+// Hostile pages and frames. The tests cover damage by a page to the frame, by a frame to the page, and by a report to
+// both.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { TEXTS as DETAILS } from '../../../web/frame/steps/details/texts.js';
@@ -8,7 +9,7 @@ import { soon, until } from '../../support/eventually.js';
 import { FrameDouble } from '../../support/frame-double.js';
 import type { PlatformCaller } from '../../support/service.js';
 
-/** For the functions that run in the browser. */
+/** Types of the functions that run in the browser. */
 declare const document: any;
 
 let embedding: Embedding;
@@ -29,7 +30,10 @@ const frameUrl = (): string =>
 
 const uncaught = (): string[] => host.console.filter((line) => line.startsWith('uncaught'));
 
-/** A page that speaks to the real frame itself. It speaks penpal by hand and can say things that the host script never says. */
+/**
+ * A page that talks to the real frame without the host script. It sends penpal messages of its own and can say things
+ * that the host script never says.
+ */
 async function lyingPage(): Promise<void> {
   host = await embedding.open('/empty');
   page = host.page;
@@ -95,7 +99,7 @@ describe('a hostile page', () => {
   const say = (method: unknown, ...args: unknown[]): Promise<void> =>
     page.evaluate(([method, args]) => (globalThis as any).say(method, ...args), [method, args] as const);
 
-  it('starts nothing with invalid start messages; only the first valid one counts', async () => {
+  it('does not start the frame with invalid start messages; only the first valid message counts', async () => {
     await lyingPage();
     const token = await bearer();
     const right = aStart(token);
@@ -110,7 +114,7 @@ describe('a hostile page', () => {
     expect(uncaught()).toEqual([]);
   });
 
-  it('pollutes no prototype, and reaches only the two methods', async () => {
+  it('cannot pollute a prototype, and can call only the two methods', async () => {
     await lyingPage();
     await page.evaluate(
       (start) => {
@@ -165,7 +169,7 @@ describe('a hostile page', () => {
     expect(uncaught()).toEqual([]);
   });
 
-  it('sees its markup shown as text, and the frame sends no request to an address in the options of the page', async () => {
+  it("sees its markup shown as text, and cannot make the frame send a request to an address in the page's options", async () => {
     await lyingPage();
     const markup = '<img src=x onerror="globalThis.ran=1">';
     const elsewhere = embedding.hostOrigin;
@@ -195,10 +199,10 @@ describe('a hostile page', () => {
     expect([...new Set(asked.map(({ url }) => new URL(url).origin))].sort()).toEqual([baseUrl, sandboxUrl].sort());
   });
 
-  it('opens no port from a window that is not the parent, before or after the real one', async () => {
+  it('cannot open a port from a window that is not the parent, before or after the real port', async () => {
     host = await embedding.open('/empty');
     page = host.page;
-    // A popup of the page that holds the frame's window.
+    // A popup of the page. The popup has a reference to the window of the frame.
     await page.evaluate((src) => {
       const global = globalThis as any;
       global.answers = 0;
@@ -221,7 +225,7 @@ describe('a hostile page', () => {
         const { port1, port2 } = new global.MessageChannel();
         port1.onmessage = () => (global.greeted = true);
         port1.postMessage({ namespace: 'penpal', type: 'SYN', participantId: '~' });
-        // Other messages, and a message without a port, do not use up the one port.
+        // Other messages, and messages without a port, do not use up the single port.
         for (const data of [null, 'service:port2', { toString: 'service:port' }, ['service:port'], 'service:port'])
           frame.contentWindow.postMessage(data, '*');
         frame.contentWindow.postMessage('service:port', new URL(src).origin, [port2]);
@@ -232,7 +236,7 @@ describe('a hostile page', () => {
     expect(await page.evaluate(() => (globalThis as any).answers)).toBe(0);
   });
 
-  it('gets no screening of another account', async () => {
+  it('cannot read a screening of another account', async () => {
     const { body } = await nopay.submit();
     host = await embedding.open();
     await host.mount({ account: 'demo', options: { screeningId: body.id } });
@@ -252,7 +256,7 @@ describe('a hostile frame', () => {
     return FrameDouble.startedIn(page);
   }
 
-  it('reports only known fields of the right types', async () => {
+  it('can report only known fields of the right types', async () => {
     const double = await lyingFrame();
     const session = '0190b5a0-0000-7000-8000-000000000001';
     const personal = { ssn: '123456789', name: 'Ana', toString: 'x', nested: { ssn: '123456789' } };
@@ -279,7 +283,7 @@ describe('a hostile frame', () => {
     expect(uncaught()).toEqual([]);
   });
 
-  it('cannot get an impossible height, and cannot keep the page from answering', async () => {
+  it('cannot set an impossible height, and cannot stop the page from answering', async () => {
     const double = await lyingFrame();
     for (const height of [Infinity, 1e9, -1, NaN, '300', null, { valueOf: 300 }])
       await double.emit('onResize', { height });
@@ -300,7 +304,7 @@ describe('a hostile frame', () => {
     expect(await page.locator('#place iframe').evaluate((frame: any) => frame.style.height)).toBe('512px');
   });
 
-  it('cannot cause more than one exchange: it gets the present token, then one new token, then none', async () => {
+  it('cannot cause more than one token exchange: it receives the present token, then one new token, then none', async () => {
     const double = await lyingFrame();
     for (const junk of [undefined, null, 7, {}, 'x'.repeat(1_000_000), '__proto__'])
       expect((await double.call('token', junk)).value).toMatchObject({ token: expect.any(String) });
@@ -319,7 +323,7 @@ describe('a hostile frame', () => {
 });
 
 describe('a hostile report', () => {
-  it('runs nothing, sends nothing and leads nowhere', async () => {
+  it('runs no script, sends no request and opens no other page', async () => {
     const { body } = await nopay.submit();
     host = await embedding.open();
     page = host.page;
@@ -344,7 +348,7 @@ describe('a hostile report', () => {
           })
         : route.continue(),
     );
-    // The integrator's server answers at this address, so that a request that gets through has a reply.
+    // A server of the test answers at this address, so that a request that gets through has a reply.
     const reached: string[] = [];
     page.on('response', (response) => response.url().startsWith(elsewhere) && reached.push(response.url()));
     await host.mount({ account: 'nopay', options: { screeningId: body.id } });
@@ -355,7 +359,7 @@ describe('a hostile report', () => {
     page.on('popup', (popup) => popups.push(popup.url()));
     for (const id of ['script', 'top', 'blank', 'parent', 'send', 'self'])
       await report.locator(`#${id}`).dispatchEvent('click');
-    // The journey is still there and can go on.
+    // The journey is still open and can continue.
     await host.press(host.frame.getByRole('button', { name: 'Not now' }));
     expect(await host.hears('onReportShareDeclined')).toEqual({ sessionId: body.id });
     for (const frame of page.frames())

@@ -1,4 +1,4 @@
-// Proof of income in the frame: the screens on the way, the callbacks, and the return to a session.
+// Proof of income in the frame: the screens before the result, the callbacks, and the return to a session.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { FrameLocator } from 'playwright-core';
 import { Embedding, type HostPage } from '../../support/embedding.js';
@@ -45,7 +45,7 @@ async function control(path: string, body?: object): Promise<any> {
   return reply.json();
 }
 
-/** Ends the inquiry of the last session that is in progress. */
+/** Ends the inquiry of the newest session that is in progress. */
 async function decide(ending: string): Promise<void> {
   await until('an inquiry is in progress', async () => {
     const { inquiries } = await control('inquiries');
@@ -73,7 +73,7 @@ describe('the income of a person', () => {
     expect((await demo.get(`/voie/sessions/${incomeSessionId}/report`)).status).toBe(200);
   });
 
-  it('is requested from banks when payroll has no match, and the person sees the current source', async () => {
+  it('is requested from banks when payroll has no match, and the person sees which source is asked', async () => {
     await open(await screened('Slowincometest'));
     await frame.getByText('Asking payroll providers').first().waitFor();
     await decide('NO_MATCH');
@@ -82,7 +82,7 @@ describe('the income of a person', () => {
     expect(await host.hears('onIncomeReportComplete')).toMatchObject({ route: 'BANKING' });
   });
 
-  it('ends as a failure when no source knows it, and may be requested again', async () => {
+  it('ends as a failure when no source knows the person, and may be requested again', async () => {
     await open(await screened('Noincometest'));
     const first = await host.hears('onIncomeReportFailure');
     expect(first).toEqual({
@@ -105,7 +105,7 @@ describe('the income of a person', () => {
 });
 
 describe('an income session', () => {
-  it('is found again by the screening, whatever its state', async () => {
+  it('is found by its screening, in every state', async () => {
     const screeningId = await screened('Slowincometest');
     await open(screeningId);
     await frame.getByText('Asking payroll providers').first().waitFor();
@@ -121,7 +121,7 @@ describe('an income session', () => {
     expect(await host.hears('onIncomeReportComplete')).toEqual(told);
   });
 
-  it('with an unknown screening is refused, on the screen and to the page', async () => {
+  it('that names an unknown screening is refused, and both the person and the page see the refusal', async () => {
     await open('01890000-0000-7000-8000-000000000000');
     await heading('We cannot continue right now').waitFor();
     expect(await host.hears('onError')).toEqual({ code: 'NOT_FOUND', message: expect.any(String), recoverable: false });

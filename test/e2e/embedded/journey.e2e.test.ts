@@ -1,5 +1,5 @@
-// One person's way through the embedded component: details, a code, the report, sharing it, and the PDF. The other suites of this folder
-// cover every other screen and always need a browser.
+// One person's way through the embedded component: details, a code, the report, sharing it, and the PDF. Other suites
+// of this folder cover the other screens.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { ANA, DetailsForm } from '../../support/details-form.js';
 import { Embedding, type HostPage } from '../../support/embedding.js';
@@ -45,7 +45,7 @@ describe('a person in the embedded component', () => {
 });
 
 describe('POST /reports/{id}/pdf', () => {
-  it('200 with a link to a PDF that needs no token, or 503 when no browser starts in its sandbox', async () => {
+  it('answers 200 with a link to a PDF that needs no token, or 503 when no browser can start in its sandbox', async () => {
     const { service } = embedding;
     const { id } = (await nopay.submit()).body;
     const reply = await nopay.post(`/reports/${id}/pdf`, {

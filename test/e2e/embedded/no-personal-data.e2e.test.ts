@@ -1,6 +1,7 @@
-// Guarantee: no personal data crosses from the frame to the page that embeds it, and none is left behind. This covers messages, callbacks,
-// addresses, storage, consoles, the service's log, its files and Redis. Canaries are typed into every field, and values that the vendors
-// make up are canaries too. Everything that a browser writes or sends is searched for them.
+// Guarantee: no personal data crosses from the frame to the page that embeds it, and none is left behind. The tests
+// cover messages, callbacks, addresses, storage, consoles, the service's log, its files and Redis. Canaries are values
+// that the tests type into the fields and values that the vendors invent. The tests search for them in everything that
+// a browser writes or sends.
 import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Frame, Locator, Page, Request } from 'playwright-core';
@@ -9,7 +10,7 @@ import { DetailsForm, type Typed } from '../../support/details-form.js';
 import { Embedding, type HostPage, type MountWish } from '../../support/embedding.js';
 import { PlatformCaller, WITH_BROWSER } from '../../support/service.js';
 
-/** For the functions that run in the browser. */
+/** Types of the functions that run in the browser. */
 declare const document: any;
 declare const navigator: any;
 
@@ -27,7 +28,7 @@ const TYPED = {
 const WRONG_CODE = '98765432';
 const UNIT = '4712 Canary Perch Road';
 const CARDS = { good: '4242424242424242', declined: '4000000000000002' } as const;
-/** These values are too short for a search among many digits. They are searched for as separate values. */
+/** These values are too short to search for among many digits. The test searches for them only as separate values. */
 const SHORT = ['"739"', '"12 / 39"', '"12/39"', '"1239"', '"54321"'];
 
 const PERSON: Readonly<Record<string, string>> = {
@@ -48,7 +49,7 @@ const CARD: Readonly<Record<string, string>> = Object.fromEntries(
 const learned = new Map<string, string>();
 const all = (): [string, string][] => [...Object.entries({ ...PERSON, ...CARD, 'wrong code': WRONG_CODE }), ...learned];
 
-/** Adds all parts of a body that describe a person and are not the same for everyone. */
+/** Adds all values of a body that describe a person and differ between persons. */
 function learn(what: string, body: unknown): void {
   if (typeof body === 'string') {
     if (body.length >= 8 && !/^[A-Z0-9_]+$|^\d{4}-\d\d-\d\d/.test(body)) learned.set(`${what} ${learned.size}`, body);
@@ -62,7 +63,7 @@ let embedding: Embedding;
 let capture: RedisCapture;
 let host: HostPage;
 let page: Page;
-/** Messages that were sent from windows and ports of an origin, or arrived there. */
+/** Messages that windows and ports of an origin sent or received. */
 let messages: { readonly kind: string; readonly at: string; readonly text: string }[];
 let sent: Request[];
 let seen: Seen[];
@@ -77,7 +78,7 @@ beforeAll(async () => {
 afterAll(() => embedding?.stop());
 afterEach(() => host?.close());
 
-/** Opens a page that records everything that leaves a window. */
+/** Opens a page that records everything that a window sends. */
 async function open(wish: MountWish): Promise<void> {
   [messages, sent, seen] = [[], [], []];
   host = await embedding.open();
@@ -108,7 +109,8 @@ async function open(wish: MountWish): Promise<void> {
         return original.call(this, data, ...rest);
       };
     }
-    // Code here cannot change the window of another origin. A message to it is recorded on arrival.
+    // A script of the test cannot change the window of another origin. A message to such a window is recorded when it
+    // arrives.
     global.addEventListener('message', (event: any) => write('arrived', event.data));
   });
   page.context().on('request', (request) => sent.push(request));
@@ -117,7 +119,7 @@ async function open(wish: MountWish): Promise<void> {
   await host.hears('onReady');
 }
 
-/** Records the data that the browser keeps and shows outside the frame's document, for every window. */
+/** Records, for every window, the data that the browser stores and shows outside the document of the frame. */
 async function look(stage: string): Promise<void> {
   for (const frame of page.frames()) {
     const where = `${stage}: ${new URL(frame.url().startsWith('http') ? frame.url() : 'http://inner').origin}`;
@@ -128,10 +130,10 @@ async function look(stage: string): Promise<void> {
   seen.push([`${stage}: document of the page`, await page.content()]);
 }
 
-/** Runs in the browser. The report's own document has the person's name as its title, and no other document has. */
+/** This function runs in the browser. Only the report's own document has the person's name as its title. */
 async function keptBy(isReport: boolean): Promise<unknown> {
   const { indexedDB, history, location, name, performance } = globalThis as any;
-  // A browser that keeps no third-party data throws here.
+  // A browser that stores no third-party data throws an error here.
   const attempt = async (read: () => unknown): Promise<unknown> => {
     try {
       return await read();
@@ -151,7 +153,7 @@ async function keptBy(isReport: boolean): Promise<unknown> {
   };
 }
 
-/** The places that hold a canary. Values that the page itself sends do not count. */
+/** The places that hold a canary, except values that the page itself sends. */
 async function findings(): Promise<string[]> {
   const { service, hostOrigin } = embedding;
   const told = JSON.stringify(await host.told());
@@ -176,7 +178,7 @@ async function findings(): Promise<string[]> {
       ...(isApi && pathname === '/screening/submit' ? Object.keys(PERSON) : []),
       ...(isApi && pathname.endsWith('/otp') ? ['wrong code'] : []),
       ...(origin === service.sandboxUrl ? Object.keys(CARD) : []),
-      // The page to print is sent back as it was received.
+      // The browser sends back the page for printing exactly as it received it.
       ...(isApi && pathname.endsWith('/pdf') ? [...learned.keys(), ...Object.keys(PERSON)] : []),
     ];
     const forbidden = all().filter(([name]) => !mayHold.includes(name));
@@ -188,7 +190,7 @@ async function findings(): Promise<string[]> {
 const field = (label: string) => host.frame.getByRole('textbox', { name: label, exact: label === 'Code' });
 const button = (name: string | RegExp) => host.frame.getByRole('button', { name, exact: typeof name === 'string' });
 
-/** Types like a person. Text that is filled in at once would stay in the driver's own memory. */
+/** Types each key like a person. Text that is filled in at once would stay in the memory of the driver. */
 async function typeInto(field: Locator, text: string): Promise<void> {
   await field.click();
   await page.keyboard.press('ControlOrMeta+a');
@@ -197,7 +199,7 @@ async function typeInto(field: Locator, text: string): Promise<void> {
 const type = (label: string, text: string): Promise<void> => typeInto(field(label), text);
 const details = (): DetailsForm => new DetailsForm(host.frame, 'en', typeInto);
 
-/** Up to the last screen. */
+/** Leads the person to the last screen. */
 function typeDetails(lastName: string, ssn: string, given: readonly string[] = []): Promise<void> {
   const typed: Typed = {
     firstName: TYPED['First name'],
@@ -231,7 +233,7 @@ function theFrame(): Frame {
   return frame;
 }
 
-/** Everything that scripts of the frame can still reach. */
+/** Everything that scripts of the frame can still read. */
 async function memoryOfTheFrame(): Promise<string> {
   const devtools = await page.context().newCDPSession(theFrame());
   const chunks: string[] = [];
@@ -257,7 +259,7 @@ async function byCodeAndCard(): Promise<void> {
   await details().backTo('lastName');
   await type('Last name', 'Otptest');
   await details().goOn();
-  // The search must find something: at this point the memory still holds the data.
+  // The memory still holds the data at this point. The search must find the data, or the search itself is broken.
   expect(findingsOf(Object.entries(PERSON), 'memory', Buffer.from(await memoryOfTheFrame()))).toContain(
     'Social Security number in memory',
   );
@@ -290,7 +292,7 @@ async function byCodeAndCard(): Promise<void> {
   await look('the report');
   const download = page.waitForEvent('download');
   await host.press(button('Download PDF'));
-  // A person keeps the file, so its name tells whose report it is.
+  // A person keeps this file, so the file name tells whose report it is.
   expect((await download).suggestedFilename()).toMatch(/^screening-report-[a-z-]+-\d{4}-\d{2}-\d{2}\.pdf$/);
   await host.press(button('Share my report'));
   await host.hears('onReportShared');
@@ -338,7 +340,7 @@ async function byQuestionsWithPrefill(): Promise<void> {
 }
 
 describe('no personal data', () => {
-  it('reaches the page, an address, storage or the console from a person with a code and a card', async () => {
+  it('of a person with a code and a card reaches the page, an address, storage or the console', async () => {
     await capture.during(byCodeAndCard);
     expect(messages.length).toBeGreaterThan(20);
     expect(new Set(messages.map(({ at }) => at))).toEqual(
@@ -348,7 +350,7 @@ describe('no personal data', () => {
     expect(await findings()).toEqual([]);
   });
 
-  it('reaches them from a person with questions whose details the page partly knows', async () => {
+  it('of a person with questions reaches them, even when the page supplies some of the details', async () => {
     await capture.during(byQuestionsWithPrefill);
     expect([...learned.keys()]).toContainEqual(expect.stringMatching(/^question/));
     expect(await findings()).toEqual([]);
@@ -359,7 +361,7 @@ describe('no personal data', () => {
     const canaries = [...all(), ['unit address', UNIT] as [string, string]];
     const found = capture.findings(canaries);
     for (const file of filesBelow(service.dataDir))
-      // The sandbox is outside the service.
+      // The sandbox is outside the service, so its data does not count.
       if (!file.includes('/sandbox/'))
         found.push(...findingsOf(canaries, file.slice(service.dataDir.length), readFileSync(file)));
     found.push(...findingsOf(canaries, 'the log', Buffer.from(service.program.output)));

@@ -1,5 +1,5 @@
-// Paying in the embedded component, with the sandbox's browser library of the processor: its card fields, declines and the authentication
-// step (docs/sandbox.md#the-payment-processor).
+// Payment in the embedded component, with the processor's browser library from the sandbox: its card fields, declined
+// cards and the authentication step (docs/sandbox.md#the-payment-processor).
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { FrameLocator, Locator } from 'playwright-core';
 import { FRAME } from '../../../web/frame/texts.js';
@@ -36,7 +36,7 @@ async function verified(): Promise<string> {
   return body.id;
 }
 
-/** Opens the payment of a verified person. */
+/** Opens the payment step of a verified person. */
 async function atPayment(options: Record<string, unknown> = {}, init: Record<string, unknown> = {}): Promise<string> {
   const screeningId = await verified();
   host = await embedding.open();
@@ -44,7 +44,7 @@ async function atPayment(options: Record<string, unknown> = {}, init: Record<str
   return screeningId;
 }
 
-/** The card fields, which are in a frame of the processor. */
+/** The card fields, which the processor shows in a frame of its own. */
 const fields = (): FrameLocator => host.frame.frameLocator('iframe[src*="payment-element"]');
 const payButton = (name = 'Pay $35.00'): Locator => host.frame.getByRole('button', { name });
 
@@ -65,7 +65,7 @@ async function transactionOf(screeningId: string): Promise<string> {
   return (await demo.status(screeningId)).body.transactionId;
 }
 
-/** The callbacks about steps and the payment. */
+/** The callbacks about the steps and about the payment. */
 async function toldSteps(): Promise<[string, unknown][]> {
   return (await host.told()).filter(([name]) => name.startsWith('onStep') || name === 'onPaymentSuccess') as [
     string,
@@ -74,7 +74,7 @@ async function toldSteps(): Promise<[string, unknown][]> {
 }
 
 describe('a consumer who pays in the component', () => {
-  it('sees the price, pays by card and goes on to the report; only the processor gets the card', async () => {
+  it('sees the price, pays by card and continues to the report; only the processor receives the card', async () => {
     const sessionId = await atPayment();
     expect(await host.hears('onStepStart')).toEqual({ step: 'payment' });
     await pay(CARDS.good);
@@ -100,7 +100,7 @@ describe('a consumer who pays in the component', () => {
     expect(JSON.stringify([await host.told(), host.console])).not.toContain(CARDS.good);
   });
 
-  it('reads what is paid for, with the application fee apart', async () => {
+  it('sees what they pay for, and sees the application fee as a separate amount', async () => {
     await atPayment({ applicationFee: 500 });
     await payButton().waitFor();
     const lines = await host.frame.locator('.order').locator('dt, dd').allTextContents();
@@ -112,14 +112,14 @@ describe('a consumer who pays in the component', () => {
     await host.frame.getByText('You will be charged once.').waitFor();
   });
 
-  it('pays with Enter in a card field', async () => {
+  it('pays by pressing Enter in a card field', async () => {
     await atPayment();
     await typeCard(CARDS.good);
     await fields().getByLabel('ZIP code').press('Enter');
     await host.hears('onPaymentSuccess');
   });
 
-  it('reads why the card was declined, and pays once with another card', async () => {
+  it('sees why the card was declined, and pays once with another card', async () => {
     const sessionId = await atPayment();
     await pay(CARDS.poor);
     const alert = host.frame.getByRole('alert');
@@ -134,7 +134,7 @@ describe('a consumer who pays in the component', () => {
     expect((await host.told()).filter(([name]) => name === 'onError')).toEqual([]);
   });
 
-  it('fails the authentication at the bank, and passes it then', async () => {
+  it('fails the authentication at the bank once, and passes it at the next try', async () => {
     await atPayment();
     const bank = host.frame.frameLocator('iframe[src*="authentication"]');
     await pay(CARDS.authenticated);
@@ -145,14 +145,14 @@ describe('a consumer who pays in the component', () => {
     await host.hears('onPaymentSuccess');
   });
 
-  it('waits while the payment is processed', async () => {
+  it('sees the wait while the processor decides about the payment', async () => {
     await atPayment();
     await pay(CARDS.slow);
     await host.frame.getByText('Your payment is being processed.', { exact: true }).first().waitFor();
     expect(await host.hears('onPaymentSuccess')).toMatchObject({ amount: FEE });
   });
 
-  it('continues the same payment after a reload, also when it waits for the bank', async () => {
+  it('continues the same payment after a reload, also when the payment waits for the bank', async () => {
     const screeningId = await atPayment();
     await pay(CARDS.authenticated);
     await host.frame.frameLocator('iframe[src*="authentication"]').getByRole('button', { name: 'Fail' }).waitFor();
@@ -163,7 +163,7 @@ describe('a consumer who pays in the component', () => {
     expect(await host.hears('onPaymentSuccess')).toMatchObject({ sessionId: screeningId, transactionId: before });
   });
 
-  it('reads that an earlier payment was refunded, and pays again', async () => {
+  it('sees that an earlier payment was refunded, and pays again', async () => {
     const screeningId = await verified();
     const { body: first } = await demo.post('/payments/create-intent', { amount: FEE, screeningId });
     await processor.confirm(first.client_secret, 'pm_card_visa');
@@ -186,7 +186,7 @@ describe('a consumer who pays in the component', () => {
     });
   });
 
-  it('does not pay again for a payment from another tab that the service has not heard of', async () => {
+  it('is not charged again when another tab has paid and the service has not learned of that payment', async () => {
     const screeningId = await verified();
     const { body } = await demo.post('/payments/create-intent', { amount: FEE, screeningId });
     await processor.control('delivery', { drop: 10 });
@@ -198,7 +198,7 @@ describe('a consumer who pays in the component', () => {
     await processor.control('delivery', { drop: 0 });
   });
 
-  it('gets a warning of an application fee above the price, and the fee is left out', async () => {
+  it('has no application fee when the fee is above the price, and the page receives a warning', async () => {
     await atPayment({ applicationFee: FEE + 1 });
     expect(await host.hears('onWarning')).toEqual({ code: 'INVALID_APPLICATION_FEE', message: expect.any(String) });
     await pay(CARDS.good);
@@ -221,7 +221,7 @@ describe('a consumer who pays in the component', () => {
     await host.hears('onPaymentSuccess');
   });
 
-  it("goes on when the card was charged, although the processor's library never reports it", async () => {
+  it("continues when the card was charged, although the processor's library never reports the payment", async () => {
     const screeningId = await verified();
     host = await embedding.open();
     await host.page.addInitScript(() => {
@@ -275,7 +275,7 @@ describe('a consumer who pays in the component', () => {
     expect((await host.told()).filter(([name]) => name === 'onError')).toHaveLength(1);
   });
 
-  it('reads all of it in Spanish', async () => {
+  it('reads the whole step in Spanish', async () => {
     await atPayment({}, { locale: 'es' });
     await payButton('Pagar $35.00').waitFor();
     await fields().getByLabel('Número de tarjeta').fill(CARDS.declined);

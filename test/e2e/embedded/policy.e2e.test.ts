@@ -7,13 +7,13 @@ import { REPORT_STYLE } from '../../../src/surfaces/platform/report-style.js';
 import { Embedding, type HostPage } from '../../support/embedding.js';
 import { until } from '../../support/eventually.js';
 
-/** For the functions that run in the browser. */
+/** Types of the functions that run in the browser. */
 declare const document: any;
 declare const navigator: any;
 declare const getComputedStyle: any;
 
 let embedding: Embedding;
-/** An origin that the key does not allow, and the requests that it received except those for its pages. */
+/** An origin that the key does not allow. It records the requests that it receives, except requests for its pages. */
 let foreign: Server;
 let foreignOrigin: string;
 const foreignPages = new Map<string, string>();
@@ -53,11 +53,14 @@ async function openBare(): Promise<Frame> {
   return frameIn(host.page);
 }
 
-/** Opens a page of the integrator whose frame holds this markup. For comparison, the frame can come without its policy. */
+/**
+ * Opens an integrator's page whose frame holds this markup. The frame can be served without its policy, for comparison.
+ */
 async function openWith(markup: string, { policy = true } = {}): Promise<{ frame: Frame }> {
   host = await embedding.open('/empty');
   const { page } = host;
-  // A page whose content comes from the test may not request other origins on this machine. The test answers this request too.
+  // When the test supplies the content of a page, the page may not request other origins on this machine. The test
+  // therefore answers this request too.
   await page.route(`${foreignOrigin}/x.js`, (route) =>
     route.fulfill({ contentType: 'text/javascript', body: 'globalThis.ran = "foreign script"' }),
   );
@@ -135,7 +138,7 @@ describe('the page in the frame', () => {
     host = await embedding.open('/bare');
   });
 
-  it('loads nothing from elsewhere, sends nothing there and sets no styles of its own', async () => {
+  it('loads nothing from other origins, sends nothing to them and sets no styles of its own', async () => {
     const frame = await openBare();
     askedThere.length = 0;
     for (const [deed, directive] of [
@@ -155,11 +158,11 @@ describe('the page in the frame', () => {
     expect(frame.url()).toBe(frameUrl);
   });
 
-  it('makes no markup, scripts or code from text', async () => {
+  it('turns no text into markup, scripts or code', async () => {
     const frame = await openBare();
     const thrown = await frame.evaluate(
       (foreign) =>
-        // Runs in a task of the page, because a direct call of the debugger would be allowed.
+        // Runs in a task of the page, because a call by the debugger would be allowed.
         new Promise<Record<string, string>>((resolve) =>
           setTimeout(() => {
             const attempt = (deed: () => unknown): string => {
@@ -206,7 +209,7 @@ describe('the page in the frame', () => {
     });
   });
 
-  it('uses no camera, microphone or location, whatever the outer page grants, and may pay', async () => {
+  it('may pay, but uses no camera, microphone or location, even if the outer page allows them', async () => {
     const frame = await openBare();
     const allowed = await frame.evaluate(() => document.featurePolicy.allowedFeatures() as string[]);
     expect(allowed.filter((feature) => [...FEATURES, 'payment'].includes(feature))).toEqual(['payment']);
@@ -227,14 +230,14 @@ describe('the page in the frame', () => {
 });
 
 describe('the page around the frame', () => {
-  it('must be an allowed page', async () => {
+  it('must be a page that the key allows', async () => {
     expect(await (await openBare()).title()).not.toBe('');
 
     foreignPages.set('/', around(frameUrl));
     await refusedByAncestors(`${foreignOrigin}/`);
   });
 
-  it('must be an allowed page on every level', async () => {
+  it('must be a page that the key allows, on every level', async () => {
     host = await embedding.open('/empty');
     foreignPages.set('/', around(`${embedding.hostOrigin}/bare`));
     await refusedByAncestors(`${foreignOrigin}/`);
@@ -255,7 +258,7 @@ describe('the page around the frame', () => {
     expect(host.page.frame({ url: frameUrl })).toBeNull();
   }
 
-  it('may have a policy as strict as the documented one, and gets no third-party cookies', async () => {
+  it('may have a policy as strict as the documented policy, and receives no third-party cookies', async () => {
     const { service, credentials } = embedding;
     embedding.serving('/strict', {
       headers: {
@@ -272,7 +275,7 @@ describe('the page around the frame', () => {
     await host.mount();
     await host.hears('onReady');
     expect(host.console.filter((line) => line.includes('Content Security Policy'))).toEqual([]);
-    // Browsers that keep no third-party cookies therefore behave the same.
+    // The component therefore behaves the same in browsers that refuse third-party cookies.
     expect([cookies, await host.page.context().cookies()]).toEqual([[], []]);
   });
 });

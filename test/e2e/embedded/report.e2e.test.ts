@@ -59,7 +59,7 @@ async function atReport(screeningId: string, wish: MountWish = {}): Promise<void
 const button = (name: string): Locator => host.frame.getByRole('button', { name, exact: true });
 const heading = (name: string): Locator => host.frame.getByRole('heading', { name, exact: true });
 const page = (): Locator => host.frame.locator('iframe.report-page');
-/** Replaces the print dialog of the frame, which no test can see. */
+/** Replaces the print dialog of the frame, because a test cannot see the dialog. */
 const printsIntoAttribute = (): Promise<void> =>
   page().evaluate((frame: any) => {
     frame.contentWindow.print = () => frame.setAttribute('data-printed', 'yes');
@@ -70,7 +70,7 @@ const names = async (): Promise<string[]> =>
   (await host.told()).map(([name]) => name).filter((name) => !['onResize', 'onChange'].includes(name));
 
 describe('a consumer whose account pays', () => {
-  it('sees the report in full height without paying, and the score is reported once', async () => {
+  it('sees the report in full height without paying, and the page receives the score once', async () => {
     const id = await verified();
     await atReport(id);
     await host.frame
@@ -96,18 +96,18 @@ describe('a consumer whose account pays', () => {
     );
     await until('the frame of the report fits', () =>
       page().evaluate(
-        // There must be no scroll bar (browsers without windows show none) and no empty room below.
+        // The frame must have no scroll bar (browsers without windows show none) and no empty space below the report.
         ({ contentDocument, clientHeight }: any) => contentDocument?.documentElement.scrollHeight === clientHeight,
       ),
     );
-    // No script runs in it.
+    // The browser runs no script in the frame of the report.
     expect(await page().getAttribute('sandbox')).toBe('allow-same-origin allow-modals');
     const calls: any = await (await fetch(`${embedding.service.sandboxUrl}/control/calls`)).json();
     expect(calls.operations.report.billed).toBe(1);
     expect(host.console.filter((line) => /Content Security Policy|TrustedHTML/.test(line))).toEqual([]);
   });
 
-  it('fits into 320 pixels together with the report', async () => {
+  it('fits on the screen together with the report at a width of 320 pixels', async () => {
     host = await embedding.open('/', { viewport: { width: 320, height: 700 } });
     await host.mount({ account: 'nopay', options: { screeningId: await verified() }, init: { locale: 'es' } });
     await heading('¿Compartir con Demo account nopay?').waitFor();
@@ -140,7 +140,7 @@ describe('a consumer whose account pays', () => {
     ]);
   });
 
-  it('downloads the PDF from a separate host, where only pages are printed that the service served', async () => {
+  it('downloads the PDF from a separate host, which prints only pages that the service served', async () => {
     const port = String(await freePort());
     const moved = await embedding.service.startBeside({
       ROLE: 'api',
@@ -177,7 +177,7 @@ describe('a consumer whose account pays', () => {
     expect(JSON.parse(printed?.body ?? '').html).toMatch(/^<!doctype html>\s*<html lang="es">/);
   });
 
-  it('leaves printing and downloading to a page with handlers', async () => {
+  it('prints and downloads through the handlers of the page, when the page has them', async () => {
     const id = await verified();
     await atReport(id, { handles: ['handlePrintRequested', 'handleDownloadRequested'] });
     await host.press(button('Print'));
@@ -187,7 +187,7 @@ describe('a consumer whose account pays', () => {
     expect(host.requests.filter(({ url }) => url.endsWith('/pdf'))).toEqual([]);
   });
 
-  it('leaves printing to a page only while the page listens, at the moment of the press', async () => {
+  it('prints through the page only while the page listens at the moment of the press', async () => {
     const id = await verified();
     await atReport(id);
     await heading('Share with Demo account nopay?').waitFor();
@@ -233,7 +233,7 @@ describe('a consumer whose account pays', () => {
     expect(await button('Share my report').count()).toBe(0);
   });
 
-  it('may leave a page that does not listen, and keeps the question in view while the page scrolls', async () => {
+  it('may leave the report when the page does not listen, and still sees the question when the page scrolls', async () => {
     host = await embedding.open('/', { viewport: { width: 800, height: 600 } });
     const { publishableKey } = embedding.credentials.accounts.nopay;
     await host.page.evaluate(
@@ -255,7 +255,7 @@ describe('a consumer whose account pays', () => {
     await host.frame.locator('.hint').getByText('You can leave this page now.').waitFor();
   });
 
-  it('declines to share, and may change their mind', async () => {
+  it('declines to share, and may still share later', async () => {
     const id = await verified();
     await atReport(id);
     await host.press(button('Not now'));
@@ -280,7 +280,7 @@ describe('a consumer whose account pays', () => {
 });
 
 describe('a report that cannot be shown', () => {
-  it('is reported as PAYMENT_REQUIRED when the account has no credit, although the screening is completed', async () => {
+  it('is reported as PAYMENT_REQUIRED when the account has no credit, even after the screening is completed', async () => {
     const broke = await embedding.service.signIn('broke');
     const id = await verified({}, broke);
     await atReport(id, { account: 'broke' });
@@ -296,7 +296,7 @@ describe('a report that cannot be shown', () => {
     [{ middleName: 'Upstream9110' }, 'MINOR', 'has you as a minor', 'If you are 18 or older'],
     [{ middleName: 'Upstream9018' }, 'FILE_CONDITION', 'gives no report', 'Ask the credit bureau why'],
   ])(
-    'that fails with %j gives the reason, the remedy and the time to ask again, and informs the page',
+    'that fails with %j shows the reason, the remedy and the time of the next possible request, and the page is informed',
     async (person, reasonCode, ...texts) => {
       const id = await verified(person);
       await atReport(id);
@@ -331,7 +331,7 @@ describe('a report that cannot be shown', () => {
     else expect(await links.getAttribute('href')).toBe(href);
   });
 
-  it('appears after the person has paid, lifts the freeze and asks again, without another payment', async () => {
+  it('appears without another payment after the person has paid, lifted the freeze and asked again', async () => {
     const short = await Embedding.start({ ...WITH_BROWSER, REPORT_RETRY_INTERVAL: '2' });
     try {
       const caller = await short.service.signIn('demo');
@@ -376,7 +376,7 @@ describe('a report that cannot be shown', () => {
     }
   });
 
-  it('is refused until the payment is refunded: the person reads of the refund, pays again and sees the report', async () => {
+  it('is refused until the payment is refunded: the person sees the refund, pays again and sees the report', async () => {
     const authority = new CertificateAuthority();
     const [receiver, trust] = await Promise.all([HttpsReceiver.start({ authority }), trustFile(authority)]);
     const returning = await Embedding.start({
@@ -422,7 +422,7 @@ describe('a report that cannot be shown', () => {
         [[expect.any(String), { step: 'payment' }]],
         expect.not.arrayContaining(['onError']),
       ]);
-      // The second payment has begun by now.
+      // The second payment has already begun.
       await host.page.reload();
       await host.mount({ options: { screeningId } });
       await reads();
@@ -457,7 +457,7 @@ describe('a report that cannot be shown', () => {
     ['screening', 'en', 'Verify again', 'You will not be charged again.', 'Please verify your identity again'],
     ['report', 'es', 'Verificar de nuevo', 'No se le cobrará de nuevo.', 'Verifique su identidad de nuevo'],
   ])(
-    'that cannot come (view %s, %s): a person who has paid verifies again by keyboard and is not charged again',
+    'that is permanently refused (view %s, %s): a person who has paid verifies again by keyboard and is not charged again',
     async (view, locale, again, ...texts) => {
       const {
         ssn,
@@ -489,7 +489,7 @@ describe('a report that cannot be shown', () => {
     },
   );
 
-  it('that cannot come: a person who has not paid is not asked to pay, and verifies again', async () => {
+  it('that is permanently refused: a person who has not paid verifies again and sees no payment step', async () => {
     const id = await verified({}, await embedding.service.signIn('demo'));
     host = await embedding.open();
     const error = { code: 'REPORT_NOT_AVAILABLE', message: 'As the service says it.', recoverable: true };
@@ -505,7 +505,7 @@ describe('a report that cannot be shown', () => {
     await heading('Your name and date of birth').waitFor();
   });
 
-  it('has no score when the file is too thin, and says so', async () => {
+  it('has no score when the file is too thin, and the page of the report says this', async () => {
     const id = await verified({ lastName: 'Thinfiletest' });
     await atReport(id);
     await host.frame.getByText('holds too little to compute a score').waitFor();
@@ -514,7 +514,7 @@ describe('a report that cannot be shown', () => {
 });
 
 describe('the view of a report', () => {
-  it('shows it to the recipient of a share without the question, and says when it was not shared or was revoked', async () => {
+  it('shows the report to the recipient of a share without the sharing question, and says when the report was not shared or sharing was revoked', async () => {
     const granted = { recipient_account_id: accountOf('demo') };
     const caller = await embedding.service.signInUnderGrant('nopay', granted);
     const id = await verified({}, caller);

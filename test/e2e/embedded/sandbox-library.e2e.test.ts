@@ -1,5 +1,6 @@
-// The sandbox's scripts for browsers, on a page of another origin with a policy as strict as that of the component's frame. They are the
-// payment processor's library with its card fields and its authentication step, and the collector of device fingerprints.
+// The sandbox's scripts for browsers, on a page of another origin with a policy as strict as that of the component's
+// frame. The scripts are the payment processor's library with its card fields and its authentication step, and the
+// collector of device fingerprints.
 import { readdir, readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { createRequire } from 'node:module';
@@ -72,7 +73,10 @@ interface Mounted {
   readonly options?: object;
 }
 
-/** Mounts the element as an integrator of the processor does. Resolves when the element is ready, or with the error. */
+/**
+ * Mounts the element in the same way as an integrator of the processor. Resolves when the element is ready, or with the
+ * error.
+ */
 function mount({ key = KEY, clientSecret, options = {} }: Mounted): Promise<any> {
   return page.evaluate(
     async ({ key, clientSecret, options }) => {
@@ -116,7 +120,10 @@ const pay = (): Promise<any> =>
     return stripe.confirmPayment({ elements, redirect: 'if_required' });
   });
 
-/** Waits until keys go to the step. It takes the focus at once, but the card's frame learns it a little later. */
+/**
+ * Waits until the authentication step receives the pressed keys. The step takes the focus at once, but the card's frame
+ * learns of the focus a little later.
+ */
 async function stepHasFocus(): Promise<void> {
   await step().locator('button:focus').waitFor();
   const cardFrame = page.frames().find((each) => each.url().includes('payment-element'));
@@ -126,7 +133,7 @@ async function stepHasFocus(): Promise<void> {
   );
 }
 
-/** For a card whose payment waits for the authentication step. */
+/** Pays with a card whose payment waits for the authentication step. */
 async function payAfter(act: () => Promise<void>): Promise<any> {
   const paid = pay();
   await stepHasFocus();
@@ -196,7 +203,7 @@ describe('the library', () => {
     expect(await page.locator('iframe').count()).toBe(1);
   });
 
-  it('sends the card from its own frame once, and the sandbox does not store its number', async () => {
+  it("sends the card from its own frame once, and the sandbox does not store the card's number", async () => {
     await open();
     const { id, clientSecret } = await sandbox.newIntent();
     await mount({ clientSecret });
@@ -215,7 +222,7 @@ describe('the element', () => {
     ["a key that is not the sandbox's", 'pk_test_other', (secret: string) => secret, 'Invalid API Key provided.'],
     ['the client secret of an unknown intent', KEY, () => 'pi_0_secret_0', 'No such payment_intent'],
     ['a wrong client secret', KEY, (secret: string) => `${secret}0`, expect.stringContaining('does not match')],
-  ])('reports %s when it loads and when it should pay', async (_what, key, secretOf, message) => {
+  ])('reports %s both when it loads and at the payment', async (_what, key, secretOf, message) => {
     await open();
     const { id, clientSecret } = await sandbox.newIntent();
     const error = { type: 'invalid_request_error', message };
@@ -235,7 +242,7 @@ describe('the element', () => {
       'an element that is not mounted',
       `Stripe('${KEY}').confirmPayment({ elements: created(), redirect: 'if_required' })`,
     ],
-  ])('with %s is a mistake of the page: an IntegrationError', async (_what, code) => {
+  ])('with %s throws an IntegrationError, because the page has made a mistake', async (_what, code) => {
     await open();
     const name = await page.evaluate(`(async () => {
       const created = () => {
@@ -253,7 +260,7 @@ describe('the element', () => {
     expect(name).toBe('IntegrationError');
   });
 
-  it('names the missing input beside each field and to the page, and charges nothing', async () => {
+  it('names the missing input to the page and beside each field, and charges nothing', async () => {
     await open();
     const { id, clientSecret } = await sandbox.newIntent();
     await mount({ clientSecret });
@@ -270,10 +277,10 @@ describe('the element', () => {
     expect(await intent(id)).toMatchObject({ status: 'requires_payment_method', last_payment_error: null });
   });
 
-  it('reports when the card is complete, and formats the input as on the card', async () => {
+  it('reports when the card is complete, and groups the typed digits as on the card', async () => {
     await open();
     await mount({ clientSecret: (await sandbox.newIntent()).clientSecret });
-    /** The latest change that the page received, once it is of this kind. The card's frame reports with a delay. */
+    /** The latest change event of the page, when it is of this kind. The card's frame reports with a delay. */
     const changeTo = async (wanted: { readonly complete: boolean; readonly empty: boolean }): Promise<any> => {
       const change = await page.waitForFunction((wanted) => {
         const last = (globalThis as any).events.findLast(([name]: any) => name === 'change')?.[1];
@@ -308,7 +315,7 @@ describe('the element', () => {
     await changeTo({ complete: false, empty: true });
   });
 
-  it('disappears when unmounted and may be mounted again, but not after it was destroyed', async () => {
+  it('disappears when it is unmounted, and can be mounted again until it is destroyed', async () => {
     await open();
     const { clientSecret } = await sandbox.newIntent();
     await mount({ clientSecret });
@@ -354,8 +361,8 @@ describe('the element', () => {
     }
     await page.keyboard.press('Enter');
     await stepHasFocus();
-    // The focus goes round once and never reaches the page behind the dialog. The page learns of the focus later than the frame that has
-    // it.
+    // The focus moves through the dialog once and never reaches the page behind it. The page learns of the focus later
+    // than the frame that has it.
     for (let press = 0; press < 4; press += 1) {
       await page.keyboard.press('Tab');
       await page.waitForFunction(() => (globalThis as any).document.activeElement.closest('main') === null);
@@ -376,10 +383,11 @@ describe('the element', () => {
     ['es', 'stripe', 'dark'],
     ['en', 'night', 'dark'],
   ] as const)(
-    'has no findings of axe, in %s with theme %s under the preference %s, 320 px wide',
+    'passes axe in %s with the theme %s under the preference %s, at a width of 320 px',
     async (locale, theme, colorScheme) => {
       await open('/with-script', { colorScheme, viewport: { width: 320, height: 640 } });
-      // Adds axe to every frame, in spite of the pages' policies. The frames answer to the page, whatever its origin.
+      // Adds axe to every frame, although the policies of the pages forbid scripts. The frames answer the page at any
+      // origin.
       const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
       await page.addInitScript({ content: `${axe}; axe.configure({ allowedOrigins: ['<unsafe_all_origins>'] })` });
       await page.reload();
@@ -402,7 +410,7 @@ describe('the element', () => {
       const { violations, passes } = await (globalThis as any).axe.run();
       return {
         violations: violations.map(({ id, nodes }: any) => `${id}: ${nodes[0].html}`),
-        // The target of an element in a frame begins with the frame.
+        // The selector of an element inside a frame begins with the selector of the frame.
         readable: passes.some(
           ({ id, nodes }: any) => id === 'color-contrast' && nodes.some(({ target }: any) => target.length > 1),
         ),
@@ -422,7 +430,7 @@ describe('the authentication step', () => {
   it.each([
     [AUTHENTICATION, 'Complete', 'succeeded'],
     ['4000000000003220', 'Complete', 'succeeded'],
-  ])('of %s, when passed with %s, lets the payment succeed', async (number, button, status) => {
+  ])('(%s) lets the payment succeed when it was passed with %s', async (number, button, status) => {
     await open();
     const { id, clientSecret } = await sandbox.newIntent();
     await mount({ clientSecret });
@@ -436,7 +444,7 @@ describe('the authentication step', () => {
     ['failed', () => step().getByRole('button', { name: 'Fail' }).click()],
     ['closed from within', () => page.keyboard.press('Escape')],
     ['closed by the page', () => page.evaluate(() => (globalThis as any).document.querySelector('dialog').close())],
-  ])('that was %s is an error, and the next card pays', async (_what, act) => {
+  ])('that was %s makes the payment fail, and the next card pays', async (_what, act) => {
     await open();
     const { id, clientSecret } = await sandbox.newIntent();
     await mount({ clientSecret });
@@ -452,7 +460,7 @@ describe('the authentication step', () => {
     expect((await pay()).paymentIntent.status).toBe('succeeded');
   });
 
-  it('does not help a card that is declined anyway', async () => {
+  it('does not make a card succeed that the bank declines', async () => {
     await open();
     const { id, clientSecret } = await sandbox.newIntent();
     await mount({ clientSecret });
@@ -464,7 +472,7 @@ describe('the authentication step', () => {
 });
 
 describe('the collector of device fingerprints', () => {
-  it('returns valid values, the same every time, and stores nothing', async () => {
+  it('returns valid values, which are the same every time, and stores nothing', async () => {
     await open();
     const collect = (): Promise<any> => page.evaluate(() => (globalThis as any).DeviceFingerprint.collect());
     const first = await collect();

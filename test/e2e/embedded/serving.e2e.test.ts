@@ -88,7 +88,7 @@ describe('the embedded component', () => {
   describe('the assets of the frame', () => {
     const files = readdirSync('dist-web/frame/assets');
 
-    it('have the names in the page, are compressed as the browser accepts, and are cached for a year', async () => {
+    it('have the names that the page uses, are compressed as the browser accepts, and are cached for a year', async () => {
       const named = [...page.text.matchAll(/(?:src|href)="\.\/(assets\/[^"]+)"/g)].map(([, path]) => path!);
       expect(named.map((path) => path.replace(/^.*\./, '')).sort()).toEqual(['css', 'js']);
       for (const path of named) {
@@ -129,7 +129,7 @@ describe('the embedded component', () => {
       '/embed/v1/%2e%2e/.build-stamp',
       '/embed/',
     ])('have no other addresses: %s', async (path) => {
-      // Sent unchanged, because `fetch` would resolve the dots.
+      // The test sends the path without `fetch`, because `fetch` would resolve the dots.
       const reply = await raw(service.baseUrl, path);
       expect(reply).toMatch(/^HTTP\/1\.1 404 /);
       expect(reply).toContain('"code":"NOT_FOUND"');
@@ -169,7 +169,7 @@ describe('the embedded component', () => {
 });
 
 describe('the frame at another path', () => {
-  it('is served at that path and at /embedded with its assets, so that a proxy can give the frame its own origin', async () => {
+  it('is served with its assets at that path and at /embedded, so that a proxy can give the frame an origin of its own', async () => {
     const url = 'http://service.example';
     const service = await Service.start({ PUBLIC_URL: url, EMBEDDED_URL: `${url}/verify/frame/` });
     try {
@@ -183,7 +183,7 @@ describe('the frame at another path', () => {
         expect(new URL(redirect.headers.get('location')!, url + path).pathname).toBe(`${path}/`);
       }
 
-      // One process serves only probes, and the other accepts requests only over TLS.
+      // One process serves only health probes. The other process accepts requests only over TLS.
       const worker = await service.startBeside({ ROLE: 'worker' });
       const strict = await service.startBeside({ ROLE: 'api', REQUIRE_TLS: 'true' });
       for (const path of [`/embedded/?key=${publishableKey}`, '/embed/v1/service.js', '/embed/v1/manifest.json']) {
@@ -206,7 +206,7 @@ describe('in production', () => {
   });
   afterAll(() => service.stop());
 
-  it('the frame is not served until its scripts are configured, which the start logs once; the host script is served', async () => {
+  it('the frame is not served until its scripts are configured, and the start logs this once; the host script is always served', async () => {
     expect((await service.request('GET', '/embed/v1/service.js')).status).toBe(200);
     expect((await service.request('GET', '/embedded/?key=x')).body.error.code).toBe('NOT_FOUND');
     const lines = service.program.output.split('\n').filter((line) => line.includes('the embedded component'));
@@ -219,7 +219,7 @@ describe('in production', () => {
     ]);
   });
 
-  it('live keys get the configured scripts, and test keys get no frame without a sandbox', async () => {
+  it('live keys get the configured scripts; without a sandbox, test keys get no frame', async () => {
     const before = service.program.output.length;
     const scripts = {
       PROCESSOR_JS_URL: 'https://js.stripe.com/v3/',
@@ -248,7 +248,8 @@ describe('in production', () => {
       });
       expect((await named.request('GET', `/embedded/?key=${test.key}`)).status).toBe(404);
 
-      // A deactivated key has no frame. A process that has just accepted the key would still remember it.
+      // The service serves no frame to a deactivated key. A process that has just accepted the key would still remember
+      // it.
       await ops(service, 'keys', 'deactivate', live.keyId, ...consent);
       const fresh = await service.startBeside(scripts);
       expect((await fresh.request('GET', `/embedded/?key=${live.key}`)).status).toBe(404);
@@ -284,7 +285,7 @@ function directives({ headers }: Reply): Record<string, string[]> {
   );
 }
 
-/** The whole answer to a path that is sent unchanged. */
+/** The whole answer to a path that the test sends unchanged. */
 function raw(baseUrl: string, path: string): Promise<string> {
   const { hostname, port } = new URL(baseUrl);
   return new Promise((resolve, reject) => {

@@ -6,14 +6,14 @@ import { Embedding, type HostPage, type Told } from '../../support/embedding.js'
 import { soon, until } from '../../support/eventually.js';
 import { aPerson, type Person, type PlatformCaller } from '../../support/service.js';
 
-/** Long enough that even a slow machine asks for a code within it. */
+/** Long enough that even a slow machine requests a code within this time. */
 const RESEND_INTERVAL_SECONDS = 4;
 
 let embedding: Embedding;
 let demo: PlatformCaller;
 let host: HostPage;
 let frame: FrameLocator;
-/** A session whose codes are used up when a test needs it. */
+/** A session whose resends of the code are used up when a test needs the session. */
 let usedUp: Promise<string>;
 
 beforeAll(async () => {
@@ -68,12 +68,12 @@ async function resumeOf(lastName: string): Promise<string> {
 const heading = (name: string) => frame.getByRole('heading', { name });
 const button = (name: string) => frame.getByRole('button', { name });
 const code = () => frame.getByLabel('Code');
-/** Without the callbacks about the layout. */
+/** The callbacks except those about the layout. */
 const told = async (): Promise<Told[]> => (await host.told()).filter(([name]) => name !== 'onResize');
 const toldOf = async (name: string): Promise<unknown[]> =>
   (await host.told()).filter(([each]) => each === name).map(([, payload]) => payload);
 
-/** A code of six digits is sent by itself. */
+/** The component sends a code of six digits by itself. */
 async function enter(typed: string): Promise<void> {
   await code().fill(typed);
   if (!/^\d{6}$/.test(typed)) await host.press(button('Continue'));
@@ -92,7 +92,7 @@ async function answer(...positions: number[]): Promise<void> {
   }
 }
 
-/** Sets the vendor's behaviour for the next call. */
+/** Sets how the vendor behaves at the next call. */
 async function control(path: string, body: object): Promise<void> {
   const reply = await fetch(`${embedding.service.sandboxUrl}/control/${path}`, {
     method: 'POST',
@@ -103,7 +103,7 @@ async function control(path: string, body: object): Promise<void> {
 }
 
 describe('a code', () => {
-  it('is accepted as pasted, confirms the person, and each step has a callback', async () => {
+  it('is accepted when it is pasted, confirms the person, and causes a callback at each step', async () => {
     const sessionId = await resumeOf('Otptest');
     expect(await code().getAttribute('autocomplete')).toBe('one-time-code');
     expect(await code().getAttribute('inputmode')).toBe('numeric');
@@ -122,7 +122,7 @@ describe('a code', () => {
     expect(JSON.stringify(await host.told())).not.toContain('123456');
   });
 
-  it('that is wrong leaves fewer attempts and an empty focused field, and finally a temporary block', async () => {
+  it('that is wrong reduces the remaining attempts, empties the focused field, and finally blocks the person for a time', async () => {
     const sessionId = await resumeOf('Otptest');
     await enter('111111');
     await frame.getByText('That code is not right. You have 2 attempts left.').first().waitFor();
@@ -144,7 +144,7 @@ describe('a code', () => {
     expect(await toldOf('onStepComplete')).toEqual([]);
   });
 
-  it('with eight typed digits is sent whole', async () => {
+  it('with eight typed digits is sent complete', async () => {
     await resumeOf('Otptest');
     await code().pressSequentially('12345678');
     await host.press(button('Continue'));
@@ -160,7 +160,7 @@ describe('a code', () => {
     expect(await host.hears('onVerificationSuccess')).toEqual({ sessionId, status: 'VERIFIED' });
   });
 
-  it('shows the end of its phone number, and a wrong number leads back to the details', async () => {
+  it('is shown with the end of the phone number, and a wrong number leads back to the details', async () => {
     host = await embedding.open();
     frame = host.frame;
     await host.mount();
@@ -189,7 +189,7 @@ describe('a code', () => {
     ]);
   });
 
-  it('with other characters or a wrong length is not sent', async () => {
+  it('with wrong characters or a wrong length is not sent', async () => {
     await resumeOf('Otptest');
     await host.press(button('Continue'));
     await frame.getByText('Enter the code from the text message.').first().waitFor();
@@ -199,7 +199,7 @@ describe('a code', () => {
     expect(host.requests.filter(({ url }) => url.endsWith('/otp'))).toEqual([]);
   });
 
-  it('for which the vendor locks the person shows the end of the lock', async () => {
+  it('after which the vendor locks the person shows the end of the lock', async () => {
     await resumeOf('Lockedtest');
     await enter('111111');
     await heading('Too many wrong answers').waitFor();
@@ -219,7 +219,7 @@ describe('a code', () => {
     expect(await button('Start again').count()).toBe(1);
   });
 
-  it('that leads to a refusal of the person ends without the reason', async () => {
+  it('after which the vendor refuses the person ends the session without showing the reason', async () => {
     const sessionId = await submitted({ lastName: 'Otptest', middleName: 'Upstream2503AtAnswers' });
     await resume(sessionId);
     await enter('123456');
@@ -229,7 +229,7 @@ describe('a code', () => {
     expect(await frame.getByText(/sanction/i).count()).toBe(0);
   });
 
-  it('that does not arrive is sent again under its key, automatically and then by the person', async () => {
+  it('that does not arrive is sent again under its idempotency key, first automatically and then by the person', async () => {
     const sessionId = await resumeOf('Otptest');
     const keys: (string | undefined)[] = [];
     await host.page.route('**/otp', (route) => {
@@ -250,7 +250,7 @@ describe('a code', () => {
     expect([keys.length, new Set(keys).size]).toEqual([4, 1]);
   });
 
-  it('whose reply was lost is checked once', async () => {
+  it('whose answer was lost is checked once', async () => {
     const sessionId = await resumeOf('Otptest');
     await control('lost-answers', { calls: 1 });
     await enter('111111');
@@ -263,7 +263,7 @@ describe('a code', () => {
 });
 
 describe('a slow vendor', () => {
-  it('is waited for, and the person continues at the right step', async () => {
+  it('makes the person wait, and then the person continues at the right step', async () => {
     const { ssn, ...person } = aPerson({ lastName: 'Slowtest' });
     host = await embedding.open();
     frame = host.frame;
@@ -288,9 +288,9 @@ describe('a slow vendor', () => {
 describe('a new code', () => {
   const waiting = () => frame.getByRole('button', { name: /^New code in \d seconds?$/ });
 
-  it('is sent after the interval, and an earlier request shows how long to wait', async () => {
+  it('is sent after the interval, and an earlier request shows the remaining wait', async () => {
     const id = await resumeOf('Otptest');
-    // As if the person had pressed the button in another window.
+    // The request acts as if the person had pressed the button in another window.
     await until('a code is sent', async () => (await demo.post(`/screening/${id}/otp/resend`)).status === 200);
     await host.press(button('Send a new code'));
     await waiting().waitFor();
@@ -299,7 +299,7 @@ describe('a new code', () => {
         { code: 'SCREENING_OTP_RESEND_FAILED', message: 'No new code could be sent.', recoverable: true },
       ]),
     );
-    // It keeps the focus while it waits.
+    // The button keeps the focus while it waits.
     await waiting().and(frame.locator(':focus')).waitFor();
     await host.press(button('Send a new code'));
     await frame.getByText('We have sent you a new code.').first().waitFor();
@@ -309,7 +309,7 @@ describe('a new code', () => {
     expect(await frame.locator('[aria-live], [role=status]').getByText('New code in').count()).toBe(0);
   });
 
-  it('is not sent after too many, and the last one still counts', async () => {
+  it('is not sent when the limit is reached, and the last sent code can still be used', async () => {
     const sessionId = await usedUp;
     await resume(sessionId);
     await host.press(button('Send a new code'));
@@ -358,12 +358,12 @@ describe('questions', () => {
     expect(await host.hears('onVerificationSuccess')).toEqual({ sessionId, status: 'VERIFIED' });
   });
 
-  it('without an answer show an error that moves nothing, and are not sent', async () => {
+  it('without an answer show an error in reserved space, and are not sent', async () => {
     await resumeOf('Kbatest');
     await answer(1);
     await question(2);
     const place = () => button('Continue').evaluate((element: any) => element.getBoundingClientRect().toJSON());
-    // The question has come to rest.
+    // The animation of the question has ended.
     await frame
       .locator(':root')
       .evaluate(({ ownerDocument }: any) =>
@@ -378,7 +378,7 @@ describe('questions', () => {
     expect(host.requests.filter(({ url }) => url.endsWith('/kba'))).toEqual([]);
   });
 
-  it('with wrong answers are asked again, with the remaining attempts', async () => {
+  it('with wrong answers are asked again, and show the remaining attempts', async () => {
     await resumeOf('Kbatest');
     await answer(1, 1, 1, 1);
     await frame.getByRole('alert').and(frame.locator(':focus')).waitFor();
@@ -391,8 +391,8 @@ describe('questions', () => {
   });
 });
 
-describe('a choice', () => {
-  it('leads to the code, from there to the questions, and not back', async () => {
+describe('a choice between a code and questions', () => {
+  it('of the code leads on to the questions, and the person cannot go back', async () => {
     const sessionId = await resumeOf('Choicetest');
     await host.press(button('Enter a code'));
     await heading('Enter your code').waitFor();
@@ -437,7 +437,7 @@ describe('a session that has ended', () => {
   it.each([
     ['Fraudtest', 'We cannot continue with this verification'],
     ['Deceasedtest', 'We cannot continue with this verification'],
-  ])('of %s says that it has ended and that the block does not end by itself', async (lastName, title) => {
+  ])('of %s says that the session has ended and that the block does not end by itself', async (lastName, title) => {
     const sessionId = await submitted({ lastName });
     await resume(sessionId);
     await heading(title).waitFor();
@@ -446,7 +446,7 @@ describe('a session that has ended', () => {
     await soon(async () => expect(await toldOf('onVerificationFailure')).toEqual([{ sessionId, status: 'BLOCKED' }]));
   });
 
-  it('with details that match no person can be started again', async () => {
+  it('because the details match no person can be started again', async () => {
     const sessionId = await submitted({ lastName: 'Notfound' });
     await resume(sessionId);
     await heading('We could not confirm your identity').waitFor();

@@ -43,7 +43,7 @@ describe('ops', () => {
   const exchange = (key: string) =>
     service.request('POST', '/auth/token/exchange', { headers: { 'x-publishable-key': key, origin: ORIGIN } });
 
-  it('accounts: are created with settings below a parent, shown, set and listed', async () => {
+  it('accounts: are created below a parent with settings, shown, changed and listed', async () => {
     const parent = await one('accounts', 'create', '--name', 'Parent & Co');
     expect(parent).toMatchObject({
       name: 'Parent & Co',
@@ -250,7 +250,7 @@ describe('ops', () => {
       ['accounts', 'create'],
     ],
     ["error: missing required argument 'account'", 'Usage: ops keys list [options] <account>', ['keys', 'list']],
-  ])('1: %s, with the usage', async (sentence, usage, args) => {
+  ])('1: %s, and the usage is shown', async (sentence, usage, args) => {
     const { code, output, lines } = await ops(...args);
     expect({ code, lines }).toEqual({ code: 1, lines: [] });
     expect(output.split('\n').slice(0, 3)).toEqual([sentence, '', usage]);
@@ -314,10 +314,10 @@ describe('ops', () => {
       expect([await balanceOf('nopay'), await balanceOf('broke')]).toEqual([1_000, 0]);
     });
 
-    it('have products, also when they were opened before products existed', async () => {
+    it('have products, even if the demo accounts were created before products existed', async () => {
       const { accountId } = credentials.accounts.demo;
       expect(await one('accounts', 'show', accountId)).toMatchObject({ productIds: [1, 2] });
-      // Restores the state of an account from that time.
+      // Restores the state of an account from before products existed.
       expect(await one('accounts', 'set', accountId, '--product-ids', 'none')).toMatchObject({ productIds: [] });
       await restart();
       expect(await one('accounts', 'show', accountId)).toMatchObject({ productIds: [1, 2] });
@@ -335,7 +335,7 @@ describe('ops', () => {
       ]).toEqual(before);
     });
 
-    it('missing or wrong entries of the file are issued again, and the others are kept', async () => {
+    it('missing or wrong entries of the file are replaced, and the other entries are kept', async () => {
       const { demo, child } = credentials.accounts;
       const damaged = {
         ...credentials,

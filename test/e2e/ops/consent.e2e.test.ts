@@ -1,4 +1,4 @@
-// An operator gives a reason before a permanent change. In production the command also needs a confirmation.
+// An operator must give a reason before a permanent change. In production the command also needs a confirmation.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -50,7 +50,7 @@ const CHANGES: readonly (readonly string[])[] = [
 ];
 
 describe('in production', () => {
-  it.each(CHANGES)('refuses %s %s without a reason or without a confirmation, and changes nothing', async (...args) => {
+  it.each(CHANGES)('refuses %s %s without a reason or without a confirmation, and makes no change', async (...args) => {
     const account = args.includes('ACCOUNT') ? await accountIn(inProduction) : ID;
     const command = args.map((arg) => (arg === 'ACCOUNT' ? account : arg));
     const unreasoned = await inProduction(...command, '--yes');
@@ -82,7 +82,7 @@ describe('in production', () => {
 });
 
 describe('outside production', () => {
-  it('needs neither, and records that no reason was given', async () => {
+  it('needs neither a reason nor a confirmation, and records that no reason was given', async () => {
     const account = await accountIn(inDevelopment);
     const issued = await inDevelopment('keys', 'issue', account, '--kind', 'secret', '--environment', 'live');
     const event = first(await inDevelopment('stream', 'show', `access_key-${first(issued).keyId}`));

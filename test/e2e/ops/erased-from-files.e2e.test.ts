@@ -1,5 +1,6 @@
-// Guarantee: after an erasure, no file holds data of the person that still opens, even with the master key. This covers data that waited
-// for a worker, printed reports, and replies kept for repeated requests. Redis' append-only file holds all of them until it is rewritten.
+// Guarantee: after an erasure, no file holds readable data of the person, even with the master key. The test covers
+// data that waited for a worker, printed reports, and replies kept for repeated requests. Redis' append-only file holds
+// all this data until Redis rewrites the file.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
@@ -28,7 +29,7 @@ let nopay: PlatformCaller;
 let vault: DiskVault;
 let masterKeys: MasterKeys;
 
-// The roles run apart, so that everything travels through Redis.
+// The roles run in separate processes, so that all data passes through Redis.
 beforeAll(async () => {
   service = await Service.start({ ...WITH_BROWSER, ROLE: 'api', VENDOR_TIMEOUT: '20' });
   worker = await service.startBeside({ ROLE: 'worker' });
@@ -68,7 +69,10 @@ async function commandsInFiles(): Promise<Buffer[][]> {
   return commands;
 }
 
-/** Opens everything that it can in those files. It uses the vault, each data key in the key file, and keys derived from the master key. */
+/**
+ * Decrypts everything that it can in those files. It uses the vault, each data key in the key file, and keys derived
+ * from the master key.
+ */
 async function whatOpens(): Promise<string[]> {
   const file = DataKeyFile.open(join(service.dataDir, 'vault'), masterKeys);
   const dataKeys = file.keyIds(0, 4_096).flatMap(({ slot }) => file.read(slot) ?? []);
@@ -122,7 +126,7 @@ const registrations = async (): Promise<number> =>
     }
   ).operations.registration?.received ?? 0;
 
-it('an erasure leaves no data that can be opened; the same request then gets 410, and a link to a printed report 403', async () => {
+it('an erasure leaves no data that can be decrypted; afterwards the same request gets 410, and a link to a printed report gets 403', async () => {
   const kept = { 'idempotency-key': randomUUID() };
   const person = aPerson({ lastName: 'Kbatest', ssn: '987013377', jscPayload: 'FP-CANARY-7f3a9b1c2d' });
   await until('the worker takes calls', async () => (await nopay.submit()).status === 200);
@@ -161,7 +165,7 @@ it('an erasure leaves no data that can be opened; the same request then gets 410
     '98765432',
   ];
   const before = await whatOpens();
-  // The report is in the vault, where the worker that asked the bureau kept it.
+  // The report is in the vault. The worker that asked the bureau stored it there.
   const pulled = textIn(report.body.report);
   expect([pulled.length > 4, before.some((plain) => plain.includes(pulled))]).toEqual([true, false]);
   for (const canary of [...canaries, '11112222'])

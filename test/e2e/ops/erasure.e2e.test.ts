@@ -33,7 +33,7 @@ const lines = (stdout: string): any[] =>
     .map((line) => JSON.parse(line));
 const status = async (id: string): Promise<any> => (await child.get(`/voie/sessions/${id}/status`)).body;
 
-/** The report as the account itself and the server of its parent read it. */
+/** The report, read by the account itself and by the server of its parent. */
 async function reports(id: string): Promise<Reply[]> {
   const { secretKey } = (await service.credentials()).accounts.demo;
   return Promise.all([
@@ -48,8 +48,8 @@ async function completed(body?: object): Promise<string> {
   return id;
 }
 
-describe('the details of a grant with a session', () => {
-  /** A caller under a grant of the child account, and that grant. */
+describe('the details of a grant that has opened a session', () => {
+  /** A caller under a grant of the child account, and the grant itself. */
   async function granted(): Promise<{
     readonly caller: PlatformCaller;
     readonly grantId: string;
@@ -80,29 +80,32 @@ describe('the details of a grant with a session', () => {
       'income',
       async (caller: PlatformCaller): Promise<string> => (await caller.post('/voie/sessions')).body.income_session_id,
     ],
-  ])('are erased with the person by person %s, and the log names the grant', async (command, category, open) => {
-    const { caller, grantId, subject } = await granted();
-    const kept = async (under: string): Promise<string> => Buffer.from((await vault.get(under, grantId))!).toString();
-    expect(await kept(subject)).toContain('tenant Canary');
-    const id = await open(caller);
-    const [{ data }] = lines((await service.ops('stream', 'show', `${category}-${id}`)).stdout);
-    expect(data).toMatchObject({ grantId });
-    expect(await kept(data.subjectId)).toContain('tenant Canary');
-    expect((await service.ops('person', command, id)).exitCode).toBe(0);
-    for (const under of [subject, data.subjectId])
-      await expect(kept(under)).rejects.toThrow(`Subject ${under} was erased.`);
-    const events = lines((await service.ops('stream', 'show', `session_grant-${grantId}`)).stdout);
-    expect(events.map(({ type }) => type)).toEqual([
-      'GrantMinted',
-      'GrantConsumed',
-      ...(category === 'screening' ? ['GrantSessionBegun'] : []),
-      'GrantDetailsEntrusted',
-    ]);
-  });
+  ])(
+    'are erased by person %s together with the person, and the log names the grant',
+    async (command, category, open) => {
+      const { caller, grantId, subject } = await granted();
+      const kept = async (under: string): Promise<string> => Buffer.from((await vault.get(under, grantId))!).toString();
+      expect(await kept(subject)).toContain('tenant Canary');
+      const id = await open(caller);
+      const [{ data }] = lines((await service.ops('stream', 'show', `${category}-${id}`)).stdout);
+      expect(data).toMatchObject({ grantId });
+      expect(await kept(data.subjectId)).toContain('tenant Canary');
+      expect((await service.ops('person', command, id)).exitCode).toBe(0);
+      for (const under of [subject, data.subjectId])
+        await expect(kept(under)).rejects.toThrow(`Subject ${under} was erased.`);
+      const events = lines((await service.ops('stream', 'show', `session_grant-${grantId}`)).stdout);
+      expect(events.map(({ type }) => type)).toEqual([
+        'GrantMinted',
+        'GrantConsumed',
+        ...(category === 'screening' ? ['GrantSessionBegun'] : []),
+        'GrantDetailsEntrusted',
+      ]);
+    },
+  );
 });
 
 describe('the details of a grant without a session', () => {
-  it('are erased when the grant has expired, and the log says so', async () => {
+  it('are erased when the grant has expired, and the log records the erasure', async () => {
     const brief = await Service.start({ GRANT_TTL: '1', TOKEN_TTL: '1' });
     try {
       const { secretKey } = (await brief.credentials()).accounts.child;
@@ -135,7 +138,7 @@ describe('the details of a grant without a session', () => {
 });
 
 describe('ops person erase', () => {
-  it('leaves later sessions of the person unchanged when it is repeated', async () => {
+  it('leaves later sessions of the person unchanged when the command is repeated', async () => {
     const person = { ...aPerson(), lastName: 'Otptest' };
     const submit = async (): Promise<string> => (await child.submit(person)).body.id;
     const first = await submit();
@@ -148,7 +151,7 @@ describe('ops person erase', () => {
   });
 });
 
-describe('an erasure that died when only the ledger had it', () => {
+describe('an erasure whose process died when only the ledger had recorded it', () => {
   it('is completed by the next start, and the person can be screened again', async () => {
     const person = { ...aPerson(), lastName: 'Otptest' };
     const first = (await child.submit(person)).body.id;
@@ -164,7 +167,7 @@ describe('an erasure that died when only the ledger had it', () => {
 });
 
 describe('ops person erase-income', () => {
-  it('makes the report unreadable for every account, while the events stay and verify', async () => {
+  it('makes the report unreadable for every account, while the events stay in the log and pass verification', async () => {
     const id = await completed();
     const [own] = await reports(id);
     const canary: string = own!.body.employers[0].name;
@@ -203,7 +206,7 @@ describe('ops person erase-income', () => {
     ]);
   });
 
-  it('1: names the screening session to erase instead, and keeps the report', async () => {
+  it('1: refuses a session of a screening, names the screening to erase instead, and keeps the report', async () => {
     const screening: string = (await child.submit()).body.id;
     const id = await completed({ screening_session_id: screening });
     const { exitCode, stdout } = await service.ops('person', 'erase-income', id);
@@ -217,7 +220,7 @@ describe('ops person erase-income', () => {
   it.each([
     ['unknown', '018f0000-0000-7000-8000-000000000000'],
     ['malformed', 'nonsense'],
-  ])('1: for an id that is %s, as person erase does', async (_what, id) => {
+  ])('1: refuses an id that is %s, like person erase', async (_what, id) => {
     const [erase, eraseIncome] = [
       await service.ops('person', 'erase', id),
       await service.ops('person', 'erase-income', id),
@@ -228,7 +231,7 @@ describe('ops person erase-income', () => {
 });
 
 describe('a missing erasure ledger', () => {
-  it('stops the start of the service and of commands, and the ledger is not created again', async () => {
+  it('prevents the start of the service and of commands, and no new ledger is created', async () => {
     const ledger = join(service.dataDir, 'erasures.jsonl');
     const sentence = `The erasure ledger ${ledger} is missing, empty, older or another one`;
     await service.program.end('SIGTERM');

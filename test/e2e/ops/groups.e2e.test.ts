@@ -1,4 +1,4 @@
-// The answers of the operator command line to a group of commands without a command.
+// The answers of the operator command line to the name of a group without a command.
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ afterAll(async () => {
 const ops = (...args: string[]) => runOperatorCommand(args, { DATA_DIR: dataDir, REDIS_URL: redis.url });
 
 it.each(['accounts', 'webhooks', 'stream'])(
-  'says that %s has no such command, and lists its commands, with exit code 1',
+  'says that %s has no such command, and lists the commands, with exit code 1',
   async (group) => {
     const { exitCode, stdout, stderr } = await ops(group, 'nope', '--from', 'x');
     const [sentence, ...usage] = stderr.split('\n');
@@ -37,7 +37,7 @@ it('lists the commands of a group without a command, with exit code 1', async ()
   expect(stderr).toMatch(/^Usage: .*webhooks [^]*Commands:\n {2}backlog/);
 });
 
-it.each(['--help', 'help'])('lists them on %s, with exit code 0', async (asking) => {
+it.each(['--help', 'help'])('lists the commands of a group on %s, with exit code 0', async (asking) => {
   const { exitCode, stdout, stderr } = await ops('webhooks', asking);
   expect([exitCode, stderr]).toEqual([0, '']);
   expect(stdout).toMatch(/^Usage: .*webhooks [^]*Commands:\n {2}backlog/);
@@ -49,9 +49,10 @@ it('refuses more arguments than a command takes, and shows its usage', async () 
   expect(stderr).toMatch(/^error: too many arguments for 'erase'[^]*Usage: ops person erase /);
 });
 
-it('makes every command, and each of its use cases has a handler among the modules of its group', async () => {
+it("creates every command, and a module of the command's group has a handler for each of its use cases", async () => {
   const files = readdirSync('src/ops').filter((file) => /\.commands?\.ts$/.test(file));
-  // For each group that a file declares: its commands, and the commands that they send over the CommandBus.
+  // Lists for each group that a file declares the group's commands, and the commands that they send over the
+  // CommandBus.
   const declared = files.flatMap((file) => {
     const text = readFileSync(join('src/ops', file), 'utf8');
     const namesIn = (pattern: RegExp): string[] => [...text.matchAll(pattern)].map(([, name = '']) => name);
@@ -74,7 +75,7 @@ it('makes every command, and each of its use cases has a handler among the modul
   expect([...new Set(Object.values(made).flatMap(({ commands }) => commands))].sort()).toEqual(
     [...new Set(declared.flatMap(({ commands }) => commands))].sort(),
   );
-  // These groups are known to send commands. The pattern above cannot stop matching unnoticed.
+  // These groups are known to send commands. The check therefore fails when the pattern above no longer matches.
   expect(declared.filter(({ sent }) => sent.length > 0).map(({ group }) => group)).toEqual(
     expect.arrayContaining(['accounts', 'keys', 'person', 'webhooks']),
   );

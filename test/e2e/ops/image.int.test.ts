@@ -1,5 +1,5 @@
-// The images without a container engine. Folders are filled with exactly the files that the stages of the Dockerfile copy. The programs and
-// the documented command run in them.
+// The container images, tested without a container engine. The test fills folders with exactly the files that the
+// stages of the Dockerfile copy. It runs the programs and the documented command there.
 import { execFileSync, spawn } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,10 +11,10 @@ const dockerfile = readFileSync('Dockerfile', 'utf8');
 const BUILT = '--from=build /app/';
 const stageOf = (name: string): string =>
   dockerfile.split(/^(?=FROM )/m).find((stage) => /^FROM \S+ AS (\S+)$/m.exec(stage)?.[1] === name)!;
-/** The build stage copies the compiled files and removes the doubles of vendors from the copy. */
+/** The build stage copies the compiled files and removes the test doubles of vendors from the copy. */
 const [, DOUBLES = ''] = /^RUN cp -r dist dist-service && rm -r (.+)$/m.exec(dockerfile) ?? [];
 
-/** Links each package that the stage of dependencies leaves. */
+/** Links each package that the dependency stage of the Dockerfile keeps. */
 function linkPackages(to: string): void {
   const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
     packages: Record<string, { dev?: boolean }>;
@@ -87,7 +87,7 @@ describe('the images', () => {
     ['service', 'src/ops/ops.module.js'],
     ['sandbox', 'sandbox/vendors.js'],
   ])('have all files and packages of the program: %s, %s', async (image, file) => {
-    // With its link preserved, a package finds only the packages beside the link, which are those of the image.
+    // Node.js keeps the link, so a package finds only the packages beside the link, as in the image.
     const { code, stderr } = await run(
       image === 'service' ? app : sandbox,
       'node',
@@ -99,7 +99,7 @@ describe('the images', () => {
     expect([code, stderr]).toEqual([0, '']);
   });
 
-  it('have doubles of vendors only in the image of the sandbox', () => {
+  it('have test doubles of vendors only in the image of the sandbox', () => {
     const doubles = (image: string): string[] =>
       readdirSync(join(image, 'dist'), { recursive: true, encoding: 'utf8' }).filter((file) =>
         /(?:^|\/)(?:double|sandbox)(?:\/|$)/.test(file),
@@ -114,7 +114,7 @@ describe('the images', () => {
     expect(stdout).toContain('accounts');
   });
 
-  it('run an operator command, and write only to the data folder', async () => {
+  it('can run an operator command, which writes only to the data folder', async () => {
     const before = filesOfTheImage();
     const created = await ops('accounts', 'create', '--name', 'Image & Co');
     expect([created.code, created.stderr]).toEqual([0, '']);

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-it('ops log compress frees space while the service runs, and statuses, timelines, exports and the audit stay the same', async () => {
+it('ops log compress frees space while the service runs, and leaves statuses, timelines, exports and the audit the same', async () => {
   const demo = await service.signIn('nopay');
   const { id } = (await demo.submit()).body;
   for (let more = 1; more < SCREENINGS; more++) expect((await demo.submit()).status).toBe(200);
@@ -31,13 +31,13 @@ it('ops log compress frees space while the service runs, and statuses, timelines
   expect(await seen()).toEqual(before);
   expect(JSON.parse((await service.ops('log', 'compress')).stdout)).toEqual({ compressedEvents: 0 });
 
-  // When the log can only be read, as in a restored copy, it stays byte for byte the same.
+  // A log that can only be read, as in a restored copy, stays byte for byte the same.
   Object.assign(service.env, { ROLE: 'investigation' });
   const looking = await service.ops('log', 'compress');
   expect(looking).toEqual({ exitCode: 1, stdout: expect.stringContaining('can only be read') });
   delete (service.env as Record<string, string | undefined>)['ROLE'];
 
-  // Lost read models are built again from compressed events.
+  // The service builds lost read models again from compressed events.
   await service.program.end('SIGTERM');
   await service.redis.flush();
   await service.startAgain();

@@ -1,4 +1,5 @@
-// An installation that has outgrown its machine moves its log to EventStoreDB, here to the double, and goes on there.
+// An installation that is too large for its machine moves its log to EventStoreDB and continues there. The tests use
+// the test double of EventStoreDB.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
@@ -17,12 +18,13 @@ afterAll(async () => {
   await double.stop();
 });
 
-it('ops log copy moves the log, and the service goes on with it: old data is still read, and new data is stored', async () => {
+it('ops log copy moves the log, and the service continues with the copy: old data is readable, and new data is stored', async () => {
   const demo = await service.signIn('nopay');
   const { id } = (await demo.submit()).body;
   const before = (await demo.status(id)).body;
 
-  // The copy runs beside the service. It is killed when the server has stored six appends and no longer answers.
+  // The copy runs beside the service. The test kills the copy when the server has stored six appends and no longer
+  // answers.
   const taken = { kind: 'delay', until: Promise.resolve() } as const;
   double.faults.plan('batch-append', ...new Array<typeof taken>(5).fill(taken), { kind: 'swallow', stored: true });
   const killed = new Program('dist/src/ops/main.js', service.env, ['log', 'copy', '--to', double.connectionString]);
@@ -42,7 +44,7 @@ it('ops log copy moves the log, and the service goes on with it: old data is sti
   await service.program.end('SIGTERM');
   const last = await copy();
   expect(last.appended).toBe(last.events - first.events);
-  // Compared events are not read again, unless the operator asks for it.
+  // The copy does not read compared events again, unless the operator requests it.
   await writeFile(join(service.dataDir, 'log-copy.json'), '{"stream":');
   expect(await copy('--compare-all', '--one-by-one')).toMatchObject({ events: last.events, appended: 0 });
   expect(await copy()).toMatchObject({ events: last.events, appended: 0 });
@@ -52,7 +54,7 @@ it('ops log copy moves the log, and the service goes on with it: old data is sti
   expect((await demo.status(waiting)).body).toMatchObject({ overallStatus: 'STEP_UP_REQUIRED' });
   const next = (await demo.submit()).body.id;
   expect((await demo.status(next)).body).toMatchObject({ overallStatus: 'COMPLETED' });
-  // The checkpoints of projections and event handlers belong to the other store and are not valid here.
+  // The checkpoints of projections and event handlers belong to the other store and are not valid in the new store.
   await until('all have caught up', async () => {
     const { text } = await service.request('GET', '/metrics');
     const lags = [...text.matchAll(/^(?:projection|event_handler)_lag_seconds\{.*\} (.+)$/gm)].map(([, lag]) =>

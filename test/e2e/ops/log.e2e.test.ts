@@ -1,4 +1,4 @@
-// The investigator's view: the history of a session, its state at any time, and whether the log was changed.
+// The view of an investigator: the history of a session, its state at any time, and whether the log was changed.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -30,7 +30,7 @@ const lines = (stdout: string): any[] =>
     .map((line) => JSON.parse(line));
 
 describe('ops timeline', () => {
-  it('lists every event with its actor, its request and the resulting state', async () => {
+  it('lists every event with its actor, its request and the state after the event', async () => {
     const { exitCode, stdout } = await service.ops('timeline', sessionId);
     expect(exitCode).toBe(0);
     const told = lines(stdout);
@@ -53,7 +53,7 @@ describe('ops timeline', () => {
     expect(told.find(({ event }) => event === 'OtpRejected').requestId).toBe(
       wrongAnswer.headers.get('service-request-id'),
     );
-    // The caller gets its own id back. That id may hold anything, so the service does not store it.
+    // The service returns the caller's own request id. The id may hold any text, so the service does not store it.
     expect(wrongAnswer.headers.get('x-request-id')).toBe('the-wrong-one');
     expect(stdout + service.program.output).not.toContain('the-wrong-one');
     expect(told.at(-1)).toMatchObject({ state: { status: 'VERIFIED' }, overallStatus: 'PAYMENT_PENDING' });
@@ -90,7 +90,7 @@ describe('ops timeline', () => {
 });
 
 describe('with empty read models, as after a restore', () => {
-  it('the timeline has every look, share and erasure, and the lists have every account and key', async () => {
+  it('the timeline shows every look, share and erasure, and the lists show every account and key', async () => {
     const nopay = await service.signIn('nopay');
     const { id } = (await nopay.submit()).body;
     for (let view = 0; view < 3; view++) expect((await nopay.get(`/reports/${id}`)).status).toBe(200);
@@ -120,11 +120,11 @@ describe('with empty read models, as after a restore', () => {
 });
 
 describe('the command line', () => {
-  it('is called ops in its messages', async () => {
+  it('calls itself ops in its messages', async () => {
     expect((await service.ops('timeline', '--help')).stdout).toContain('Usage: ops timeline');
   });
 
-  it('ends silently when its reader has closed the pipe', async () => {
+  it('ends silently when the reader of its output has closed the pipe', async () => {
     const ops = spawn(process.execPath, ['dist/src/ops/main.js', 'stream', 'show', sessionId], {
       env: { PATH: process.env.PATH, ...service.env },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -138,7 +138,7 @@ describe('the command line', () => {
 });
 
 describe('ops stream show', () => {
-  it('shows the events as they are stored, with their chain', async () => {
+  it('shows the events as they are stored, with their hash chain', async () => {
     const events = lines((await service.ops('stream', 'show', sessionId)).stdout);
     expect(events.map(({ revision }) => revision)).toEqual([0, 1, 2, 3, 4, 5, 6]);
     for (const [index, event] of events.entries()) {
@@ -153,7 +153,7 @@ describe('ops stream show', () => {
 });
 
 describe('ops audit verify', () => {
-  it('passes on an unchanged log, and finds one changed byte with exit code 1', async () => {
+  it('accepts an unchanged log, and finds one changed byte with exit code 1', async () => {
     const honest = await service.ops('audit', 'verify');
     expect([honest.exitCode, lines(honest.stdout).at(-1)]).toEqual([
       0,
@@ -197,9 +197,9 @@ describe('ops audit verify', () => {
 });
 
 describe('a log that was replaced', () => {
-  it('makes the service report it, become unready and start no work by itself until an operator accepts the log', async () => {
+  it('is reported by the service, which becomes unready and starts no work of its own until an operator accepts the log', async () => {
     const redis = service.redis.client();
-    // The check of deliveries looks at its own checkpoint only at its next run, within the hour.
+    // The check of deliveries runs every hour. It compares its own checkpoint only at its next run.
     const followed = async (): Promise<string[]> =>
       (await redis.keys('{reaction:*}:through')).filter((key) => !key.includes('webhook_delivery_check'));
     await until('event handlers have followed the log', async () => (await followed()).length > 0);
@@ -229,7 +229,7 @@ describe('a log that was replaced', () => {
       }),
     );
 
-    // The event handlers give up their checkpoints, and none has started at the beginning of this log.
+    // The event handlers lose their checkpoints, and none has started at the beginning of this log.
     await until('no event handler has a checkpoint any more', async () => (await followed()).length === 0);
     expect((await service.ops('audit', 'accept')).exitCode).toBe(1);
     const accepted = await service.ops('audit', 'accept', '--reason', 'moved to a new log');
@@ -248,7 +248,10 @@ describe('a log that was replaced', () => {
   });
 });
 
-/** Changes the log as a person with access to the disk could: through the database library, without a trace in the log. */
+/**
+ * Changes the log in the same way as a person with access to the disk: through the database library, without a trace in
+ * the log.
+ */
 async function alter(directory: string, from: string, to: string): Promise<void> {
   const { readdirSync } = await import('node:fs');
   const file = readdirSync(directory).find((name) => name.endsWith('.mdb') && !name.includes('lock')) as string;

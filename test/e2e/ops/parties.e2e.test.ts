@@ -1,4 +1,4 @@
-// Sessions that registrations of the direct API open, as others see them: operators, servers with a secret key, and pages.
+// Sessions that the direct API opens for registrations, as operators, servers with a secret key, and pages see them.
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -38,7 +38,7 @@ interface Submission {
   readonly partyId: string;
 }
 
-/** Registers a renter who must enter a code. Returns the session of the registration. */
+/** Registers a renter who must enter a code. Returns the session that the registration opened. */
 async function registered(renterId: string): Promise<Submission> {
   const requestId = newId();
   const reply = await server.post(`/renters/${renterId}`, aRegistration({ lastName: 'Otptest' }), {
@@ -63,7 +63,7 @@ const kept = async (subject: string, entry: string): Promise<any> => {
 };
 
 describe('the session of a renter', () => {
-  it('can be read with the secret key of its account, and is 404 to every page of the account', async () => {
+  it('can be read with the secret key of its account, and is 404 for every page of the account', async () => {
     const { sessionId } = await registered(newId());
     const { secretKey } = (await service.credentials()).accounts.nopay;
     const status = await service.request('GET', `/v1/screenings/${sessionId}/status`, {
@@ -84,7 +84,7 @@ describe('the session of a renter', () => {
     expect(touched.map(({ status }) => status)).toEqual(touched.map(() => 404));
   });
 
-  it("keeps the vendor's last reply, and the vendor's token for the renter", async () => {
+  it("keeps the newest reply of the vendor, and the vendor's token for the renter", async () => {
     const renterId = newId();
     const { sessionId, subjectId } = await registered(renterId);
     expect(await kept(subjectId, vendorReplyEntry(sessionId))).toMatchObject({ step: 'registration' });
@@ -99,7 +99,7 @@ describe('the session of a renter', () => {
     expect((await server.get(`/renters/${renterId}/report`)).status).toBe(200);
   });
 
-  it('keeps a token like the session of a page, whose token the other vendors accept', async () => {
+  it("keeps a vendor token that the other vendors accept, like the token of a page's session", async () => {
     const page = await service.signIn('nopay');
     const { id } = (await page.submit({ lastName: 'Otptest' })).body;
     expect((await page.post(`/screening/${id}/otp`, { code: '123456' })).body.status).toBe('VERIFIED');
@@ -111,7 +111,7 @@ describe('the session of a renter', () => {
     );
   });
 
-  it('has a timeline that includes its party, and can be erased', async () => {
+  it('has a timeline that names its party, and can be erased', async () => {
     const renterId = newId();
     const { sessionId, subjectId, partyId } = await registered(renterId);
     expect(await service.ops('person', 'erase', sessionId)).toMatchObject({ exitCode: 0 });
@@ -129,8 +129,8 @@ describe('the session of a renter', () => {
   });
 });
 
-describe('a stored token of the vendor', () => {
-  /** The subjects of the tokens that were stored for the party, oldest first. */
+describe('a vendor token that the service stores', () => {
+  /** The subjects of the tokens that the service stored for the party, oldest first. */
   const subjects = async (partyId: string): Promise<string[]> =>
     (await store.readStream(`party-${partyId}`))
       .filter(({ type }) => type === 'VendorTokenStored')
@@ -150,7 +150,7 @@ describe('a stored token of the vendor', () => {
       (error: Error) => error.name,
     );
 
-  it("is erased by the party's id when the party has no sessions, and another token can be stored", async () => {
+  it("is erased by the party's id when the party has no sessions; afterwards another token can be stored", async () => {
     const { accountId } = (await service.credentials()).accounts.nopay;
     const partyId = await keepToken('tokens-only', 'canary-one');
     const [first = ''] = await subjects(partyId);
@@ -180,7 +180,7 @@ describe('a stored token of the vendor', () => {
     expect(JSON.stringify(events)).not.toContain('tokens-only');
   });
 
-  it('is erased with the person of a session of the party; a token that is stored afterwards survives a repetition', async () => {
+  it("is erased with the person of one of the party's sessions; a repeated erasure keeps a token that was stored afterwards", async () => {
     expect((await server.register('organizations', 'both')).status).toBe(200);
     const partyId = await keepToken('both', 'canary-three');
     const { stream } = (await store.readAll(null, 100_000)).findLast(({ type }) => type === 'ScreeningSubmitted')!;
@@ -208,7 +208,7 @@ describe('a stored token of the vendor', () => {
     }
   });
 
-  it('is recorded as erased by the next start when only the ledger had the erasure', async () => {
+  it('is recorded as erased at the next start when only the ledger had recorded the erasure', async () => {
     const partyId = await keepToken('half-erased', 'canary-five');
     const [subject = ''] = await subjects(partyId);
     const line = JSON.stringify({ subject, erasedAt: '2026-01-01T00:00:00.000Z' });

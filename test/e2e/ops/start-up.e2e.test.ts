@@ -1,4 +1,4 @@
-// A process as an operator starts it: with its own certificate, or with a wrong configuration.
+// A process that an operator starts with a certificate, or with a wrong configuration.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request as httpsRequest } from 'node:https';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { selfSignedCertificate } from '../../support/eventstoredb-double/certifi
 import { Program, Service } from '../../support/service.js';
 
 describe("the service's own TLS", () => {
-  it('serves with the configured certificate', async () => {
+  it('works with the configured certificate', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'tls-'));
     const { certificate, key } = selfSignedCertificate();
     writeFileSync(join(folder, 'cert.pem'), certificate);

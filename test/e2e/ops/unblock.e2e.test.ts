@@ -1,4 +1,4 @@
-// Wrong answers block a person, whatever the caller changes, and an operator ends the block
+// Wrong answers block a person even when the caller changes other details, and an operator ends the block
 // (docs/contract/platform.md#wrong-answers-of-a-person).
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -37,7 +37,7 @@ const newestSession = async (): Promise<string> => {
 const wrong = (sessionId: string): Promise<Reply> => page.post(`/screening/${sessionId}/otp`, { code: '000000' });
 
 describe('an agent without an SSN', () => {
-  it('gets 200 BLOCKED for the third wrong code, although each submission has another phone, until an operator unblocks them', async () => {
+  it('gets 200 BLOCKED for the third wrong code, although each submission has another phone, until an operator ends the block', async () => {
     const { ssn: _, ...agent } = aPerson({ userType: 'AGENT', lastName: 'Otptest', dateOfBirth: '07041976' });
     const submit = (last: number): Promise<Reply> =>
       page.submit({ ...agent, ssn: undefined, phoneNumber: `415555020${last}` });
@@ -72,8 +72,8 @@ describe('an agent without an SSN', () => {
   });
 });
 
-describe('a party', () => {
-  it('gets 423/300 after wrong codes under its SSN, whatever the birth date, and registers again after an operator unblocks it', async () => {
+describe('a party of the direct API', () => {
+  it('gets 423/300 after wrong codes under its SSN with any birth date, and registers again after an operator ends the block', async () => {
     const { ssn } = aPerson();
     const person: Person = { lastName: 'Otptest' };
     const [one, two] = [newId(), newId()];

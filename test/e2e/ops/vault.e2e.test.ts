@@ -1,4 +1,4 @@
-// The master keys of the vault are changed as an operator changes them: step by step while the service runs.
+// The tests change the master keys of the vault as an operator does: step by step while the service runs.
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type PlatformCaller, Program, Service } from '../../support/service.js';
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** The output of a start with these keys before it ends. */
+/** The output of a process that is started with these keys, until it ends. */
 async function refusedStart(
   script: string,
   masterKeys: string,
@@ -30,14 +30,14 @@ async function refusedStart(
 }
 
 describe('the master keys', () => {
-  it('make the service ready only when it can read its vault: 200 names the vault too', async () => {
+  it('make the service ready only when it can read its vault: the 200 reply names the vault too', async () => {
     expect((await service.request('GET', '/health/ready')).body).toMatchObject({
       status: 'ok',
       checks: { vault: 'ok' },
     });
   });
 
-  it('are all needed until every data key is wrapped again, and the old one is not needed afterwards', async () => {
+  it('are all needed until every data key is encrypted with the new key, and then the old key is not needed', async () => {
     await service.program.end('SIGTERM');
     for (const [script, exitCode, args] of [
       ['dist/src/main.js', 2, []],

@@ -1,4 +1,4 @@
-// Whatever a caller sends, it gets a documented status and shape. It never gets a 500 or a stack trace.
+// Every request gets a documented status and shape, whatever it holds. No request gets a 500 or a stack trace.
 import 'reflect-metadata';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -42,7 +42,7 @@ function expectDocumented(reply: Reply): void {
     return;
   }
   const { code, message, recoverable, ...rest } = reply.body.error;
-  // When the caller can correct the mistake, the message states the rule. It holds none of the caller's words.
+  // When the caller can correct the mistake, the message states the rule. The message repeats no text of the caller.
   if (reply.status === 400) expect(message).toMatch(/^[\w.]+( [ -;=?-~]+)?\.$/);
   expect(said).toContainEqual(
     expect.objectContaining({ code, status: reply.status, recoverable, ...(reply.status === 400 ? {} : { message }) }),
@@ -68,7 +68,7 @@ const anything = fc.oneof(
     '../../etc/passwd',
   ),
 );
-/** Mostly valid bodies with a few arbitrary fields, so that the tests reach the deeper rules too. */
+/** Bodies that are mostly valid and have a few arbitrary fields, so that the tests also reach later rules. */
 const spoiled = fc
   .dictionary(
     fc.constantFrom(
@@ -96,7 +96,7 @@ const ids = fc.oneof(
 const RUNS = { numRuns: 150 };
 
 describe('arbitrary input', () => {
-  it('to POST /screening/submit', () =>
+  it('gets a documented reply from POST /screening/submit', () =>
     fc.assert(
       fc.asyncProperty(fc.oneof(anything, spoiled), async (body) =>
         expectDocumented(await caller.post('/screening/submit', JSON.stringify(body))),
@@ -119,7 +119,7 @@ describe('arbitrary input', () => {
       ),
     ],
     ['otp/resend', anything],
-  ])('to POST /screening/{id}/%s', (route, bodies) =>
+  ])('gets a documented reply from POST /screening/{id}/%s', (route, bodies) =>
     fc.assert(
       fc.asyncProperty(ids, bodies, async (id, body) =>
         expectDocumented(
@@ -130,7 +130,7 @@ describe('arbitrary input', () => {
     ),
   );
 
-  it('to GET /screening/{id}/status', () =>
+  it('gets a documented reply from GET /screening/{id}/status', () =>
     fc.assert(
       fc.asyncProperty(ids, fc.webQueryParameters(), async (id, query) =>
         expectDocumented(await caller.get(`/screening/${id === 'known' ? sessionId : id}/status?${query}`)),
@@ -138,7 +138,7 @@ describe('arbitrary input', () => {
       RUNS,
     ));
 
-  it('to POST /auth/token/exchange, in headers and body', () =>
+  it('gets a documented reply from POST /auth/token/exchange, in headers and body', () =>
     fc.assert(
       fc.asyncProperty(
         fc.string({ unit: fc.constantFrom(...'pklive_test-AZaz09 "\\/.:'), maxLength: 90 }),
@@ -161,7 +161,7 @@ describe('arbitrary input', () => {
       RUNS,
     ));
 
-  it('as raw bytes with odd headers to every route', () =>
+  it('gets a documented reply as raw bytes with odd headers, on every route', () =>
     fc.assert(
       fc.asyncProperty(
         fc.constantFrom('/screening/submit', `/screening/x/otp`, '/screening/x/kba', '/auth/token/exchange'),
@@ -183,14 +183,14 @@ describe('arbitrary input', () => {
       RUNS,
     ));
 
-  describe('an unreadable body', () => {
+  describe('an unreadable request body', () => {
     const UNREADABLE: [type: string, body: string, status: number, code: string][] = [
       ['application/json', '{"code":', 400, 'VALIDATION_ERROR'],
       ['text/plain', 'code', 415, 'UNSUPPORTED_MEDIA_TYPE'],
       ['application/x-www-form-urlencoded', 'code=123456', 415, 'UNSUPPORTED_MEDIA_TYPE'],
     ];
 
-    it.each(UNREADABLE)('%s: is reported after every other mistake', async (type, body) => {
+    it.each(UNREADABLE)('%s: is reported only when the request has no other mistake', async (type, body) => {
       const send = async (path: string, headers: Record<string, string> = {}): Promise<[number, string]> => {
         const reply = await service.request('POST', path, { headers: { 'content-type': type, ...headers }, body });
         return [reply.status, reply.body.error.code];
@@ -212,7 +212,7 @@ describe('arbitrary input', () => {
     });
 
     it.each(UNREADABLE)(
-      '%s: is refused when everything else is right, also on routes without a body',
+      '%s: is refused when the rest of the request is right, also on routes without a body',
       async (type, body, status, code) => {
         for (const path of [
           '/screening/submit',
@@ -228,7 +228,7 @@ describe('arbitrary input', () => {
   });
 
   it.each([64_001, 10_000_000])(
-    'answers 413 to a body of %d bytes, and 401 to a stranger, even while the caller still sends',
+    'answers 413 to a body of %d bytes, and 401 to a caller without credentials, even while the body is still being sent',
     async (size) => {
       const body = JSON.stringify({ firstName: 'x'.repeat(size) });
       const { publishableKey, secretKey } = (await service.credentials()).accounts.nopay;
@@ -252,7 +252,7 @@ describe('arbitrary input', () => {
     const socket = connect({ host: hostname, port: Number(port) });
     let answer = '';
     socket.on('data', (chunk: Buffer) => (answer += chunk.toString()));
-    // The connection may end with a reset.
+    // The server may reset the connection.
     socket.on('error', () => undefined);
     const closed = new Promise((resolve) => socket.on('close', resolve));
     const credentials = Object.entries(caller.headers)

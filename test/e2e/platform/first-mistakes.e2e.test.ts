@@ -1,4 +1,5 @@
-// The first mistakes of integrators, and the replies that name them (docs/contract/general.md#first-mistakes).
+// Mistakes that integrators make first, and the replies that name the mistake
+// (docs/contract/general.md#first-mistakes).
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Credentials, type PlatformCaller, type Reply, Service } from '../../support/service.js';
 
@@ -46,7 +47,7 @@ describe('AUTH_UNAUTHORIZED', () => {
     expect(reply.headers.get('www-authenticate')).toBe(`Bearer error="invalid_token", error_description="${message}"`);
   });
 
-  it('given a token of another origin, names the origin of the request and not that of the token', async () => {
+  it('given a token of another origin, names the origin of the request and not the origin of the token', async () => {
     const { authorization } = demo.headers;
     const reply = await status({ authorization: String(authorization), origin: 'https://other.example.test' });
     expect(told(reply)).toEqual([
@@ -82,7 +83,7 @@ describe('AUTH_UNAUTHORIZED', () => {
     );
   });
 
-  it('given a wrong API key, leaves the direct API with its own reply', async () => {
+  it("does not change the direct API's own reply to a wrong API key", async () => {
     const reply = await service.request('GET', '/api/idv/renters/x/report-expiry');
     expect([reply.status, reply.body.errors[0].errorCode, reply.headers.get('www-authenticate')]).toEqual([
       403,
@@ -98,18 +99,18 @@ describe('NOT_FOUND', () => {
     ['GET', '/screening'],
     ['DELETE', '/v1/nowhere'],
     ['GET', '/%zz'],
-  ])('names the route of an unknown path, and the documents: %s %s', async (method, path) => {
+  ])('names the unknown path and the documents: %s %s', async (method, path) => {
     const reply = await service.request(method, path);
     const route = `${method} ${path.split('?')[0]}`;
     expect(told(reply)).toEqual([404, 'NOT_FOUND', `No route ${route}; documents: ${service.baseUrl}/docs`]);
   });
 
-  it('repeats the beginning of a long path only', async () => {
+  it('repeats only the beginning of a long path', async () => {
     const { message } = (await service.request('GET', `/${'x'.repeat(9_000)}`)).body.error;
     expect(message.length).toBeLessThan(300);
   });
 
-  it('names the kind of a thing, and is the same for unknown, malformed and foreign ids', async () => {
+  it('names the kind of the missing object, and is the same for unknown, malformed and foreign ids', async () => {
     const { id } = (await demo.submit()).body;
     const unrelated = await service.signIn('unrelated');
     const things = [
@@ -150,19 +151,19 @@ describe('METHOD_NOT_ALLOWED', () => {
     ]);
   });
 
-  it('is not said of routes that strangers must not find', async () => {
+  it('does not reveal routes that must stay hidden from strangers', async () => {
     for (const path of ['/metrics', '/internal/processor/events'])
       expect((await service.request('PUT', path, { headers: { forwarded: 'for=x' } })).status).toBe(404);
   });
 
-  it('is not said by the direct API, which keeps 404/121', async () => {
+  it('is not used by the direct API, which answers 404/121', async () => {
     const reply = await service.request('PATCH', '/api/idv/renters/x/report-expiry');
     expect([reply.status, reply.body.errors[0].errorCode, reply.headers.get('allow')]).toEqual([404, 121, null]);
   });
 });
 
 describe('HEAD', () => {
-  it('is answered as its GET, without the body, where the route has no effect', async () => {
+  it('is answered like GET without the body, on routes without side effects', async () => {
     for (const path of [
       '/screening/options',
       '/.well-known/jwks.json',
@@ -177,7 +178,7 @@ describe('HEAD', () => {
     }
   });
 
-  it('is 405 for reports, for PDFs and for a GET that may record something', async () => {
+  it('is answered with 405 for reports, for PDFs and for a GET that may record an event', async () => {
     const { id } = (await demo.submit()).body;
     for (const path of [
       `/reports/${id}`,
@@ -195,7 +196,7 @@ describe('HEAD', () => {
 
 describe('UNSUPPORTED_MEDIA_TYPE', () => {
   it.each(['application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'text/plain', 'text'])(
-    '415 for a body of the type %s, which names the right one',
+    '415 for a body of the type %s, with the right type in the message',
     async (type) => {
       const replies = [
         await service.request('POST', '/screening/submit', {
@@ -216,15 +217,15 @@ describe('UNSUPPORTED_MEDIA_TYPE', () => {
     },
   );
 
-  it('is not said by the direct API, which keeps 400/121', async () => {
+  it('is not used by the direct API, which answers 400/121', async () => {
     const headers = { 'x-api-key': accounts.demo.apiKey, 'content-type': 'application/x-www-form-urlencoded' };
     const reply = await service.request('POST', '/api/idv/renters/x', { headers, body: 'firstName=Robin' });
     expect([reply.status, reply.body.errors[0].errorCode]).toEqual([400, 121]);
   });
 });
 
-describe('the documents', () => {
-  it('are where GET / and every error lead', async () => {
+describe('the documents of the API', () => {
+  it('are linked from GET / and from every error', async () => {
     const start = await service.request('GET', '/');
     expect([start.status, start.body.documents, start.headers.get('link')]).toEqual([
       200,
@@ -250,7 +251,7 @@ describe('Service-Warnings', () => {
     expect(warningsOf(await demo.submit())).toBeNull();
   });
 
-  it('names ten plain names at most, and counts the others', async () => {
+  it('lists at most ten plain names, and counts the others', async () => {
     const fields = Object.fromEntries(Array.from({ length: 12 }, (_, at) => [`field${at}`, 1]));
     const reply = await demo.post('/screening/submit', { 'with\r\nbreak': 1, ['x'.repeat(65)]: 1, ...fields });
     expect(warningsOf(reply)).toBe(
@@ -258,7 +259,7 @@ describe('Service-Warnings', () => {
     );
   });
 
-  it('names nothing in the live environment', async () => {
+  it('is empty in the live environment', async () => {
     const reply = await service.request('POST', '/v1/sessions', {
       headers: { 'x-secret-key': accounts.demo.liveSecretKey ?? '' },
       body: { phonetype: 'mobile' },

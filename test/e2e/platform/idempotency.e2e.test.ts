@@ -31,7 +31,7 @@ const registrations = async (): Promise<number> =>
   ).operations.registration?.received ?? 0;
 
 describe('POST /screening/submit with an Idempotency-Key', () => {
-  it('200: another person under a key whose record is gone gets a session of their own', async () => {
+  it('200: another person gets a new session under a key whose record is gone', async () => {
     const headers = keyed();
     const first = await demo.post('/screening/submit', aPerson({ lastName: 'Example' }), headers);
     const redis = service.redis.client();
@@ -44,7 +44,7 @@ describe('POST /screening/submit with an Idempotency-Key', () => {
     ]);
   });
 
-  it('200: replays the first reply with its headers, and asks the vendor once', async () => {
+  it('200: repeats the first reply with its headers, and calls the vendor once', async () => {
     const headers = keyed();
     const person = aPerson({ lastName: 'Kbatest' });
     const before = await registrations();
@@ -59,7 +59,7 @@ describe('POST /screening/submit with an Idempotency-Key', () => {
   });
 
   it.each([true, false])(
-    '200: replays under a renewed token, but not to another visitor of the account (under a grant: %s)',
+    '200: repeats the reply under a renewed token, but not to another visitor of the account (under a grant: %s)',
     async (granted) => {
       const visitor = (): Promise<PlatformCaller> =>
         granted ? service.signInUnderGrant('demo') : service.signIn('demo');
@@ -74,7 +74,7 @@ describe('POST /screening/submit with an Idempotency-Key', () => {
     },
   );
 
-  it('200: two visitors with the same key and body open two income sessions', async () => {
+  it('200: two visitors who send the same key and body open two income sessions', async () => {
     const [one, other] = [await service.signIn('demo'), await service.signIn('demo')];
     const headers = keyed('income-1');
     const first = await one.post('/voie/sessions', {}, headers);
@@ -85,7 +85,7 @@ describe('POST /screening/submit with an Idempotency-Key', () => {
     expect([isReplay(again), again.text]).toEqual([true, first.text]);
   });
 
-  it('400: many empty bodies of one visitor are not kept, so that replies are still kept for this visitor and for others', async () => {
+  it('400: replies to many empty bodies of one visitor are not kept, so that other replies of this and other visitors are still kept', async () => {
     const [stranger, visitor] = [await service.signIn('unrelated'), await service.signIn('unrelated')];
     for (let count = 0; count < 250; count++)
       expect((await stranger.post('/screening/submit', {}, keyed())).status).toBe(400);
@@ -100,7 +100,7 @@ describe('POST /screening/submit with an Idempotency-Key', () => {
     }
   });
 
-  it('200: the same key of another account is another request', async () => {
+  it('200: a request of another account with the same key is another request', async () => {
     const headers = keyed();
     const person = aPerson();
     const first = await demo.post('/screening/submit', person, headers);
@@ -109,7 +109,7 @@ describe('POST /screening/submit with an Idempotency-Key', () => {
     expect(other.body.id).not.toBe(first.body.id);
   });
 
-  it('409 IDEMPOTENCY_KEY_REUSED: another body under the same key', async () => {
+  it('409 IDEMPOTENCY_KEY_REUSED: the key is the same and the body differs', async () => {
     const headers = keyed();
     await demo.post('/screening/submit', aPerson(), headers);
     const other = await demo.post('/screening/submit', aPerson(), headers);
@@ -126,7 +126,7 @@ describe('POST /screening/submit with an Idempotency-Key', () => {
     expect(await registrations()).toBe(before + 1);
   });
 
-  it('404: a verdict of the vendor is replayed', async () => {
+  it('404: a negative answer of the vendor is repeated', async () => {
     const [headers, person] = [keyed(), aPerson({ lastName: 'Notfound' })];
     const before = await registrations();
     const first = await demo.post('/screening/submit', person, headers);
@@ -146,7 +146,7 @@ describe('POST /screening/submit with an Idempotency-Key', () => {
     expect(isReplay(await demo.post('/screening/submit', person, headers))).toBe(true);
   });
 
-  it('503: an outage is not kept, and the same key succeeds afterwards', async () => {
+  it('503: the reply during an outage is not kept, and the same key succeeds afterwards', async () => {
     const headers = keyed();
     const person = aPerson({ lastName: 'Flakytest' });
     const first = await demo.post('/screening/submit', person, headers);
@@ -164,7 +164,7 @@ describe('POST /screening/submit with an Idempotency-Key', () => {
     }
   });
 
-  it('401: a caller without a token gets no replay', async () => {
+  it('401: a caller without a token gets no kept reply', async () => {
     const headers = keyed();
     const person = aPerson();
     await demo.post('/screening/submit', person, headers);
@@ -185,7 +185,7 @@ describe('an answer with an Idempotency-Key', () => {
     expect((await demo.post(`/screening/${id}/otp`, { code: '000000' }, keyed())).body.attemptsRemaining).toBe(1);
   });
 
-  it('200: a right code sent twice is VERIFIED twice, not SESSION_EXPIRED', async () => {
+  it('200: a right code sent twice answers VERIFIED twice, not SESSION_EXPIRED', async () => {
     const id = await otpSession();
     const headers = keyed();
     for (let time = 0; time < 2; time++)
@@ -196,7 +196,7 @@ describe('an answer with an Idempotency-Key', () => {
     expect((await demo.post(`/screening/${id}/otp`, { code: '123456' })).status).toBe(410);
   });
 
-  it('200: one key for two sessions is two requests', async () => {
+  it('200: one key for two sessions counts as two requests', async () => {
     const headers = keyed();
     const [one, other] = [await otpSession(), await otpSession()];
     for (const id of [one, other]) {
@@ -205,7 +205,7 @@ describe('an answer with an Idempotency-Key', () => {
     }
   });
 
-  it('200: a resend sent twice sends one SMS', async () => {
+  it('200: a resend request that is sent twice causes one SMS', async () => {
     const id = await otpSession();
     const headers = keyed();
     for (let time = 0; time < 8; time++)

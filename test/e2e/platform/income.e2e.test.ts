@@ -46,7 +46,7 @@ async function ended(
 }
 
 describe('POST /voie/sessions', () => {
-  it('answers 200 with a session on the first route, without a body', async () => {
+  it('answers 200 to a request without a body, with a session on the first route', async () => {
     const { status: code, body } = await open(demo);
     expect([code, body]).toEqual([
       200,
@@ -83,7 +83,7 @@ describe('POST /voie/sessions', () => {
     expect(refused(await demo.post('/voie/sessions', body))).toEqual([400, 'VALIDATION_ERROR']);
   });
 
-  it('answers 400 VALIDATION_ERROR with the field when the screening is not verified, or its id is a number', async () => {
+  it('answers 400 VALIDATION_ERROR and names the field when the screening is not verified, or its id is a number', async () => {
     const { body } = await demo.submit({ lastName: 'Otptest' });
     for (const screening_session_id of [body.id, 17]) {
       const reply = await open(demo, { screening_session_id });
@@ -101,7 +101,7 @@ describe('POST /voie/sessions', () => {
     expect(new Set(replies.map(({ text }) => text)).size).toBe(1);
   });
 
-  it('answers the same session for the same attempt of a screening; an earlier refusal of the attempt does not stay', async () => {
+  it('answers the same session for the same attempt of a screening; an earlier refusal of the attempt is not kept', async () => {
     const { body: pending } = await demo.submit({ lastName: 'Otptest' });
     const wish = { screening_session_id: pending.id, attempt: 1 };
     expect(refused(await open(demo, wish))).toEqual([400, 'VALIDATION_ERROR']);
@@ -134,7 +134,7 @@ describe('POST /voie/sessions', () => {
     ]);
   });
 
-  it('opens one session for one idempotency key, and answers 409 when it comes with another body', async () => {
+  it('opens one session for one idempotency key, and answers 409 when the body differs', async () => {
     const key = { 'idempotency-key': 'one-inquiry' };
     const first = await open(demo, { routes: ['BANKING'] }, key);
     const again = await open(demo, { routes: ['BANKING'] }, key);
@@ -144,7 +144,7 @@ describe('POST /voie/sessions', () => {
 });
 
 describe('an income session', () => {
-  it('becomes COMPLETED by payroll, with a report', async () => {
+  it('becomes COMPLETED by payroll, and then has a report', async () => {
     const { screening, body } = await ended(demo, 'Example');
     const id: string = body.income_session_id;
     expect(body).toEqual({
@@ -245,7 +245,7 @@ describe('GET /voie/sessions/{id}/status and /report', () => {
       ]);
   });
 
-  it('after the erasure of the person the report is 404 NOT_FOUND', async () => {
+  it('answer 404 NOT_FOUND for the report when the person has been erased', async () => {
     const { screening, body } = await ended(nopay, 'Example');
     expect((await report(nopay, body.income_session_id)).status).toBe(200);
     expect((await service.ops('person', 'erase', screening)).exitCode).toBe(0);

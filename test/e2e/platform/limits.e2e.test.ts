@@ -14,7 +14,7 @@ let nopay: PlatformCaller;
 let unrelated: PlatformCaller;
 
 beforeAll(async () => {
-  // An empty value has the same effect as no value.
+  // An empty value has the same effect as a missing value.
   service = await Service.start({
     LIMITS: '',
     TOKEN_EXCHANGE_PER_MINUTE: '',
@@ -38,7 +38,7 @@ const submit = (
 const statuses = (replies: readonly Reply[]): Record<number, number> =>
   replies.reduce<Record<number, number>>((all, { status }) => ({ ...all, [status]: (all[status] ?? 0) + 1 }), {});
 
-/** Which limit, of what, set by which variable, and until when. */
+/** Each row names a limit, its subject, the variable that sets it, and when it ends. */
 const LIMIT_AND_WAIT = /^Too many .*: the limit is \d.* \([A-Z_]+\)\..* Try again after \d{4}-\d\d-\d\dT[\d:.]+Z\.$/;
 
 function limited(reply: Reply | undefined, seconds: number): void {
@@ -51,8 +51,8 @@ function limited(reply: Reply | undefined, seconds: number): void {
   expect(wait).toBeLessThanOrEqual(seconds);
 }
 
-describe('by default', () => {
-  it('429/121 with Retry-After beyond 5 registrations of one person on the direct API', async () => {
+describe('the limits by default', () => {
+  it('answer 429/121 with Retry-After beyond 5 registrations of one person on the direct API', async () => {
     const direct = await DirectCaller.of(service, 'child');
     const person = aRegistration();
     for (let count = 0; count < 5; count++)
@@ -62,7 +62,7 @@ describe('by default', () => {
     expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(0);
   });
 
-  it('429 beyond 30 submissions a minute from one address for one account; malformed ones do not count, and other addresses go on', async () => {
+  it('answer 429 beyond 30 submissions a minute from one address for one account; malformed submissions do not count, and other addresses continue', async () => {
     expect((await submit(nopay, '203.0.113.1', { dateOfBirth: 'x' })).status).toBe(400);
     const replies = await Promise.all(Array.from({ length: 33 }, () => submit(nopay, '203.0.113.1')));
     expect(statuses(replies)).toEqual({ 200: 30, 429: 3 });
@@ -75,7 +75,7 @@ describe('by default', () => {
     ]);
   });
 
-  it('429 beyond 6 codes an hour to one phone of one account; nothing is stored, and the vendor is not asked', async () => {
+  it('answer 429 beyond 6 codes an hour to one phone of one account; nothing is stored, and the vendor is not called', async () => {
     const phoneNumber = aPhone();
     const registrations = async (): Promise<number> =>
       (
@@ -100,7 +100,7 @@ describe('by default', () => {
     expect((await submit(unrelated, '203.0.113.40', { lastName: 'Otptest', phoneNumber })).status).toBe(200);
   });
 
-  it("429 beyond 6 codes an hour to one phone; resends count too, and the session's own refusals have priority", async () => {
+  it('answer 429 beyond 6 codes an hour to one phone; resends count too, and refusals of the session have priority', async () => {
     const phoneNumber = aPhone();
     const { id } = (await submit(nopay, '203.0.113.50', { lastName: 'Otptest', phoneNumber })).body;
     const second = (await submit(nopay, '203.0.113.50', { lastName: 'Otptest', phoneNumber })).body.id;
@@ -112,21 +112,21 @@ describe('by default', () => {
     expect((await resend(second)).status).toBe(410);
   });
 
-  it('does not count a submission without a code', async () => {
+  it('do not count a submission that sends no code', async () => {
     const phoneNumber = aPhone();
     for (let count = 0; count < 8; count++)
       expect((await submit(nopay, '203.0.113.60', { phoneNumber })).status).toBe(200);
     expect((await submit(nopay, '203.0.113.60', { lastName: 'Otptest', phoneNumber })).status).toBe(200);
   });
 
-  it('429 beyond 5 submissions an hour of one person; another account has its own count', async () => {
+  it('answer 429 beyond 5 submissions an hour of one person; another account has its own count', async () => {
     const person = aPerson({ phoneNumber: aPhone() });
     for (let count = 0; count < 5; count++) expect((await submit(nopay, '203.0.113.70', person)).status).toBe(200);
     limited(await submit(nopay, '203.0.113.71', person), 3_600);
     expect((await submit(unrelated, '203.0.113.70', person)).status).toBe(200);
   });
 
-  it('429 beyond 60 report reads a minute with one token; another token goes on', async () => {
+  it('answer 429 beyond 60 reads of reports a minute with one token; another token continues', async () => {
     const { id } = (await submit(nopay, '203.0.113.80')).body;
     const reader = await service.signIn('nopay');
     const replies = await Promise.all(Array.from({ length: 61 }, () => reader.get(`/reports/${id}`)));
@@ -138,7 +138,7 @@ describe('by default', () => {
     expect((await nopay.get(`/reports/${id}`)).status).toBe(200);
   });
 
-  it('429 beyond 3 income sessions of one screening; 429 beyond one a minute when a page has no screening; nothing is stored', async () => {
+  it('answer 429 beyond 3 income sessions of one screening, and beyond one a minute for a page without a screening; nothing is stored', async () => {
     const [page, other] = await Promise.all([service.signIn('nopay'), service.signIn('nopay')]);
     const screening_session_id = (await submit(page, '203.0.113.81')).body.id;
     const open = (caller: PlatformCaller, body: object) => caller.post('/voie/sessions', body);
@@ -151,7 +151,7 @@ describe('by default', () => {
     limited(await open(page, {}), 60);
   });
 
-  it('429 beyond 10 intents and 20 confirmations a minute of one session; another session goes on', async () => {
+  it('answer 429 beyond 10 intents and 20 confirmations a minute of one session; another session continues', async () => {
     const demo = await service.signIn('demo');
     const payable = async (from: string): Promise<string> => (await submit(demo, from)).body.id;
     const [own, another] = [await payable('203.0.113.82'), await payable('203.0.113.83')];
@@ -168,7 +168,7 @@ describe('by default', () => {
     limited(confirmed.at(-1), 60);
   });
 
-  it('429 beyond 10 shares and revocations a minute of one report', async () => {
+  it('answer 429 beyond 10 shares and revocations a minute of one report', async () => {
     const { id } = (await submit(nopay, '203.0.113.84')).body;
     const replies = [];
     for (let count = 0; count < 11; count++) replies.push(await nopay.post(`/reports/${id}/consent-to-share`));
@@ -177,7 +177,7 @@ describe('by default', () => {
     limited(await nopay.post(`/reports/${id}/revoke-sharing`), 60);
   });
 
-  it("429 beyond 30 changes an hour of one account's endpoint; rotations count too", async () => {
+  it("answer 429 beyond 30 changes an hour of one account's endpoint; rotations count too", async () => {
     const owner = new EndpointOwner(service, (await service.credentials()).accounts.unrelated);
     const { id } = (await owner.request('POST', '', { url: 'https://8.8.8.8/hook' })).body;
     const replies = [];
@@ -188,14 +188,14 @@ describe('by default', () => {
     limited(await owner.request('DELETE', `/${id}`), 3_600);
   });
 
-  it('keeps no address and no phone in Redis', async () => {
+  it('store no address and no phone in Redis', async () => {
     const redis = service.redis.client();
     const keys = (await redis.keys('rate:*')).join('\n');
     expect(keys).not.toBe('');
     expect(keys).not.toMatch(/203\.0|415555|submits|sms/);
   });
 
-  it("429 beyond 60 token exchanges a minute with one key from one address; a stranger with the key does not use up the owner's limit", async () => {
+  it("answer 429 beyond 60 token exchanges a minute with one key from one address; strangers with the key do not use up the owner's limit", async () => {
     const { publishableKey, allowedOrigins } = (await service.credentials()).accounts.unrelated;
     const own = allowedOrigins[0] as string;
     const from = (address: string, origin: string, headers: Record<string, string> = {}): Promise<Reply> =>
@@ -207,7 +207,7 @@ describe('by default', () => {
     expect(await many('https://evil.example.test')).toEqual({ 403: 60, 429: 1 });
     expect((await from('203.0.113.71', 'https://evil.example.test')).body.error.code).toBe('ORIGIN_NOT_ALLOWED');
     expect(await many(own)).toEqual({ 200: 60, 429: 1 });
-    // Another address goes on, and so does an open page.
+    // Requests from another address are still accepted, and so are requests of an open page.
     const quota = ({ status, headers }: Reply): unknown[] => [status, headers.get('ratelimit-remaining')];
     const other = await from('203.0.113.71', own);
     expect([quota(other), other.headers.get('ratelimit-limit')]).toEqual([[200, '59'], '60']);
@@ -216,7 +216,7 @@ describe('by default', () => {
   });
 });
 
-describe('by environment and account', () => {
+describe('the limits by environment and account', () => {
   let at: Service;
   let caller: PlatformCaller;
 
@@ -242,7 +242,7 @@ describe('by environment and account', () => {
   });
   afterAll(() => at.program.end('SIGTERM'));
 
-  it('429 beyond the configured numbers of submissions; 0 sets no limit', async () => {
+  it('answer 429 beyond the configured number of submissions; 0 sets no limit', async () => {
     const person = aPerson({ phoneNumber: aPhone() });
     const first = await submit(caller, '203.0.113.90', person);
     expect(first.status).toBe(200);
@@ -259,7 +259,7 @@ describe('by environment and account', () => {
     expect((await service.ops('accounts', 'set', accountId, '--submits-per-minute', 'none')).exitCode).toBe(0);
   });
 
-  it('429 beyond the configured numbers of codes, reads and shares', async () => {
+  it('answer 429 beyond the configured numbers of codes, reads and shares', async () => {
     const phoneNumber = aPhone();
     let tries = 0;
     // Each try sends two requests, because one request alone may begin a new window.
@@ -281,20 +281,21 @@ describe('by environment and account', () => {
     limited(await caller.post(`/reports/${id}/consent-to-share`), 60);
   });
 
-  it('429 beyond the configured numbers of income sessions', async () => {
+  it('answer 429 beyond the configured numbers of income sessions', async () => {
     const { id } = (await submit(caller, '203.0.113.98')).body;
     const open = (from: string, body: object) => caller.post('/voie/sessions', body, { 'x-forwarded-for': from });
     expect((await open('203.0.113.98', { screening_session_id: id })).status).toBe(200);
     limited(await open('203.0.113.98', { screening_session_id: id }), 30 * 86_400);
     expect([(await open('203.0.113.97', {})).status, (await open('203.0.113.97', {})).status]).toEqual([200, 200]);
     limited(await open('203.0.113.97', {}), 60);
-    // The account's limit also refuses this page from another address. A page of a new caller at that address is accepted.
+    // The limit of the account also refuses this page from another address. The service accepts a page of a new caller
+    // from that address.
     limited(await open('203.0.113.96', {}), 60);
     const newcomer = new PlatformCaller(at, (await service.signIn('child')).headers);
     expect((await newcomer.post('/voie/sessions', {}, { 'x-forwarded-for': '203.0.113.96' })).status).toBe(200);
   });
 
-  it('200 with Idempotency-Kept: false beyond the configured numbers of kept replies', async () => {
+  it('answer 200 with Idempotency-Kept: false beyond the configured number of kept replies', async () => {
     const keyed = (key: string) => submit(caller, '203.0.113.89', {}, { 'idempotency-key': key });
     const replies = [await keyed('one'), await keyed('two')];
     expect(replies.map(({ status, headers }) => [status, headers.get('idempotency-kept')])).toEqual([

@@ -1,4 +1,4 @@
-// Live traffic, which exists only in production: a report of an account that was withdrawn from it.
+// Live traffic, which exists only in production: reports of an account that may no longer use live traffic.
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { productionHere } from '../../support/production.js';
 import { aPerson, Service, type Reply } from '../../support/service.js';
@@ -8,7 +8,7 @@ describe('GET /reports/{id}', () => {
   let service: Service | undefined;
   afterEach(() => service?.stop());
 
-  it('409 ACCOUNT_NOT_LIVE when the account of a live session was withdrawn; 409 ACCOUNT_NOT_PROVISIONED for a test submission', async () => {
+  it('409 ACCOUNT_NOT_LIVE when live traffic was withdrawn from the account of a live session; 409 ACCOUNT_NOT_PROVISIONED for a test submission', async () => {
     service = await Service.start(await productionHere());
     const { accountId } = await ops(
       service,
@@ -28,7 +28,7 @@ describe('GET /reports/{id}', () => {
       '"reason":"a test on one machine","msg":"the service accepts plain HTTP in production',
     );
     await ops(service, 'accounts', 'set', accountId, '--live', 'no');
-    // The service may use settings that are a second old.
+    // The service may use account settings that are one second old.
     await until(
       'the report is refused',
       async () => (await live('GET', `/reports/${body.id}`)).body.error.code === 'ACCOUNT_NOT_LIVE',

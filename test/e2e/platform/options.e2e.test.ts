@@ -37,7 +37,7 @@ describe('GET /screening/options', () => {
     return { accountId, page: await service.signIn('demo', publishableKey) };
   }
 
-  it('200: the choices of a page under its account, and the price for its consumers', async () => {
+  it('200: the options that a page has under its account, and the price for its consumers', async () => {
     const { status, headers, body } = await options(demo);
     expect([status, headers.get('cache-control')]).toEqual([200, 'no-store']);
     expect(body).toEqual({
@@ -59,7 +59,7 @@ describe('GET /screening/options', () => {
     expect(body.terms.paragraphs.join(' ')).toContain('Fair Credit Reporting Act');
   });
 
-  it('200: no price when the account pays', async () => {
+  it('200: the price is missing when the account pays', async () => {
     const { status, body } = await options(await service.signIn('nopay'));
     expect([status, body.price, body.applicationFee]).toEqual([200, null, { fixed: null, max: null }]);
   });
@@ -75,7 +75,7 @@ describe('GET /screening/options', () => {
     expect((await pay(50, 40)).status).toBe(200);
   });
 
-  it('200: the support contact as the operator set it, and null after its removal', async () => {
+  it('200: the support contact that the operator has set, and null after its removal', async () => {
     const { accountId, page } = await pageOf('--support', '+1 202 555 0143');
     expect((await options(page)).body.support).toBe('+1 202 555 0143');
     for (const [contact, told] of [
@@ -89,7 +89,7 @@ describe('GET /screening/options', () => {
     expect(wrong.exitCode).not.toBe(0);
   });
 
-  it('200: the brand as the operator set it', async () => {
+  it('200: the brand that the operator has set', async () => {
     const { accountId, page } = await pageOf(
       '--display-name',
       'Acme Homes',
@@ -111,7 +111,7 @@ describe('GET /screening/options', () => {
     await rm(logo);
   });
 
-  it("200: the values that the token's session grant fixes", async () => {
+  it("200: the values that the token's session grant sets", async () => {
     const page = await service.signInUnderGrant('demo', {
       user_type: 'CONSUMER',
       end_user_type: 'REAL_ESTATE_AGENT',
@@ -148,7 +148,7 @@ describe('GET /screening/options', () => {
     expect(body.terms.paragraphs.length).toBeGreaterThan(3);
   });
 
-  it("200: the account's own terms and products, as its operator set them; English when it has no Spanish", async () => {
+  it('200: the terms and products that the operator has set for the account; in English when the account has no Spanish ones', async () => {
     const [file, english] = [join(service.dataDir, 'terms.json'), join(service.dataDir, 'english.json')];
     await writeFile(file, JSON.stringify(TERMS));
     await writeFile(english, JSON.stringify({ version: '2', text: { en: ['Yes.'] } }));
@@ -175,7 +175,7 @@ describe('GET /screening/options', () => {
     ['paragraphs that are not texts', '{"version":"1","text":{"en":[1]}}'],
     ['an empty text', '{"version":"1","text":{"en":[]}}'],
     ['a version that is not a plain token', '{"version":"a b","text":{"en":["Yes."]}}'],
-  ])('terms with %s are not accepted', async (_, content) => {
+  ])('terms with %s are refused', async (_, content) => {
     const file = join(service.dataDir, 'wrong.json');
     await writeFile(file, content);
     const { exitCode, stdout } = await service.ops('accounts', 'set', accounts.unrelated.accountId, '--terms', file);

@@ -1,5 +1,5 @@
-// Payments on the whole service (docs/contract/platform.md#payments). processor-events.e2e.test.ts covers the processor's own events, and
-// test/soak/kill-nine-money.e2e.test.ts killed processes.
+// Payments on the whole service (docs/contract/platform.md#payments). processor-events.e2e.test.ts tests the events of
+// the processor, and test/soak/kill-nine-money.e2e.test.ts tests killed processes.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { intentIn, paymentStream, Processor, shownEvents } from '../../support/processor.js';
@@ -57,7 +57,7 @@ async function opened(): Promise<Opened> {
 }
 
 describe('POST /payments/create-intent', () => {
-  it('200: a transaction of the service, the secret for the browser, amount and currency, and nothing else', async () => {
+  it('200: a transaction id of the service, the secret for the browser, amount and currency, and nothing else', async () => {
     const id = await session();
     const reply = await create(id, { applicationFee: 500 });
     expect([reply.status, reply.body]).toEqual([
@@ -89,7 +89,7 @@ describe('POST /payments/create-intent', () => {
     await until('the session knows it', async () => (await demo.status(id)).body.transactionId === body.transaction_id);
   });
 
-  it('200 for a session whose step-up is still open, and the payment counts after the verification', async () => {
+  it('200 for a session whose step-up is still open; the payment counts when the person is verified', async () => {
     const id = await session({ lastName: 'Otptest' });
     const { status, body } = await create(id);
     expect(status).toBe(200);
@@ -126,7 +126,7 @@ describe('POST /payments/create-intent', () => {
     ]);
   });
 
-  it('400 VALIDATION_ERROR below 50 cents, 200 at 50, however low the fee of the account is; 200 at the maximum', async () => {
+  it("400 VALIDATION_ERROR below 50 cents, and 200 at 50 cents, even if the account's fee is lower; 200 at the maximum", async () => {
     const { accountId } = (await service.credentials()).accounts.child;
     expect((await service.ops('accounts', 'set', accountId, '--fee', '10')).exitCode).toBe(0);
     const child = await service.signIn('child');
@@ -162,7 +162,7 @@ describe('POST /payments/create-intent', () => {
     expect((await create(await session(), { amount, applicationFee })).status).toBe(200);
   });
 
-  it('200: with a connected account at the processor, the money goes there and the fee stays with the platform, also after a change', async () => {
+  it("200: the money is paid to the account's connected account at the processor and the platform keeps the fee, also after a change", async () => {
     const { accountId } = (await service.credentials()).accounts.grandchild;
     expect((await service.ops('accounts', 'set', accountId, '--payment-account', 'acct_landlord')).exitCode).toBe(0);
     const grandchild = await service.signIn('grandchild');
@@ -228,7 +228,7 @@ describe('POST /payments/create-intent', () => {
     expect(refused(replies[0] as Reply)).toEqual([404, 'SCREENING_NOT_FOUND']);
   });
 
-  it('404 has priority over a wrong amount, so that it reveals nothing of foreign sessions', async () => {
+  it('404 has priority over a wrong amount, so that the reply reveals nothing about foreign sessions', async () => {
     const foreign = await session({}, unrelated);
     for (const id of [UNKNOWN, foreign])
       expect(refused(await create(id, { amount: 51 }))).toEqual([404, 'SCREENING_NOT_FOUND']);
@@ -272,7 +272,7 @@ describe('POST /payments/create-intent', () => {
     expect(refused(await create(await session({ userType: 'PMC' })))).toEqual([409, 'PAYMENT_NOT_REQUIRED']);
   });
 
-  it('200 with the same transaction and secret while the payment is open, also after a decline; other amounts change the same intent', async () => {
+  it('200 with the same transaction and secret while the payment is open, also after a decline; another amount changes the same intent', async () => {
     const { id, transactionId, secret } = await opened();
     const same = { transaction_id: transactionId, client_secret: secret, amount: FEE, currency: 'usd' };
     expect((await create(id)).body).toEqual(same);
@@ -293,7 +293,7 @@ describe('POST /payments/create-intent', () => {
     });
   });
 
-  it('200: several different amounts at once make one intent, and the charge matches the payment', async () => {
+  it('200: several simultaneous requests with different amounts make one intent, and the charge matches the payment', async () => {
     const id = await session();
     const replies = await Promise.all(Array.from({ length: 5 }, (_, index) => create(id, { amount: FEE + index })));
     expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
@@ -306,8 +306,8 @@ describe('POST /payments/create-intent', () => {
     expect((await confirm(transactionId)).body.amount).toBe(FEE + 9);
   });
 
-  // Guarantee: a caller that asks again learns the amount that will be charged.
-  it('200 with the requested amount, also when an earlier change arrives late and overwrites the amount at the processor', async () => {
+  // Guarantee: a caller that requests the payment again learns the amount that will be charged.
+  it('200 with the requested amount, even when an earlier change arrives late and overwrites the amount at the processor', async () => {
     const { id, transactionId, secret } = await opened();
     await processor.control('slow', { ms: 500 });
     const late = create(id, { amount: FEE + 9 });
@@ -328,14 +328,14 @@ describe('POST /payments/create-intent', () => {
     expect((await confirm(transactionId)).body.amount).toBe(FEE + 5);
   });
 
-  it('409 PAYMENT_ALREADY_COMPLETED during and after a bank debit that only events report', async () => {
+  it('409 PAYMENT_ALREADY_COMPLETED during and after a bank debit whose result only events report', async () => {
     const { id, transactionId, secret } = await opened();
     await processor.confirm(secret, 'pm_usBankAccount');
     await until('the session knows that it is processing', async () => (await overall(id))[0] === 'PROCESSING');
     expect((await overall(id))[1]).toBe('PAYMENT_PENDING');
     expect(refused(await create(id))).toEqual([409, 'PAYMENT_ALREADY_COMPLETED']);
     expect(refused(await create(id, { amount: FEE + 1 }))).toEqual([409, 'PAYMENT_ALREADY_COMPLETED']);
-    // No caller asks. The processor sends an event.
+    // No caller requests the payment's state. The processor sends an event.
     await until('the session is completed', async () => (await overall(id))[1] === 'COMPLETED');
     expect(refused(await create(id))).toEqual([409, 'PAYMENT_ALREADY_COMPLETED']);
     expect(await processor.money({ transaction: transactionId })).toMatchObject({ succeeded: 1, received: FEE });
@@ -356,7 +356,7 @@ describe('POST /payments/create-intent', () => {
     expect(await overall(id)).toEqual(['SUCCEEDED', 'COMPLETED']);
   });
 
-  it('200 with another transaction also before the service learns that the first one is canceled', async () => {
+  it('200 with another transaction even before the service learns that the processor has canceled the first one', async () => {
     await processor.control('delivery', { drop: 1_000 });
     try {
       const { id, transactionId, secret } = await opened();
@@ -368,21 +368,21 @@ describe('POST /payments/create-intent', () => {
     }
   });
 
-  it('200: a repeated request with an Idempotency-Key gets the same bytes and makes no second intent; another body is 409', async () => {
+  it('200: a repeated request with an Idempotency-Key gets the same bytes and makes no second intent; 409 when the body differs', async () => {
     const id = await session();
     const headers = { 'idempotency-key': randomUUID() };
     const first = await create(id, {}, headers);
     const again = await create(id, {}, headers);
     expect([again.status, again.text, again.headers.get('idempotent-replayed')]).toEqual([200, first.text, 'true']);
     expect(refused(await create(id, { amount: FEE + 1 }, headers))).toEqual([409, 'IDEMPOTENCY_KEY_REUSED']);
-    // The payment was paid in the meantime. The same key still gets the earlier reply.
+    // The consumer has paid in the meantime. The same key still gets the earlier reply.
     await processor.confirm(first.body.client_secret, 'pm_card_visa');
     await confirm(first.body.transaction_id);
     expect((await create(id, {}, headers)).text).toBe(first.text);
     expect(await processor.intents({ transaction: first.body.transaction_id })).toHaveLength(1);
   });
 
-  it('200: many callers at once make one intent, because the key at the processor is that of the transaction', async () => {
+  it('200: many simultaneous callers make one intent, because the transaction decides the key at the processor', async () => {
     const id = await session();
     const replies = await Promise.all(Array.from({ length: 8 }, () => create(id)));
     expect(new Set(replies.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
@@ -400,7 +400,7 @@ describe('POST /payments/{transactionId}/confirm', () => {
     await processor.confirm(secret, 'pm_card_authenticationRequired');
     expect((await confirm(transactionId)).body.status).toBe('REQUIRES_ACTION');
     expect(await overall(id)).toEqual(['REQUIRES_ACTION', 'PAYMENT_PENDING']);
-    // The same payment is still open.
+    // The payment that was created first is still open.
     expect((await create(id)).body).toMatchObject({ transaction_id: transactionId, client_secret: secret });
     await processor.authenticate(secret);
     expect((await confirm(transactionId)).body.status).toBe('SUCCEEDED');
@@ -421,13 +421,13 @@ describe('POST /payments/{transactionId}/confirm', () => {
     expect((await demo.get(`/reports/${id}`)).status).toBe(200);
   });
 
-  it('200 FAILED after a returned bank debit that only events report', async () => {
+  it('200 FAILED when a bank debit is returned and only events report it', async () => {
     const { id, secret } = await opened();
     await processor.confirm(secret, 'pm_usBankAccount_insufficientFunds');
     await until('the session knows that it failed', async () => (await overall(id))[1] === 'PAYMENT_FAILED');
   });
 
-  it('200 SUCCEEDED at once without an event, and for every later confirm; the log records it once', async () => {
+  it('200 SUCCEEDED at once without an event, and at every later confirm; the log records the success once', async () => {
     await processor.control('delivery', { drop: 1_000 });
     try {
       const { id, transactionId, secret } = await opened();
@@ -504,8 +504,8 @@ describe('POST /payments/{transactionId}/confirm', () => {
   });
 });
 
-describe('a processor that is away', () => {
-  it('503 SERVICE_UNAVAILABLE for create and confirm during an outage; then the same payment goes on', async () => {
+describe('a payment processor that cannot be reached', () => {
+  it('503 SERVICE_UNAVAILABLE for create and confirm during an outage; the same payment continues afterwards', async () => {
     const { id, transactionId, secret } = await opened();
     const fresh = await session();
     await processor.control('outage', { seconds: 600 });
@@ -532,7 +532,7 @@ describe('a processor that is away', () => {
     expect(await processor.intents({ transaction: body.transaction_id })).toHaveLength(1);
   });
 
-  it('503 or 504 while the processor does not answer the request for a new intent; a repeated request finds one intent', async () => {
+  it('503 or 504 while the processor does not answer the request for a new intent; a repeated request finds that one intent', async () => {
     const id = await session();
     await processor.control('slow', { ms: 2_000 });
     try {
@@ -555,7 +555,7 @@ describe('a processor that is away', () => {
     }
   });
 
-  it("200 when the processor's answers are lost: the service repeats the call under its key, and it runs once", async () => {
+  it("200 when the processor's answers are lost: the service repeats the call under its key, and the processor carries it out once", async () => {
     const id = await session();
     await processor.control('lost-answers', { calls: 2 });
     const { status, body } = await create(id);
@@ -569,7 +569,7 @@ describe('a processor that is away', () => {
     expect(await processor.intents({ transaction: body.transaction_id })).toMatchObject([{ amount: FEE + 5 }]);
   });
 
-  it('200 during an outage of the processor when the payment is known to have succeeded', async () => {
+  it('200 during an outage of the processor when the service knows that the payment has succeeded', async () => {
     const { transactionId, secret } = await opened();
     await processor.confirm(secret, 'pm_card_visa');
     expect((await confirm(transactionId)).body.status).toBe('SUCCEEDED');

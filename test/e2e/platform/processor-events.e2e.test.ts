@@ -1,6 +1,6 @@
-// The processor's messages at /internal/processor/events under attack (docs/contract/platform.md#processor-events). A sender without the
-// secret changes nothing. In a signed message only the pointer counts. The sandbox's controls decide which messages the processor sends and
-// how often.
+// The processor's messages at /internal/processor/events under attack (docs/contract/platform.md#processor-events). A
+// sender without the secret cannot change anything. The service uses only the payment's id of a signed message, and
+// asks the processor for the rest. The controls of the sandbox decide which messages the processor sends and how often.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventAbout, intentIn, paymentStream, Processor, shownEvents, signatureOf } from '../../support/processor.js';
 import { type PlatformCaller, type Reply, Service } from '../../support/service.js';
@@ -52,7 +52,7 @@ function tell(
   });
 }
 
-/** Runs something while the processor sends no events. */
+/** Runs a function while the processor sends no events. */
 async function inSilence(happens: () => Promise<void>): Promise<void> {
   await processor.control('delivery', { drop: 1_000 });
   try {
@@ -73,8 +73,8 @@ const recorded = async ({ id, transactionId }: Opened): Promise<string[]> => [
 const overall = async ({ id }: Opened, caller = demo): Promise<string> => (await caller.status(id)).body.overallStatus;
 const succeeded = (all: readonly string[]): number => all.filter((type) => type === 'PaymentSucceeded').length;
 
-describe("an event that is not the processor's", () => {
-  it('is refused with the same 400, which reveals nothing, and changes nothing', async () => {
+describe('an event that the processor did not send', () => {
+  it('is refused with the same uninformative 400, and changes nothing', async () => {
     const payment = await opened();
     await chargedInSilence(payment);
     const before = await recorded(payment);
@@ -141,7 +141,7 @@ describe("an event that is not the processor's", () => {
 });
 
 describe('a signed event', () => {
-  it('is only a pointer: its statement about an unpaid intent is not believed', async () => {
+  it('only names an intent: its claim that an unpaid intent was paid is not believed', async () => {
     const payment = await opened();
     const before = await recorded(payment);
     expect((await tell(eventAbout(payment.intent))).status).toBe(200);
@@ -149,7 +149,7 @@ describe('a signed event', () => {
     expect(await recorded(payment)).toEqual(before);
   });
 
-  it('has its effect once: replays and many copies at once change nothing more', async () => {
+  it('has its effect once: repeated events and many simultaneous copies change nothing more', async () => {
     const payment = await opened();
     await chargedInSilence(payment);
     const body = eventAbout(payment.intent);
@@ -172,7 +172,7 @@ describe('a signed event', () => {
     expect(await recorded(payment)).toEqual(after);
   });
 
-  it("gets the same answer whether its intent is the account's own, foreign or unknown", async () => {
+  it('gets the same answer when its intent belongs to the account, is foreign or is unknown', async () => {
     const payment = await opened();
     const foreign = await processor.create({ 'metadata[transaction_id]': `txn_${UNKNOWN}` });
     const replies = await Promise.all(
@@ -182,7 +182,7 @@ describe('a signed event', () => {
     expect(replies[0]).toMatchObject({ status: 200, body: { received: true } });
   });
 
-  it('about a foreign intent that was paid directly at the processor changes nothing, whatever transaction it claims', async () => {
+  it('about a foreign intent that was paid directly at the processor changes nothing, whichever transaction the intent names', async () => {
     const [mine, theirs, waiting] = [await opened(), await opened(unrelated), await unopened()];
     const before = await Promise.all([recorded(mine), recorded(theirs)]);
     const claims = [
@@ -210,7 +210,8 @@ describe('a signed event', () => {
       'PAYMENT_PENDING',
       'PAYMENT_PENDING',
     ]);
-    // The waiting payment, whose intent could not be made before, now gets its own intent. Only that intent counts.
+    // The intent of the waiting payment could not be made before. The payment now gets its own intent, and only this
+    // intent counts.
     const { body } = await demo.post('/payments/create-intent', { amount: FEE, screeningId: waiting.id });
     expect(body.transaction_id).toBe(waiting.transactionId);
     await processor.confirm(body.client_secret, 'pm_card_visa');
@@ -221,7 +222,7 @@ describe('a signed event', () => {
   });
 });
 
-/** A payment that was opened during an outage of the processor. The log has it, and the processor does not. */
+/** A payment that was opened during an outage of the processor. The log has the payment, and the processor does not. */
 async function unopened(): Promise<{
   readonly id: string;
   readonly transactionId: string;
@@ -250,8 +251,8 @@ async function openTransactionOf(sessionId: string): Promise<string> {
   return transactionId;
 }
 
-describe('a message of the processor', () => {
-  it('that comes several times is recorded once', async () => {
+describe('a message from the processor', () => {
+  it('that arrives several times is recorded once', async () => {
     await processor.control('delivery', { copies: 4 });
     try {
       const payment = await opened();
@@ -265,7 +266,7 @@ describe('a message of the processor', () => {
     }
   });
 
-  it('has the same result in reverse order, and nothing goes back', async () => {
+  it('has the same result in reverse order, and no payment returns to an earlier state', async () => {
     const payment = await opened();
     await processor.control('delivery', { hold: 1_000 });
     try {
@@ -285,7 +286,7 @@ describe('a message of the processor', () => {
     expect(await overall(payment)).toBe('COMPLETED');
   });
 
-  it('that comes late after the confirm adds nothing', async () => {
+  it('that arrives after the confirm adds nothing to the log', async () => {
     const payment = await opened();
     await processor.control('delivery', { delayMs: 1_500 });
     try {
@@ -299,13 +300,13 @@ describe('a message of the processor', () => {
     expect(await recorded(payment)).toEqual(before);
   });
 
-  it('that is lost is not needed: the next request asks the processor, and a later resend adds nothing', async () => {
+  it('that is lost is not needed: the next request asks the processor, and the late message adds nothing', async () => {
     const payment = await opened();
     await chargedInSilence(payment);
     expect((await demo.post('/payments/create-intent', { amount: FEE, screeningId: payment.id })).body.error.code).toBe(
       'PAYMENT_ALREADY_COMPLETED',
     );
-    // The session is complete before the service sends the refusal.
+    // The log of the session is complete before the service answers with a refusal.
     expect(await overall(payment)).toBe('COMPLETED');
     const before = await recorded(payment);
     expect(succeeded(before)).toBe(1);
@@ -314,7 +315,7 @@ describe('a message of the processor', () => {
     expect(await recorded(payment)).toEqual(before);
   });
 
-  it('gets 503 while the processor cannot be asked, so that it comes again and is then recorded', async () => {
+  it('gets 503 while the processor cannot be asked, so that it is sent again and then recorded', async () => {
     const payment = await opened();
     await chargedInSilence(payment);
     await processor.control('outage', { seconds: 600 });
@@ -325,13 +326,13 @@ describe('a message of the processor', () => {
       await processor.control('outage', { seconds: 0 });
     }
     expect((await tell(eventAbout(payment.intent))).status).toBe(200);
-    // The recovery job may have recorded the payment first, and may not have updated the session yet.
+    // The recovery job may have recorded the payment first, without updating the session yet.
     await soon(async () => expect(await overall(payment)).toBe('COMPLETED'));
   });
 });
 
-describe('the address for events', () => {
-  it('answers a request through a proxy with the 404 of any other path', async () => {
+describe("the address for the processor's events", () => {
+  it('answers a request through a proxy with the same 404 as an unknown path', async () => {
     const payment = await opened();
     await chargedInSilence(payment);
     const body = eventAbout(payment.intent);

@@ -1,4 +1,4 @@
-// Text as people type and paste it, on every surface of the whole service (docs/contract/general.md#text).
+// Text that people type and paste, on every surface of the whole service (docs/contract/general.md#text).
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { aRegistration, DirectCaller } from '../../support/direct.js';
 import { aPerson, type Credentials, type PlatformCaller, type Reply, Service } from '../../support/service.js';
@@ -27,7 +27,7 @@ const numbered = ({ status, body }: Reply): unknown[] => [
 ];
 
 describe('half of a surrogate pair gets 400 with the field', () => {
-  it('on the platform, without using up the idempotency key', async () => {
+  it('on the platform, where the idempotency key stays unused', async () => {
     const key = { 'idempotency-key': 'half' };
     expect(named(await page.post('/screening/submit', aPerson({ currentCity: HALF }), key))).toEqual([
       400,
@@ -40,7 +40,7 @@ describe('half of a surrogate pair gets 400 with the field', () => {
     expect(named(await page.post('/screening/x/otp', { code: HALF }))).toEqual([400, 'VALIDATION_ERROR', 'code']);
   });
 
-  it('on the secret-key surface, also in names below a field', async () => {
+  it('on the secret-key surface, also in names of nested fields', async () => {
     const headers = { 'x-secret-key': accounts.demo.secretKey };
     for (const body of [{ metadata: { a: HALF } }, { metadata: { [HALF]: 'a' } }])
       expect(named(await service.request('POST', '/v1/sessions', { headers, body }))).toEqual([
@@ -73,7 +73,7 @@ describe('half of a surrogate pair gets 400 with the field', () => {
   });
 
   it.each(['%ED%A0%80', '%C0%80', '\u00ed\u00a0\u0080'])(
-    'in a path or query causes no fault of the service, as for other odd text: %s',
+    'in a path or query without a fault of the service, like other odd text: %s',
     async (odd) => {
       expect((await page.get(`/screening/${odd}/status?language=${odd}`)).status).toBeLessThan(500);
       expect((await direct.get(`/renters/${odd}/report?format=${odd}`)).status).toBeLessThan(500);
@@ -81,7 +81,7 @@ describe('half of a surrogate pair gets 400 with the field', () => {
   );
 });
 
-describe("a person as a phone's keyboard spells them", () => {
+describe('the details of a person, as the keyboard of a phone spells them', () => {
   const SPELLED = {
     firstName: ' Ada\u200e',
     middleName: '',
@@ -91,13 +91,13 @@ describe("a person as a phone's keyboard spells them", () => {
     currentZip: ' 94105 1234',
   };
 
-  it('is accepted by the platform, with the persona of the folded name', async () => {
+  it('are accepted by the platform, and the simplified name chooses the persona', async () => {
     const { status, body } = await page.submit({ ...SPELLED, lastName: '\u200fOtptest ' });
     expect([status, body.status, body.stepUp.type]).toEqual([200, 'STEP_UP_REQUIRED', 'OTP']);
     expect((await page.post(`/screening/${body.id}/otp`, { code: ' 123456\u00a0' })).body.status).toBe('VERIFIED');
   });
 
-  it('is accepted by the direct API, which removes only formatting; the vendor refuses a foreign phone number', async () => {
+  it('are accepted by the direct API, which removes only formatting; the vendor refuses a foreign phone number', async () => {
     const person = aRegistration({ ...SPELLED, lastName: '\u2019t Hooft', ssn: ' 666123456 ' });
     expect((await direct.post('/renters/spelled', person)).status).toBe(200);
     const foreign = await direct.register('renters', 'foreign', { phoneNumber: '+65 6123 4567' });
@@ -105,7 +105,7 @@ describe("a person as a phone's keyboard spells them", () => {
   });
 
   it.each(['+65 6123 4567', '555-0132 x415', '+1 415 555 0132'])(
-    'is refused with 400 and the field when the phone number is not valid: %s',
+    'are refused with 400 and the field when the phone number is not valid: %s',
     async (phoneNumber) => {
       expect(named(await page.submit({ phoneNumber }))).toEqual([
         400,

@@ -1,6 +1,6 @@
 // Reports on the whole service (docs/contract/platform.md#reports). sharing.e2e.test.ts covers sharing.
-// `test/unit/reports/surfaces.int.test.ts` covers sessions that HTTP alone cannot make: live traffic outside production, a refusal without an
-// id, and a block that is over.
+// `test/unit/reports/surfaces.int.test.ts` tests sessions that requests over HTTP cannot make: live traffic outside
+// production, a refusal without an id, and a block that has ended.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DirectCaller } from '../../support/direct.js';
@@ -35,7 +35,7 @@ const submitted = async (caller: PlatformCaller, person: object = {}): Promise<s
   (await caller.submit(person)).body.id;
 
 describe('GET /reports/{id}', () => {
-  it('200 JSON: the report with its score, for 30 days', async () => {
+  it('200 JSON: the report with its score, readable for 30 days', async () => {
     const id = await submitted(nopay);
     const reply = await nopay.get(`/reports/${id}`);
     expect(reply.status).toBe(200);
@@ -57,7 +57,7 @@ describe('GET /reports/{id}', () => {
     expect(Date.parse(reply.body.expiresAt) - Date.parse(reply.body.generatedAt)).toBe(30 * 86_400_000);
   });
 
-  it('200 HTML: the same as a page that loads and runs nothing', async () => {
+  it('200 HTML: the same report as a page that loads no resources and runs no scripts', async () => {
     const id = await submitted(nopay);
     const { body } = await nopay.get(`/reports/${id}`);
     const page = await nopay.get(`/reports/${id}`, { accept: 'text/html' });
@@ -79,7 +79,7 @@ describe('GET /reports/{id}', () => {
     expect(page.text).not.toMatch(/<script/i);
   });
 
-  it('200: every read shows the same report, and only the first is billed', async () => {
+  it('200: every request shows the same report, and only the first request is billed', async () => {
     const before = await debits();
     const id = await submitted(nopay);
     const replies = await Promise.all(Array.from({ length: 6 }, () => nopay.get(`/reports/${id}`)));
@@ -98,25 +98,28 @@ describe('GET /reports/{id}', () => {
     [{ lastName: 'Frozentest' }, 'REPORT_FILE_FROZEN', 'FILE_FROZEN'],
     [{ middleName: 'Upstream9116' }, 'SCREENING_IDENTITY_NOT_FOUND', 'FILE_BLOCKED'],
     [{ lastName: 'Nohittest' }, 'SCREENING_IDENTITY_NOT_FOUND', 'NO_RECORD'],
-  ])('422 for %j: %s with the reason %s, the remedy, and the time to ask again', async (person, code, reasonCode) => {
-    const id = await submitted(nopay, person);
-    const [calls, debited] = [await reportCalls(), await debits()];
-    const replies = [await nopay.get(`/reports/${id}`), await nopay.get(`/reports/${id}`, { accept: 'text/html' })];
-    for (const { status, body, headers } of replies) {
-      expect([status, body.error]).toEqual([
-        422,
-        expect.objectContaining({
-          code,
-          reasonCode,
-          recoverable: true,
-          message: expect.stringMatching(/credit bureau.*not charged again/),
-        }),
-      ]);
-      expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
-      expect(Number(headers.get('retry-after'))).toBeLessThanOrEqual(600);
-    }
-    expect([await reportCalls(), await debits()]).toEqual([calls + 1, debited]);
-  });
+  ])(
+    '422 for %j: %s with the reason %s, the remedy, and the time of the next possible request',
+    async (person, code, reasonCode) => {
+      const id = await submitted(nopay, person);
+      const [calls, debited] = [await reportCalls(), await debits()];
+      const replies = [await nopay.get(`/reports/${id}`), await nopay.get(`/reports/${id}`, { accept: 'text/html' })];
+      for (const { status, body, headers } of replies) {
+        expect([status, body.error]).toEqual([
+          422,
+          expect.objectContaining({
+            code,
+            reasonCode,
+            recoverable: true,
+            message: expect.stringMatching(/credit bureau.*not charged again/),
+          }),
+        ]);
+        expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+        expect(Number(headers.get('retry-after'))).toBeLessThanOrEqual(600);
+      }
+      expect([await reportCalls(), await debits()]).toEqual([calls + 1, debited]);
+    },
+  );
 
   it("503 (direct API: 502) with the vendor's Retry-After on every API surface", async () => {
     const id = await submitted(nopay);
@@ -137,7 +140,7 @@ describe('GET /reports/{id}', () => {
     expect((await nopay.get(`/reports/${id}`)).status).toBe(200);
   });
 
-  it('402 PAYMENT_REQUIRED, with one message for an unpaid consumer and another for a credit balance of $0', async () => {
+  it('402 PAYMENT_REQUIRED, with one message for a consumer who has not paid and another for a credit balance of $0', async () => {
     const [unpaid, exhausted] = [
       await demo.get(`/reports/${await submitted(demo)}`),
       await broke.get(`/reports/${await submitted(broke)}`),
@@ -153,14 +156,14 @@ describe('GET /reports/{id}', () => {
     expect([unpaid.body.error.recoverable, exhausted.body.error.recoverable]).toEqual([false, false]);
   });
 
-  it('400 SCREENING_SESSION_NOT_COMPLETED before the verification has finished', async () => {
+  it('400 SCREENING_SESSION_NOT_COMPLETED until the person is verified', async () => {
     expect(refused(await nopay.get(`/reports/${await submitted(nopay, { lastName: 'Otptest' })}`))).toEqual([
       400,
       'SCREENING_SESSION_NOT_COMPLETED',
     ]);
   });
 
-  it('403 SCREENING_USER_BLOCKED while a block lasts', async () => {
+  it('403 SCREENING_USER_BLOCKED while the person is blocked', async () => {
     const id = await submitted(nopay, { lastName: 'Lockedtest' });
     expect((await nopay.post(`/screening/${id}/otp`, { code: '000000' })).body.status).toBe('BLOCKED');
     expect(refused(await nopay.get(`/reports/${id}`))).toEqual([403, 'SCREENING_USER_BLOCKED']);
@@ -187,20 +190,20 @@ describe('GET /reports/{id}', () => {
     ]);
   });
 
-  it('406 NOT_ACCEPTABLE before anything is billed', async () => {
+  it('406 NOT_ACCEPTABLE, and nothing is billed', async () => {
     const id = await submitted(broke);
     expect(refused(await broke.get(`/reports/${id}`, { accept: 'application/pdf' }))).toEqual([406, 'NOT_ACCEPTABLE']);
   });
 });
 
 describe('POST /reports/{id}/pdf', () => {
-  // embedded/journey.e2e.test.ts covers 200, which needs a browser.
-  it('503 SERVICE_UNAVAILABLE without a browser', async () => {
+  // embedded/journey.e2e.test.ts tests the 200 reply, which needs a browser.
+  it('503 SERVICE_UNAVAILABLE when the service has no browser', async () => {
     const reply = await nopay.post(`/reports/${await submitted(nopay)}/pdf`, { html: '<h1>Report</h1>' });
     expect(refused(reply)).toEqual([503, 'SERVICE_UNAVAILABLE']);
   });
 
-  it('400 VALIDATION_ERROR without a page, 413 PAYLOAD_TOO_LARGE over 2 MB', async () => {
+  it('400 VALIDATION_ERROR without a page in the body, 413 PAYLOAD_TOO_LARGE over 2 MB', async () => {
     const id = await submitted(nopay);
     expect(refused(await nopay.post(`/reports/${id}/pdf`, {}))).toEqual([400, 'VALIDATION_ERROR']);
     expect(refused(await nopay.post(`/reports/${id}/pdf`, { html: 'x'.repeat(2_000_001) }))).toEqual([
@@ -209,7 +212,7 @@ describe('POST /reports/{id}/pdf', () => {
     ]);
   });
 
-  it('402, 403 and 404 as for the report itself; 403 REPORT_ACCESS_DENIED for an invalid link; 401 without a token', async () => {
+  it('402, 403 and 404 as for the report itself; 403 REPORT_ACCESS_DENIED when the printed link is invalid; 401 without a token', async () => {
     const id = await submitted(demo);
     expect(refused(await demo.post(`/reports/${id}/pdf`, { html: 'x' }))).toEqual([402, 'PAYMENT_REQUIRED']);
     expect(refused(await nopay.post(`/reports/${id}/pdf`, { html: 'x' }))).toEqual([403, 'REPORT_SHARING_NOT_FOUND']);

@@ -46,7 +46,7 @@ describe('POST /screening/submit', () => {
       expect(answers.map(({ id }: { id: number }) => id)).toEqual([1, 2, 3, 4, 5]);
   });
 
-  it('answers 200 with a CHOICE of both', async () => {
+  it('answers 200 with a CHOICE between a code and questions', async () => {
     const { body } = await demo.submit({ lastName: 'Choicetest' });
     expect(body.stepUp).toMatchObject({
       type: 'CHOICE',
@@ -63,7 +63,7 @@ describe('POST /screening/submit', () => {
     ['Alerttest', 423, 'USER_BLOCKED', undefined],
     ['Deceasedtest', 423, 'USER_BLOCKED', undefined],
   ])(
-    'answers for %s: %i %s with the session id, and a reason if browsers may know it; a repeat gets the same',
+    'answers for %s: %i %s with the session id, and a reason if browsers may learn it; a repeated request gets the same answer',
     async (lastName, status, code, reasonCode) => {
       const [person, key] = [aPerson({ lastName }), { 'idempotency-key': randomUUID() }];
       const reply = await demo.post('/screening/submit', person, key);
@@ -95,7 +95,7 @@ describe('POST /screening/submit', () => {
     ['Notfound', { reasonCode: 'IDENTITY_NOT_FOUND' }],
     ['Fraudtest', {}],
     ['Deceasedtest', {}],
-  ])('shows for %s that the block does not end by itself', async (lastName, why) => {
+  ])('says for %s that the block does not end by itself', async (lastName, why) => {
     const id = (await demo.submit({ lastName })).body.sessionId;
     expect((await demo.status(id)).body).toMatchObject({ status: 'BLOCKED', blockedUntil: null });
     for (const [path, body] of [
@@ -112,19 +112,19 @@ describe('POST /screening/submit', () => {
   });
 
   it.each(['Redirecttest', 'Garbledtest'])(
-    "answers 200 ERROR for %s, because the service cannot classify the vendor's fault",
+    "answers 200 ERROR for %s, because the service does not know the vendor's error",
     async (lastName) => {
       expect((await demo.submit({ lastName })).body).toEqual({ id: expect.any(String), status: 'ERROR' });
     },
   );
 
-  it('answers 503 for Flakytest once, and VERIFIED at the next try', async () => {
+  it('answers 503 for the first submission of Flakytest, and VERIFIED for the second', async () => {
     const person = aPerson({ lastName: 'Flakytest' });
     expect(refused(await demo.submit(person))).toEqual([503, 'SERVICE_UNAVAILABLE']);
     expect((await demo.submit(person)).body.status).toBe('VERIFIED');
   });
 
-  it('answers VERIFIED for Slowtest after a slow answer of the vendor', async () => {
+  it('answers VERIFIED for Slowtest, although the vendor answers slowly', async () => {
     expect((await demo.submit({ lastName: 'Slowtest' })).body.status).toBe('VERIFIED');
   });
 
@@ -152,7 +152,7 @@ describe('POST /screening/submit', () => {
     ['Upstream711', 422, 'PRODUCT_NOT_ENABLED', undefined],
     ['Upstream2802', 410, 'REPORT_EXPIRED', undefined],
     ['Upstream313', 404, 'IDENTITY_NOT_FOUND', undefined],
-  ])('translates the upstream code of %s to %i %s', async (middleName, status, code, field) => {
+  ])("translates the vendor's code of %s to %i %s", async (middleName, status, code, field) => {
     const reply = await demo.submit({ middleName });
     expect(refused(reply)).toEqual([status, code]);
     expect(reply.body.error.field).toBe(field);
@@ -195,7 +195,7 @@ describe('POST /screening/submit', () => {
     expect(reply.body.error.field).toBe(field);
   });
 
-  it('states the rule of a field in the message, whether the service or the vendor refused it', async () => {
+  it('states the rule of a field in the message, both when the service and when the vendor refused the value', async () => {
     expect((await demo.submit({ phoneNumber: '1155550134' })).body).toEqual({
       error: {
         code: 'VALIDATION_INVALID_FIELD_FORMAT',
@@ -221,7 +221,7 @@ describe('POST /screening/submit', () => {
     expect(refused(await demo.submit({ dateOfBirth: `0101${year}` }))).toEqual([422, 'MINOR_CONSUMER']);
   });
 
-  it('lists every wrong field, and the first in documented order decides', async () => {
+  it('lists every wrong field, and the first wrong field in documented order decides the code', async () => {
     const { body } = await demo.submit({ currentZip: 'x', firstName: undefined, ssn: '1' });
     expect(body.error).toMatchObject({ code: 'VALIDATION_ERROR', field: 'firstName' });
     expect(body.error.details.map(({ field }: { field: string }) => field)).toEqual(['firstName', 'ssn', 'currentZip']);
@@ -235,7 +235,7 @@ describe('POST /screening/submit', () => {
     ['a prototype key', '{"__proto__":{"firstName":"x"}}', 400, 'VALIDATION_ERROR'],
     ['more than 32 kB', JSON.stringify({ firstName: 'x'.repeat(32_000) }), 413, 'PAYLOAD_TOO_LARGE'],
     ['thirty thousand brackets', '['.repeat(30_000), 400, 'VALIDATION_ERROR'],
-  ])("answers %s with the catalogue's code", async (_name, body, status, code) => {
+  ])('answers %s with the code from the catalogue', async (_name, body, status, code) => {
     expect(refused(await demo.post('/screening/submit', body))).toEqual([status, code]);
   });
 
@@ -254,7 +254,7 @@ describe('POST /screening/submit', () => {
 });
 
 describe('POST /screening/{id}/otp', () => {
-  it('answers 200 to a wrong code with the remaining attempts, then VERIFIED to the right one, then 410', async () => {
+  it('answers 200 to a wrong code with the remaining attempts, then VERIFIED to the right code, then 410', async () => {
     const { id } = (await demo.submit({ lastName: 'Otptest' })).body;
     expect((await demo.post(`/screening/${id}/otp`, { code: '000000' })).body).toMatchObject({
       id,
@@ -266,7 +266,7 @@ describe('POST /screening/{id}/otp', () => {
     expect(refused(await demo.post(`/screening/${id}/otp`, { code: '123456' }))).toEqual([410, 'SESSION_EXPIRED']);
   });
 
-  it('answers 200 BLOCKED after three wrong codes, the same again without a vendor call, and 423 to resend and to a new submit', async () => {
+  it('answers 200 BLOCKED after three wrong codes, and again without a vendor call; resend and a new submit get 423', async () => {
     const person = aPerson({ lastName: 'Otptest' });
     const { id } = (await demo.submit(person)).body;
     for (const remaining of [2, 1])
@@ -295,7 +295,7 @@ describe('POST /screening/{id}/otp', () => {
     });
   });
 
-  it("answers 200 BLOCKED with the vendor's time when the vendor locks at the first wrong code", async () => {
+  it("answers 200 BLOCKED with the end of the vendor's lock when the vendor locks at the first wrong code", async () => {
     const { id } = (await demo.submit({ lastName: 'Lockedtest' })).body;
     expect((await demo.post(`/screening/${id}/otp`, { code: '000000' })).body).toMatchObject({
       status: 'BLOCKED',
@@ -303,11 +303,11 @@ describe('POST /screening/{id}/otp', () => {
     });
   });
 
-  it('locks the person out of every session, whatever the number of open sessions', async () => {
+  it('locks the person out of every open session, however many there are', async () => {
     const person = aPerson({ lastName: 'Otptest' });
     const ids: string[] = [];
     for (let opened = 0; opened < 8; opened++) ids.push((await demo.submit(person)).body.id);
-    // Only the two newest of the eight sessions stay open.
+    // Only the two newest of the person's eight sessions stay open.
     for (const id of ids.slice(0, -2))
       expect(refused(await demo.post(`/screening/${id}/otp`, { code: '000000' }))).toEqual([410, 'SESSION_EXPIRED']);
     const [seventh, eighth] = ids.slice(-2);
@@ -350,7 +350,7 @@ describe('POST /screening/{id}/otp', () => {
     expect((await demo.status(id)).body).toMatchObject({ status: 'EXPIRED', overallStatus: 'EXPIRED' });
   });
 
-  it('answers 409 ATTEMPT_IN_PROGRESS to all simultaneous answers but one, and counts only that one', async () => {
+  it('answers 409 ATTEMPT_IN_PROGRESS to all but one of several simultaneous answers, and counts only that answer', async () => {
     const { id } = (await demo.submit({ lastName: 'Otptest' })).body;
     const replies = await Promise.all(
       Array.from({ length: 6 }, () => demo.post(`/screening/${id}/otp`, { code: '000000' })),
@@ -389,7 +389,7 @@ describe('POST /screening/{id}/otp/resend', () => {
 });
 
 describe('POST /screening/{id}/kba', () => {
-  it("answers 200 BLOCKED to a person's third wrong answers, also when two sessions share the three", async () => {
+  it("answers 200 BLOCKED to a person's third wrong answers, even when the three were given in two sessions", async () => {
     const person = aPerson({ lastName: 'Kbatest' });
     const open = async (): Promise<{ id: string; questions: { id: number }[] }> => {
       const { id, stepUp } = (await demo.submit(person)).body;
@@ -411,7 +411,7 @@ describe('POST /screening/{id}/kba', () => {
     expect(refused(await demo.submit(person))).toEqual([423, 'USER_BLOCKED']);
   });
 
-  it('answers 200 to wrong answers with the remaining attempts, then VERIFIED to right ones', async () => {
+  it('answers 200 to wrong answers with the remaining attempts, then VERIFIED to the right answers', async () => {
     const { id, stepUp } = (await demo.submit({ lastName: 'Kbatest' })).body;
     const wrong = (await demo.post(`/screening/${id}/kba`, wrongAnswers(stepUp.kbaQuestions))).body;
     expect(wrong).toMatchObject({
@@ -425,7 +425,7 @@ describe('POST /screening/{id}/kba', () => {
     });
   });
 
-  it('accepts answers after a wrong code when both are offered; from then on every code gets 400 INVALID_OTP', async () => {
+  it('accepts answers after a wrong code when both were offered; afterwards every code gets 400 INVALID_OTP', async () => {
     const { id, stepUp } = (await demo.submit({ lastName: 'Choicetest' })).body;
     expect((await demo.post(`/screening/${id}/otp`, { code: '000000' })).body).toMatchObject({
       status: 'OTP_PENDING',
@@ -462,7 +462,7 @@ describe('POST /screening/{id}/kba', () => {
 });
 
 describe('GET /screening/{id}/status', () => {
-  it('shows PAYMENT_PENDING for a verified consumer who pays, and COMPLETED for all others', async () => {
+  it('shows PAYMENT_PENDING for a verified consumer who must pay, and COMPLETED for all other verified persons', async () => {
     const paying = (await demo.submit()).body.id;
     expect((await demo.status(paying)).body).toEqual({
       id: paying,
@@ -523,7 +523,7 @@ describe('GET /screening/{id}/status', () => {
 });
 
 describe('every reply', () => {
-  it("carries the caller's request id if it is a plain token, and otherwise an id of the service", async () => {
+  it("carries the caller's request id if the id is a plain token, and otherwise an id that the service made", async () => {
     expect((await demo.get('/screening/nope/status', { 'x-request-id': 'abc-123' })).headers.get('x-request-id')).toBe(
       'abc-123',
     );
@@ -547,7 +547,7 @@ describe('every reply', () => {
     expect(text).toContain('VALIDATION_ERROR');
   });
 
-  it('is an envelope for unknown routes and methods', async () => {
+  it('is an envelope, also for unknown routes and methods', async () => {
     for (const [method, path, ...expected] of [
       ['GET', '/nowhere', 404, 'NOT_FOUND'],
       ['DELETE', '/screening/submit', 405, 'METHOD_NOT_ALLOWED'],

@@ -1,4 +1,4 @@
-// Sharing a report and revoking it on the whole service. time-passes.e2e.test.ts covers the end of shares.
+// Sharing a report and revoking a share on the whole service. time-passes.e2e.test.ts tests the expiry of shares.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { childOf } from '../../support/child-account.js';
@@ -36,12 +36,12 @@ const consent = (id: string, body?: unknown, caller: PlatformCaller = nopay) =>
 const revoke = (id: string, body?: unknown, caller: PlatformCaller = nopay) =>
   caller.post(`/reports/${id}/revoke-sharing`, body);
 
-/** A page of nopay under a grant that names the recipient of the report. */
+/** A page of the account nopay under a grant that names the recipient of the report. */
 const underGrant = (recipientAccountId: string): Promise<PlatformCaller> =>
   service.signInUnderGrant('nopay', { recipient_account_id: recipientAccountId });
 
 describe('sharing a report', () => {
-  it('200: with an account that the body names, which then sees the report; again 200 with the same answer', async () => {
+  it('200: with an account that the body names, which then sees the report; the same request again gets the same 200', async () => {
     const [id, recipientAccountId] = [await submitted(), child.accountId];
     expect(refused(await child.page.get(`/reports/${id}`))).toEqual([403, 'REPORT_SHARING_NOT_FOUND']);
     const reply = await consent(id, { recipientAccountId });
@@ -61,7 +61,7 @@ describe('sharing a report', () => {
     expect([shared.status, shared.body]).toEqual([200, { ...own.body, expiresAt: reply.body.expiresAt }]);
   });
 
-  it('200: with the account that the grant names, whatever the body says', async () => {
+  it('200: with the account that the grant names, even if the body names another', async () => {
     const caller = await underGrant(accounts.unrelated.accountId);
     const id = await submitted(caller);
     expect(refused(await unrelated.get(`/reports/${id}`))).toEqual([403, 'REPORT_SHARING_EXPIRED']);
@@ -72,11 +72,11 @@ describe('sharing a report', () => {
     expect(refused(await demo.get(`/reports/${id}`))).toEqual([403, 'REPORT_SHARING_NOT_FOUND']);
   });
 
-  it('200: with the account that embeds the session when no other is named', async () => {
+  it('200: with the account that embeds the session, when neither the body nor the grant names a recipient', async () => {
     expect((await consent(await submitted())).body.recipientAccountId).toBe(accounts.nopay.accountId);
   });
 
-  it('200 once under an idempotency key, and 409 IDEMPOTENCY_KEY_REUSED with another body', async () => {
+  it('200 once under an idempotency key, and 409 IDEMPOTENCY_KEY_REUSED when the body differs', async () => {
     const [id, key] = [await submitted(), { 'idempotency-key': randomUUID() }];
     const first = await nopay.post(`/reports/${id}/consent-to-share`, { recipientAccountId: child.accountId }, key);
     const again = await nopay.post(`/reports/${id}/consent-to-share`, { recipientAccountId: child.accountId }, key);
@@ -87,7 +87,7 @@ describe('sharing a report', () => {
     ]);
   });
 
-  it("403 AUTH_FORBIDDEN for an account that is neither the session's own, nor its parent, nor a direct child", async () => {
+  it("403 AUTH_FORBIDDEN for an account that is neither the session's account, nor its parent, nor its direct child", async () => {
     const id = await submitted();
     expect(refused(await consent(id, { recipientAccountId: accounts.unrelated.accountId }))).toEqual([
       403,
@@ -132,7 +132,7 @@ describe('sharing a report', () => {
 });
 
 describe('revoking a share', () => {
-  it('200 at once and permanently: 403 REPORT_SHARING_REVOKED to the recipient, 409 REPORT_SHARING_ALREADY_REVOKED afterwards', async () => {
+  it('200 immediately and permanently: 403 REPORT_SHARING_REVOKED for the recipient, and 409 REPORT_SHARING_ALREADY_REVOKED when repeated', async () => {
     const [id, body] = [await submitted(), { recipientAccountId: child.accountId }];
     const { reportId } = (await consent(id, body)).body;
     const reply = await revoke(id, body);
@@ -152,7 +152,7 @@ describe('revoking a share', () => {
     ]);
   });
 
-  it('200 for all recipients when none is named, with one event each; then 409', async () => {
+  it('200 for all recipients when the body names none, with one event for each; 409 when repeated', async () => {
     const id = await submitted();
     await consent(id, { recipientAccountId: child.accountId });
     await consent(id);
@@ -166,7 +166,7 @@ describe('revoking a share', () => {
 });
 
 describe('a session that was opened under a grant', () => {
-  it('is 404 to every other page of the account: reading, answering, paying, sharing, revoking, printing', async () => {
+  it('is 404 for every other page of the account: reading, answering, paying, sharing, revoking, printing', async () => {
     const [caller, other] = [
       await underGrant(accounts.unrelated.accountId),
       await underGrant(accounts.unrelated.accountId),
@@ -201,7 +201,7 @@ describe('a session that was opened under a grant', () => {
 });
 
 describe('a session grant', () => {
-  it('binds the page: another kind of user or another fee is 400, and the grant opens one session', async () => {
+  it('limits the page: another kind of user or another fee gets 400, and the grant opens one session', async () => {
     const page = await service.signInUnderGrant('demo', { user_type: 'CONSUMER', application_fee: 300 });
     const wrong = await page.submit({ userType: 'AGENT' });
     expect([...refused(wrong), wrong.body.error.field]).toEqual([400, 'VALIDATION_ERROR', 'userType']);
@@ -246,7 +246,7 @@ describe('GET /reports/{id}/sharing', () => {
     expect((await sharing(id)).body).toEqual({ ...shared, status: 'REVOKED', revokedAt });
   });
 
-  it("200: with the grant's recipient, whatever the shares with others", async () => {
+  it("200: the share with the grant's recipient, whatever shares others have", async () => {
     const page = await underGrant(child.accountId);
     const id = await submitted(page);
     expect((await sharing(id, page)).body).toMatchObject({
@@ -257,7 +257,7 @@ describe('GET /reports/{id}/sharing', () => {
     expect((await sharing(id, page)).body).toMatchObject({ status: 'SHARED', recipientAccountId: child.accountId });
   });
 
-  it('200: NOT_SHARED while the report is shared, but not with the account that would receive it by default', async () => {
+  it('200: NOT_SHARED while the report is shared only with accounts other than the default recipient', async () => {
     const id = await submitted();
     expect((await consent(id, { recipientAccountId: child.accountId })).status).toBe(200);
     expect((await sharing(id)).body).toMatchObject({
@@ -276,7 +276,7 @@ describe('GET /reports/{id}/sharing', () => {
     expect(refused(reply)).toEqual([401, 'AUTH_UNAUTHORIZED']);
   });
 
-  it("404: another account's session, also for the recipient; a session of another grant; unknown and malformed ids", async () => {
+  it('404: for a session of another account, also for the recipient; for a session of another grant; for unknown and malformed ids', async () => {
     const id = await submitted();
     expect((await consent(id, { recipientAccountId: child.accountId })).status).toBe(200);
     const foreign = await underGrant(child.accountId);

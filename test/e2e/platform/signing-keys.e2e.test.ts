@@ -7,7 +7,7 @@ import { Service } from '../../support/service.js';
 const UNKNOWN_SESSION = '/screening/01900000-0000-7000-8000-000000000000/status';
 
 describe('token signing keys', () => {
-  it('are replaced, and tokens of the old key stay valid until it is removed', async () => {
+  it('are replaced, and tokens that the old key signed stay valid until the old key is removed', async () => {
     const jwk = () => generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' });
     const [old, fresh] = [jwk(), jwk()];
     const service = await Service.start({ JWT_SIGNING_KEY: JSON.stringify(old) });

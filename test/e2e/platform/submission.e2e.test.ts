@@ -15,7 +15,7 @@ afterAll(() => service.stop());
 
 const refused = ({ status, body }: Reply): unknown[] => [status, body?.error?.code, body?.error?.field];
 
-/** The log's record of the submission, as an investigator sees it. */
+/** The record of the submission in the log, as an investigator sees it. */
 async function recorded(sessionId: string): Promise<{ readonly data: object; readonly all: string }> {
   const { exitCode, stdout } = await service.ops('timeline', sessionId);
   if (exitCode !== 0) throw new Error(stdout);
@@ -27,7 +27,7 @@ async function recorded(sessionId: string): Promise<{ readonly data: object; rea
 }
 
 describe('POST /screening/submit', () => {
-  it("200: terms, product and end user are in the timeline, and of the unit's address only its presence", async () => {
+  it("200: terms, product and end user are in the timeline; of the unit's address, the timeline says only that there is one", async () => {
     const reply = await demo.submit({
       unitAddress: UNIT,
       endUserType: 'PROPERTY_MANAGEMENT',
@@ -69,7 +69,7 @@ describe('POST /screening/submit', () => {
     },
   );
 
-  it('200: without these fields nothing is recorded', async () => {
+  it('200: nothing is recorded when these fields are missing', async () => {
     const { body } = await demo.submit();
     const { data } = await recorded(body.id);
     for (const field of ['termsVersion', 'endUserType', 'productId', 'unitAddressKept'])
@@ -81,7 +81,7 @@ describe('POST /screening/submit', () => {
     expect(status.body).not.toHaveProperty('unit_address');
   });
 
-  it('200: the end user type of the session grant counts when the page names none, and may be repeated', async () => {
+  it('200: the end user type of the session grant is used when the page names none, and the page may repeat it', async () => {
     const terms = { end_user_type: 'REAL_ESTATE_AGENT' };
     for (const said of [{}, { endUserType: 'REAL_ESTATE_AGENT' }]) {
       const page = await service.signInUnderGrant('demo', terms);
@@ -91,13 +91,13 @@ describe('POST /screening/submit', () => {
     }
   });
 
-  it('200: when the grant has an unknown end user type, the page may name its own', async () => {
+  it('200: when the grant has an unknown end user type, the page may name another type', async () => {
     const page = await service.signInUnderGrant('demo', { end_user_type: 'applicant' });
     const reply = await page.submit({ endUserType: 'INDEPENDENT_OWNER' });
     expect((await recorded(reply.body.id)).data).toMatchObject({ endUserType: 'INDEPENDENT_OWNER' });
   });
 
-  it('400 VALIDATION_ERROR: an end user type that differs from the session grant, and the grant stays unused', async () => {
+  it('400 VALIDATION_ERROR: the end user type differs from that of the session grant, and the grant stays unused', async () => {
     const page = await service.signInUnderGrant('demo', { end_user_type: 'REAL_ESTATE_AGENT' });
     const person = aPerson();
     expect(refused(await page.submit({ ...person, endUserType: 'INDEPENDENT_OWNER' }))).toEqual([
@@ -108,7 +108,7 @@ describe('POST /screening/submit', () => {
     expect((await page.submit(person)).status).toBe(200);
   });
 
-  it('400 VALIDATION_ERROR: a product that the account does not have', async () => {
+  it('400 VALIDATION_ERROR: the account does not have the product', async () => {
     expect(refused(await demo.submit({ productId: 3 }))).toEqual([400, 'VALIDATION_ERROR', 'productId']);
   });
 
@@ -119,7 +119,7 @@ describe('POST /screening/submit', () => {
     ['productId', '1'],
     ['termsVersion', 'two words'],
     ['termsVersion', '123-45-6789'],
-  ])('400 VALIDATION_ERROR: a %s that is %j', async (field, value) => {
+  ])('400 VALIDATION_ERROR: the field %s is %j', async (field, value) => {
     expect(refused(await demo.submit({ [field]: value }))).toEqual([400, 'VALIDATION_ERROR', field]);
   });
 

@@ -1,4 +1,5 @@
-// Test traffic may fill only a share of the embedded log, so that a public test key cannot fill it for live traffic.
+// Test traffic may fill only a share of the embedded log. A public test key therefore cannot use up the space of live
+// traffic.
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type PlatformCaller, Service } from '../../support/service.js';
 
@@ -6,7 +7,7 @@ let service: Service;
 let test: PlatformCaller;
 
 beforeAll(async () => {
-  // The share of about ten screenings.
+  // A share that is large enough for about ten screenings.
   service = await Service.start({ EVENT_LOG_MAX_BYTES: String(64 * 2 ** 20), TEST_LOG_SHARE: '0.002' });
   test = await service.signIn('demo');
 });
@@ -15,7 +16,7 @@ afterAll(() => service.stop());
 const used = async (): Promise<number> =>
   Number(/^event_store_test_used_ratio (.+)$/m.exec((await service.request('GET', '/metrics')).text)?.[1]);
 
-it('503: no test session can begin any more, an open test session goes on, and live traffic is not affected', async () => {
+it('503: a new test session cannot begin, an open test session continues, and live traffic is not affected', async () => {
   const begun = (await test.submit({ lastName: 'Otptest' })).body.id;
   const statuses: number[] = [];
   while (statuses.at(-1) !== 503 && statuses.length < 28) statuses.push((await test.submit()).status);

@@ -1,4 +1,5 @@
-// Everything that ends with time, on the whole service with the documented limits. The clock of its processes is turned ahead.
+// All objects that expire, on the whole service with the documented limits. The tests move the clock of the processes
+// forward.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { childOf } from '../../support/child-account.js';
@@ -21,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => service?.stop());
 
 const refused = ({ status, body }: Reply): [number, string] => [status, body?.error?.code];
-/** The status, the number and the field of the first error. */
+/** The HTTP status, and the number and field of the first error. */
 const told = ({ status, body }: Reply): unknown[] => {
   const [error] = body.errors;
   return error ? [status, error.errorCode, error.errorOnField] : [status];
@@ -38,8 +39,8 @@ describe('a submission that the vendor never answers', () => {
   });
 });
 
-describe('a payment without any event of the processor', () => {
-  it("is found by the service itself when the page was closed during the bank's work", async () => {
+describe('a payment about which the processor sends no event', () => {
+  it('is found by the service itself when the consumer closed the page while the bank was working', async () => {
     const processor = new Processor(service.sandboxUrl);
     const demo = await service.signIn('demo');
     const { id } = (await demo.submit()).body;
@@ -71,7 +72,7 @@ describe('a payment without any event of the processor', () => {
 });
 
 describe('a report that the bureau refuses', () => {
-  it('200 for Frozentest when the freeze is lifted and the interval has passed, billed once', async () => {
+  it('200 for Frozentest when the freeze is lifted and the interval has passed, and the report is billed once', async () => {
     const control = async (path: string, init?: RequestInit): Promise<any> =>
       (await fetch(`${service.sandboxUrl}/control/${path}`, init)).json();
     const caller = await nopay();
@@ -94,7 +95,7 @@ describe('a report that the bureau refuses', () => {
 });
 
 describe('a share', () => {
-  it('410 SCREENING_REPORT_EXPIRED to the owner after 30 days; 403 REPORT_SHARING_EXPIRED to both after 24 months', async () => {
+  it('410 SCREENING_REPORT_EXPIRED for the owner after 30 days; 403 REPORT_SHARING_EXPIRED for owner and recipient after 24 months', async () => {
     const { accountId: recipientAccountId, key } = await childOf(service, 'nopay');
     const child = (): Promise<PlatformCaller> => service.signIn('nopay', key);
     const consent = async (id: string, body?: object): Promise<Reply> =>
@@ -134,7 +135,7 @@ describe('a party of the direct API', () => {
     expect(told(await direct.register('agents', id, { lastName: 'Alreadytest' }))).toEqual([200]);
   });
 
-  it('423/300 ends after AGENT_LOCK', async () => {
+  it('423/300 until the time of AGENT_LOCK has passed', async () => {
     const path = `/agents/${await aConfirmed('Otptest')}`;
     await direct.post(`${path}/auth`, DEVICE);
     for (let number = 0; number < 3; number++) await direct.post(`${path}/auth/otp`, { code: '000000' });
@@ -145,7 +146,7 @@ describe('a party of the direct API', () => {
     expect(told(await direct.post(`${path}/auth/otp`, RIGHT))).toEqual([200]);
   });
 
-  it('429/121 with Retry-After: another code is requested within 30 seconds; the refusal is not kept', async () => {
+  it('429/121 with Retry-After: another code is requested within 30 seconds; this reply is not kept for the idempotency key', async () => {
     const id = randomUUID();
     await direct.register('agents', id, { lastName: 'Otptest' });
     const resend = (key: string): Promise<Reply> => direct.get(`/agents/${id}/otp/resend`, { 'idempotency-key': key });

@@ -7,14 +7,14 @@ import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify, type JS
 import { Es256TokenKeys } from '../../../src/adapters/token-keys/es256.js';
 import { aPerson, Service, type Credentials, type Reply } from '../../support/service.js';
 
-// Operator commands and second processes take a while on a busy machine.
+// Operator commands and second processes need some time on a busy machine.
 const ORIGIN = 'https://app.example.test';
 const UNKNOWN_SESSION = '/screening/01900000-0000-7000-8000-000000000000/status';
 
 describe('POST /auth/token/exchange', () => {
   let service: Service;
   let credentials: Credentials;
-  /** Another process on the same data, whose grants expire at once. */
+  /** Another process on the same data. Its grants expire at once. */
   let elsewhere: Service;
 
   beforeAll(async () => {
@@ -50,7 +50,7 @@ describe('POST /auth/token/exchange', () => {
     return JSON.parse(stdout.trim().split('\n').at(-1)!);
   }
 
-  /** Signs with the key of the service. */
+  /** Signs a token with the key of the service. */
   const signer = async (): Promise<Es256TokenKeys> =>
     Es256TokenKeys.from(
       await signingKeys(),
@@ -105,7 +105,7 @@ describe('POST /auth/token/exchange', () => {
       expect(status.status).toBe(200);
     });
 
-    it('401 AUTH_UNAUTHORIZED: twelve hours after the first exchange, however often the token was renewed since', async () => {
+    it('401 AUTH_UNAUTHORIZED: twelve hours after the first exchange, even if the token was renewed in the meantime', async () => {
       const ours = await signer();
       const { token } = (await exchange(key(), ORIGIN, { headers: { 'x-session-token': await grantFor({}) } })).body;
       const claims = decodeJwt(token);
@@ -126,7 +126,7 @@ describe('POST /auth/token/exchange', () => {
     });
 
     it.each([true, false])(
-      '429: reads of reports are counted together for all tokens from one exchange (under a grant: %s)',
+      '429: reads of reports are counted together for all tokens that began with one exchange (under a grant: %s)',
       async (granted) => {
         const headers = granted ? { 'x-session-token': await grantFor({}) } : {};
         const first = (await exchange(key(), ORIGIN, { headers, at: elsewhere })).body;
@@ -140,7 +140,7 @@ describe('POST /auth/token/exchange', () => {
       },
     );
 
-    it('200: a renewal does not use a session grant in the same request', async () => {
+    it('200: a renewal does not use up a session grant in the same request', async () => {
       const { token } = (await exchange(key())).body;
       const grant = await grantFor({});
       const renewed = await exchange(key(), ORIGIN, {
@@ -174,16 +174,16 @@ describe('POST /auth/token/exchange', () => {
       },
     );
 
-    it('403 KEY_INACTIVE: a deactivated key renews nothing', async () => {
+    it('403 KEY_INACTIVE: a deactivated key cannot renew a token', async () => {
       const { key: text, keyId } = await issueKey('--environment', 'test', '--origins', ORIGIN);
-      // The other process has never seen the key.
+      // The other process has never used the key.
       const { token } = (await exchange(text)).body;
       await ops('keys', 'deactivate', keyId);
       refused(await exchange(text, ORIGIN, { ...bearer(token), at: elsewhere }), 403, 'KEY_INACTIVE');
     });
   });
 
-  it('200: gives a bearer token of one hour, bound to the account, environment and origin', async () => {
+  it('200: answers a bearer token of one hour, bound to the account, environment and origin', async () => {
     const { publishableKey, accountId } = credentials.accounts.demo;
     const reply = await exchange(publishableKey);
     expect(reply.status).toBe(200);
@@ -214,7 +214,7 @@ describe('POST /auth/token/exchange', () => {
     expect(reply.headers.get('access-control-allow-origin')).toBe(ORIGIN);
   });
 
-  it('200: with an empty JSON body, as browsers send it', async () => {
+  it('200: with an empty JSON body, which browsers send', async () => {
     const reply = await exchange(credentials.accounts.demo.publishableKey, ORIGIN, {
       headers: { 'content-type': 'application/json' },
     });
@@ -231,13 +231,16 @@ describe('POST /auth/token/exchange', () => {
     ['in the body', {}, { session_token: 'sgt_unknown' }],
     ['of the wrong type', {}, { session_token: 7 }],
     ['in both places', { 'x-session-token': 'sgt_unknown' }, { session_token: 'other' }],
-  ])('200: an unknown session grant, %s, is reported and does not fail the exchange', async (_, headers, body) => {
-    const reply = await exchange(credentials.accounts.demo.publishableKey, ORIGIN, { headers, body });
-    expect([reply.status, reply.body.grant]).toEqual([
-      200,
-      { consumed: false, reason: 'NOT_FOUND', onBehalfOf: false },
-    ]);
-  });
+  ])(
+    '200: an unknown session grant, %s, is reported in the reply and does not fail the exchange',
+    async (_, headers, body) => {
+      const reply = await exchange(credentials.accounts.demo.publishableKey, ORIGIN, { headers, body });
+      expect([reply.status, reply.body.grant]).toEqual([
+        200,
+        { consumed: false, reason: 'NOT_FOUND', onBehalfOf: false },
+      ]);
+    },
+  );
 
   it.each([[{}], [[]], [{ session_token: null }], ['"text"'], ['null']])(
     '200: the body %j names no grant',
@@ -254,7 +257,7 @@ describe('POST /auth/token/exchange', () => {
     expect(Number(reply.headers.get('ratelimit-remaining'))).toBeGreaterThan(0);
   });
 
-  it('401 MISSING_KEY: before any other check', async () => {
+  it('401 MISSING_KEY: before all other checks', async () => {
     refused(await exchange(undefined), 401, 'MISSING_KEY');
     refused(await exchange(undefined, null), 401, 'MISSING_KEY');
     refused(await exchange(''), 401, 'MISSING_KEY');
@@ -294,7 +297,7 @@ describe('POST /auth/token/exchange', () => {
     refused(await exchange(credentials.accounts.demo.publishableKey, null), 400, 'MISSING_ORIGIN');
   });
 
-  it('200: the demo key from each documented origin, which the credentials list in the documented order', async () => {
+  it('200: accepts the demo key from each documented origin, and the credentials list the origins in the documented order', async () => {
     const { publishableKey, allowedOrigins } = credentials.accounts.demo;
     expect(allowedOrigins).toEqual(['http://localhost:5173', ORIGIN, service.baseUrl]);
     for (const origin of allowedOrigins) expect((await exchange(publishableKey, origin)).status).toBe(200);
@@ -332,13 +335,13 @@ describe('POST /auth/token/exchange', () => {
     );
   });
 
-  it('403 BILLING_NOT_CONFIGURED: a live key of an account without billing; its test key is exempt', async () => {
+  it('403 BILLING_NOT_CONFIGURED: a live key of an account without billing; the test key of the account is accepted', async () => {
     const { livePublishableKey, publishableKey } = credentials.accounts.unbilled;
     refused(await exchange(livePublishableKey), 403, 'BILLING_NOT_CONFIGURED');
     expect((await exchange(publishableKey)).status).toBe(200);
   });
 
-  it('200: a connected payment account counts as billing too', async () => {
+  it('200: a connected payment account also counts as billing', async () => {
     const { accountId } = await ops('accounts', 'create', '--name', 'Connected', '--payment-account', 'acct_123');
     const { key } = await ops(
       'keys',
@@ -354,7 +357,7 @@ describe('POST /auth/token/exchange', () => {
     expect((await exchange(key)).status).toBe(200);
   });
 
-  describe('the limit of a key', () => {
+  describe('the limit of exchanges with a key', () => {
     function limited(reply: Reply): void {
       refused(reply, 429, 'RATE_LIMITED');
       expect(reply.body.error.recoverable).toBe(true);
@@ -367,7 +370,7 @@ describe('POST /auth/token/exchange', () => {
       headers.get('ratelimit-remaining'),
     ];
 
-    it('429 RATE_LIMITED: counts exchanges that pass the checks of key and origin, and says when to come back', async () => {
+    it('429 RATE_LIMITED: counts exchanges that pass the checks of key and origin, and names the time of the next possible exchange', async () => {
       const { key } = await issueKey('--environment', 'test', '--origins', ORIGIN, '--per-minute', '3');
       for (const left of ['2', '1', '0']) expect(quota(await exchange(key))).toEqual([200, '3', left]);
       const fourth = await exchange(key);
@@ -375,7 +378,7 @@ describe('POST /auth/token/exchange', () => {
       expect(fourth.headers.get('access-control-allow-origin')).toBe(ORIGIN);
     });
 
-    it('429 RATE_LIMITED: refused exchanges count for the key and the address of the caller, and other exchanges go on', async () => {
+    it("429 RATE_LIMITED: refused exchanges count for the key and the caller's address together, and other exchanges continue", async () => {
       const { key } = await issueKey('--environment', 'test', '--origins', ORIGIN, '--per-minute', '3');
       refused(await exchange(key, 'https://evil.example.test'), 403, 'ORIGIN_NOT_ALLOWED');
       refused(await exchange(key, null), 400, 'MISSING_ORIGIN');
@@ -414,7 +417,7 @@ describe('POST /auth/token/exchange', () => {
     }
     const redeem = (token: string, key = credentials.accounts.demo.publishableKey, at: Site = service) =>
       exchange(key, ORIGIN, { headers: { 'x-session-token': token }, at });
-    /** The reply's outcome for the grant, and the account of the token. */
+    /** The result for the grant in the reply, and the account of the token. */
     const outcome = ({ status, body }: Reply) => ({
       status,
       grant: { consumed: body.grant.consumed, reason: body.grant.reason },
@@ -434,7 +437,7 @@ describe('POST /auth/token/exchange', () => {
       claim: id,
     });
 
-    it('200: consumes it, and the token names it', async () => {
+    it('200: redeems the grant, and the token names the grant', async () => {
       const grant = await mint();
       expect(outcome(await redeem(grant.token))).toEqual(consumedBy(grant));
       const inBody = await mint();
@@ -445,7 +448,7 @@ describe('POST /auth/token/exchange', () => {
       ).toEqual(consumedBy(inBody));
     });
 
-    it('200: the header has priority over the body, whose grant stays unused', async () => {
+    it('200: the header has priority over the body, and the grant in the body stays unused', async () => {
       const [first, second] = [await mint(), await mint()];
       const both = await exchange(credentials.accounts.demo.publishableKey, ORIGIN, {
         headers: { 'x-session-token': first.token },
@@ -455,7 +458,7 @@ describe('POST /auth/token/exchange', () => {
       expect(outcome(await redeem(second.token))).toEqual(consumedBy(second));
     });
 
-    it("200: on behalf of a child the token is the child's, within the origins and the limit of the parent's key", async () => {
+    it("200: on behalf of a child, the token belongs to the child, within the origins and the limit of the parent's key", async () => {
       const { accountId } = await ops(
         'accounts',
         'create',
@@ -484,7 +487,7 @@ describe('POST /auth/token/exchange', () => {
       ]).toEqual(['7', ORIGIN, { consumerPays: false }]);
     });
 
-    it("200: a session under the child's token belongs to the child, and only to that page", async () => {
+    it("200: a session under the child's token belongs to the child, and only that page may use it", async () => {
       const grant = await mint({ on_behalf_of: credentials.accounts.child.accountId });
       const { token } = (await redeem(grant.token)).body;
       const session = await service.request('POST', '/screening/submit', {
@@ -507,13 +510,13 @@ describe('POST /auth/token/exchange', () => {
       expect(replies.map(({ status }) => status)).toEqual([200, 200, 404, 404, 404]);
     });
 
-    it('200: a key of the child works as well', async () => {
+    it('200: a key of the child redeems the grant too', async () => {
       const { child } = credentials.accounts;
       const grant = await mint({ on_behalf_of: child.accountId });
       expect(outcome(await redeem(grant.token, child.publishableKey))).toEqual(consumedBy(grant, 'child'));
     });
 
-    it('200 ALREADY_CONSUMED: the second time, in every process', async () => {
+    it('200 ALREADY_CONSUMED: the grant is presented again, to any process', async () => {
       const grant = await mint({ on_behalf_of: credentials.accounts.child.accountId });
       expect(outcome(await redeem(grant.token))).toEqual(consumedBy(grant, 'child'));
       expect(outcome(await redeem(grant.token))).toEqual(refusedFor('ALREADY_CONSUMED'));
@@ -525,7 +528,7 @@ describe('POST /auth/token/exchange', () => {
       expect(outcome(await redeem(grant.token))).toEqual(refusedFor('EXPIRED'));
     });
 
-    it('200 NOT_FOUND: a token that is almost right', async () => {
+    it('200 NOT_FOUND: the token of the grant is slightly wrong', async () => {
       const { token } = await mint();
       const { secretKey } = credentials.accounts.demo;
       for (const wrong of [
@@ -544,7 +547,7 @@ describe('POST /auth/token/exchange', () => {
       expect(outcome(await redeem(token)).grant).toEqual({ consumed: true, reason: null });
     });
 
-    it('200 ENVIRONMENT_MISMATCH: a test grant with a live key, and the reverse; the grant stays valid', async () => {
+    it('200 ENVIRONMENT_MISMATCH: a test grant with a live key, or a live grant with a test key; the grant stays valid', async () => {
       const { livePublishableKey, liveSecretKey, publishableKey } = credentials.accounts.demo;
       const [test, live] = [await mint(), await mint({}, { key: liveSecretKey! })];
       expect(outcome(await redeem(test.token, livePublishableKey!))).toEqual(refusedFor('ENVIRONMENT_MISMATCH'));
@@ -553,13 +556,13 @@ describe('POST /auth/token/exchange', () => {
       expect(outcome(await redeem(live.token, livePublishableKey!))).toEqual(consumedBy(live));
     });
 
-    it('200: a grant that cannot be consumed still says that it is on behalf of a child', async () => {
+    it('200: the reply for a grant that cannot be redeemed still says that it is on behalf of a child', async () => {
       const grant = await mint({ on_behalf_of: credentials.accounts.child.accountId });
       const reply = await redeem(grant.token, credentials.accounts.unrelated.publishableKey);
       expect(reply.body.grant).toEqual({ consumed: false, reason: 'ACCOUNT_MISMATCH', onBehalfOf: true });
     });
 
-    it('200 ACCOUNT_MISMATCH: with a key of another account; the grant stays valid, and its state stays hidden', async () => {
+    it('200 ACCOUNT_MISMATCH: the key belongs to another account; the grant stays valid, and its state stays hidden', async () => {
       const { unrelated, child, grandchild } = credentials.accounts;
       const grant = await mint();
       expect(outcome(await redeem(grant.token, unrelated.publishableKey))).toEqual(
@@ -574,7 +577,7 @@ describe('POST /auth/token/exchange', () => {
       expect(outcome(await redeem(below.token))).toEqual(refusedFor('ACCOUNT_MISMATCH'));
     });
 
-    it('403 and 400: a refused exchange does not consume the grant', async () => {
+    it('403 and 400: a refused exchange does not use up the grant', async () => {
       const grant = await mint();
       refused(
         await exchange(credentials.accounts.demo.publishableKey, 'https://evil.example.test', {
@@ -591,7 +594,7 @@ describe('POST /auth/token/exchange', () => {
       expect(outcome(await redeem(grant.token))).toEqual(consumedBy(grant));
     });
 
-    it('200: when many exchanges run at once in two processes, one consumes the grant', async () => {
+    it('200: when many exchanges run at once in two processes, one of them redeems the grant', async () => {
       for (const body of [{}, { on_behalf_of: credentials.accounts.child.accountId }]) {
         const grant = await mint(body);
         const replies = await Promise.all(
@@ -610,13 +613,13 @@ describe('POST /auth/token/exchange', () => {
     });
   });
 
-  describe('the token', () => {
+  describe('the token from an exchange', () => {
     const open = (token: string, origin: string | null = ORIGIN) =>
       service.request('GET', UNKNOWN_SESSION, {
         headers: { authorization: `Bearer ${token}`, ...(origin === null ? {} : { origin }) },
       });
 
-    it('opens the platform from its own origin and from the embedded component (404, because the session is unknown)', async () => {
+    it('is accepted by the platform from its own origin and from the embedded component (404, because the session is unknown)', async () => {
       const { token } = (await exchange(credentials.accounts.demo.publishableKey)).body;
       expect((await open(token)).status).toBe(404);
       expect((await open(token, new URL(credentials.embeddedUrl).origin)).status).toBe(404);
@@ -646,7 +649,7 @@ describe('POST /auth/token/exchange', () => {
       const publicPem = createPublicKey(ours.verificationKey(kid!)!).export({ format: 'pem', type: 'spki' }).toString();
       const hs256 = `${encoded({ alg: 'HS256', typ: 'JWT', kid })}.${encoded(claims)}`;
       const [header, , signature] = token.split('.') as [string, string, string];
-      // A token that is signed in the same way is accepted. Each refusal below therefore has the named reason.
+      // The service accepts a token that is signed in the same way. Each refusal below therefore has the named reason.
       expect((await open(await ours.sign({ ...claims, jti: 'other' }))).status).toBe(404);
       const forged = {
         'a dashboard token': dashboardTokens.owner,
@@ -669,7 +672,7 @@ describe('POST /auth/token/exchange', () => {
       expect(claims['account_id']).toBe(accountId);
     });
 
-    it('can be verified with the published keys, which hold no private part', async () => {
+    it('can be verified with the published keys, which contain no private key', async () => {
       const reply = await service.request('GET', '/.well-known/jwks.json');
       expect(reply.status).toBe(200);
       expect(reply.headers.get('content-type')).toMatch(/^application\/json/);

@@ -1,4 +1,5 @@
-// The transport of requests: over TLS, through trusted proxies, many at once. Also the service's descriptions of itself.
+// The transport of requests: over TLS, through trusted proxies, many at once. The suite also tests the documents with
+// which the service describes itself.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { until } from '../../support/eventually.js';
 import { eventAbout, intentIn, Processor, signatureOf } from '../../support/processor.js';
@@ -18,7 +19,7 @@ describe('plain HTTP when TLS is required', () => {
     expect([status, body.error.code, headers.get('location')]).toEqual([403, 'AUTH_FORBIDDEN', null]);
   });
 
-  it('is accepted from a trusted proxy that reports TLS, and from no other', async () => {
+  it('is accepted from a trusted proxy that reports TLS, and from no other sender', async () => {
     const port = Number(new URL(service.baseUrl).port);
     const from = async (localAddress: string): Promise<[number | undefined, string]> => {
       const { replies } = await exchange(
@@ -44,13 +45,13 @@ describe('a service with separate ports for internal requests', () => {
   });
   afterAll(() => service.stop());
 
-  it('answers many submits of one person at once within the time limit of production', async () => {
+  it('answers many simultaneous submits of one person within the time limit of production', async () => {
     const [nopay, person] = [await service.signIn('nopay'), aPerson()];
     const replies = await Promise.all(Array.from({ length: 30 }, () => nopay.submit(person)));
     expect(replies.map(({ status }) => status).filter((status) => status !== 200)).toEqual([]);
   });
 
-  it('answers a request target that is not a path with 400 in the envelope on every port, and goes on', async () => {
+  it('answers 400 in the envelope to a request target that is not a path, on every port, and keeps running', async () => {
     const { baseUrl, sandboxUrl } = await service.credentials();
     const all = [...Object.values(ports), ...[baseUrl, sandboxUrl].map((url) => new URL(url).port)].map(Number);
     for (const port of all)
@@ -94,7 +95,7 @@ describe('a service with separate ports for internal requests', () => {
     expect([main.status, main.text]).toEqual([404, elsewhere.text.replace('/internal/nothing', PATH)]);
     const internal = `http://127.0.0.1:${ports.INTERNAL_PORT}`;
     expect((await post(internal + PATH, headers, event)).status).toBe(200);
-    // In the private network, a load balancer may be in front.
+    // In the private network, a load balancer may forward the request.
     expect((await post(internal + PATH, { ...headers, 'x-forwarded-for': '10.0.0.7' }, event)).status).toBe(200);
     expect((await post(internal + PATH, { 'content-type': 'application/json' }, event)).status).toBe(400);
     for (const path of ['/health/live', '/metrics', '/openapi.json', '/payments/webhook', '/'])
@@ -109,7 +110,7 @@ describe("the service's information about itself", () => {
   });
   afterAll(() => service.stop());
 
-  it('has metrics for this machine, but not through a proxy', async () => {
+  it('gives metrics to this machine, but not through a proxy', async () => {
     const demo = await service.signIn('demo');
     const counted = async (): Promise<{ status: number; text: string; counts: number[] }> => {
       const { status, text } = await service.request('GET', '/metrics');
@@ -142,7 +143,7 @@ describe("the service's information about itself", () => {
     );
   });
 
-  it('describes the API in one document for everything, one for each API surface, and one page for people', async () => {
+  it('describes the API in one document for everything, in one for each API surface, and on one page for people', async () => {
     const whole = (await service.request('GET', '/openapi.json')).body;
     expect(Object.keys(whole.paths)).toEqual(
       expect.arrayContaining([
@@ -161,7 +162,7 @@ describe("the service's information about itself", () => {
     expect((await service.request('GET', '/docs')).text).toContain('swagger-ui');
   });
 
-  it('describes the body of each route, also when routes of two API surfaces have the same purpose', async () => {
+  it('describes the body of each route, even if routes of two API surfaces do the same work', async () => {
     const { paths, components } = (await service.request('GET', '/openapi.json')).body;
     const fieldsOf = (path: string): string[] => {
       const { $ref } = paths[path].post.requestBody.content['application/json'].schema;
@@ -173,7 +174,7 @@ describe("the service's information about itself", () => {
     expect(fieldsOf('/api/idv/renters/{renterId}/kba')).toEqual(['kbaAnswers']);
   });
 
-  it('describes numbers as integers, because all of them are whole', async () => {
+  it('describes numbers as integers, because every number is whole', async () => {
     const whole = (await service.request('GET', '/openapi.json')).body;
     expect(
       placesOf(whole, (value) => (value as { type?: unknown } | null)?.type === 'number').filter(
@@ -194,7 +195,7 @@ describe("the service's information about itself", () => {
     );
   });
 
-  it('matches the replies, which hold only whole numbers', async () => {
+  it('matches the replies, whose numbers are all whole', async () => {
     const [demo, nopay] = await Promise.all([service.signIn('demo'), service.signIn('nopay')]);
     const { accounts } = await service.credentials();
     const { id } = (await demo.submit({ lastName: 'Kbatest' })).body;
@@ -219,7 +220,7 @@ describe("the service's information about itself", () => {
   });
 });
 
-/** The place in the API description where callers choose the names and values. */
+/** The part of the API description in which callers choose the names and values. */
 const FOREIGN = /\.MintGrantBody\.properties\.metadata/;
 
 function placesOf(value: unknown, holds: (value: unknown) => boolean, place = ''): string[] {

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Service, type Credentials, type Reply } from '../../support/service.js';
 
-// Operator commands take a while on a busy machine.
+// Operator commands need some time on a busy machine.
 const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 describe('POST /v1/sessions', () => {
@@ -33,7 +33,7 @@ describe('POST /v1/sessions', () => {
     return JSON.parse(stdout.trim().split('\n').at(-1)!);
   }
 
-  it('200: mints a grant of fifteen minutes for the own account, and shows its token', async () => {
+  it("200: mints a grant of fifteen minutes for the caller's account, and shows the grant's token", async () => {
     const before = Date.now();
     const reply = await mint({});
     expect(reply.status).toBe(200);
@@ -60,11 +60,11 @@ describe('POST /v1/sessions', () => {
     ['null'],
     [{ on_behalf_of: null, user_type: null, metadata: null, unknown_field: { deep: [1] } }],
     [{ metadata: { floor: 4, furnished: true } }],
-  ])('200: every field may be missing, and metadata may hold numbers and booleans: %j', async (body) => {
+  ])('200: every field is optional, and metadata may hold numbers and booleans: %j', async (body) => {
     expect((await mint(body)).status).toBe(200);
   });
 
-  it('200: on behalf of a direct child the grant is for the child', async () => {
+  it('200: a grant on behalf of a direct child belongs to the child', async () => {
     const { child, demo, grandchild } = accounts;
     const reply = await mint({ on_behalf_of: child.accountId });
     expect([reply.status, reply.body.account_id, reply.body.on_behalf_of]).toEqual([
@@ -79,7 +79,7 @@ describe('POST /v1/sessions', () => {
     expect((await mint({ on_behalf_of: grandchild.accountId }, { key: child.secretKey })).status).toBe(200);
   });
 
-  it("200: accepts every documented field, and keeps the caller's words out of the log", async () => {
+  it("200: accepts every documented field, and keeps the caller's text out of the log", async () => {
     const metadata = Object.fromEntries(
       Array.from({ length: 50 }, (_, index) => [
         `field-${index}`.padEnd(40, '_'),
@@ -124,7 +124,7 @@ describe('POST /v1/sessions', () => {
     ['metadata', { ['x'.repeat(41)]: 'long name' }],
     ['metadata', { '': 'no name' }],
     ['metadata', Object.fromEntries(Array.from({ length: 51 }, (_, index) => [`f${index}`, 'x']))],
-  ])('400 VALIDATION_ERROR: %s %j', async (field, value) => {
+  ])('400 VALIDATION_ERROR: the field %s is %j', async (field, value) => {
     const reply = await mint({ [field]: value });
     expect([reply.status, reply.body.error.code, reply.body.error.field]).toEqual([400, 'VALIDATION_ERROR', field]);
   });
@@ -137,12 +137,12 @@ describe('POST /v1/sessions', () => {
     },
   );
 
-  it.each([['[]'], ['"text"'], ['7'], ['{"metadata":']])('400 VALIDATION_ERROR: the body %s', async (body) => {
+  it.each([['[]'], ['"text"'], ['7'], ['{"metadata":']])('400 VALIDATION_ERROR: the body is %s', async (body) => {
     const reply = await mint(body);
     expect([reply.status, reply.body.error.code]).toEqual([400, 'VALIDATION_ERROR']);
   });
 
-  it('401 AUTH_UNAUTHORIZED: without a secret key, or with another key', async () => {
+  it('401 AUTH_UNAUTHORIZED: without a secret key, or with a key of another kind', async () => {
     const { publishableKey, apiKey, secretKey } = accounts.demo;
     for (const key of [
       null,
@@ -160,7 +160,7 @@ describe('POST /v1/sessions', () => {
     expect((await mint({}, { key: null, headers: { authorization: authorization! } })).status).toBe(401);
   });
 
-  it("401 AUTH_UNAUTHORIZED: from the moment of the key's deactivation", async () => {
+  it('401 AUTH_UNAUTHORIZED: as soon as the key is deactivated', async () => {
     const { keyId, key } = await ops(
       'keys',
       'issue',
@@ -175,7 +175,7 @@ describe('POST /v1/sessions', () => {
     expect((await mint({}, { key })).status).toBe(401);
   });
 
-  it('404 NOT_FOUND: every account that is not a direct child looks like an unknown account', async () => {
+  it('404 NOT_FOUND: an account that is not a direct child gets the reply of an unknown account', async () => {
     const { demo, child, grandchild, unrelated } = accounts;
     const sibling = await ops('accounts', 'create', '--name', 'Sibling', '--parent', demo.accountId);
     const unknown = await mint({ on_behalf_of: randomUUID() });
@@ -198,14 +198,14 @@ describe('POST /v1/sessions', () => {
     expect((await mint({ on_behalf_of: sibling.accountId })).status).toBe(200);
   });
 
-  it('405: GET has no route', async () => {
+  it('405: the route accepts no GET', async () => {
     expect(
       (await service.request('GET', '/v1/sessions', { headers: { 'x-secret-key': accounts.demo.secretKey } })).status,
     ).toBe(405);
   });
 
   describe('with an Idempotency-Key', () => {
-    it('200: replays the first grant, token and all', async () => {
+    it('200: repeats the first reply with the same token', async () => {
       const headers = { 'idempotency-key': randomUUID() };
       const first = await mint({ external_id: 'one' }, { headers });
       const again = await mint({ external_id: 'one' }, { headers });
@@ -234,7 +234,7 @@ describe('POST /v1/sessions', () => {
       expect(new Set(replies.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
     });
 
-    it('409 IDEMPOTENCY_KEY_REUSED: with another body', async () => {
+    it('409 IDEMPOTENCY_KEY_REUSED: the body differs', async () => {
       const headers = { 'idempotency-key': randomUUID() };
       await mint({ external_id: 'one' }, { headers });
       const other = await mint({ external_id: 'two' }, { headers });

@@ -4,7 +4,7 @@ import { until } from '../../support/eventually.js';
 
 let service: Service;
 let accounts: Credentials['accounts'];
-/** The completed session of each account, by the account's name. */
+/** The completed session of each account, keyed by the account's name. */
 const sessions = new Map<string, { readonly id: string; readonly caller: PlatformCaller }>();
 
 const OWNERS = ['demo', 'child', 'grandchild', 'unrelated'] as const;
@@ -43,7 +43,7 @@ describe('GET /v1/income-sessions/{id}/status and /report', () => {
     ['child', 'child'],
     ['child', 'grandchild'],
     ['unrelated', 'unrelated'],
-  ] as const)('answer 200 to %s for a session of %s, as the platform does', async (reader, owner) => {
+  ] as const)('answer 200 to %s for a session of %s, like the platform', async (reader, owner) => {
     const { id, caller } = sessionOf(owner);
     for (const path of PATHS) {
       const reply = await read(path, id, accounts[reader].secretKey);
@@ -81,7 +81,7 @@ describe('GET /v1/income-sessions/{id}/status and /report', () => {
     }
   });
 
-  it('the report of a session that is not completed is 400 INCOME_REPORT_NOT_READY', async () => {
+  it('answer 400 INCOME_REPORT_NOT_READY for the report of a session that is not completed', async () => {
     const { caller } = sessionOf('child');
     const screening = (await caller.submit({ lastName: 'Slowincometest' })).body;
     const { body } = await caller.post('/voie/sessions', { screening_session_id: screening.id });
@@ -93,7 +93,7 @@ describe('GET /v1/income-sessions/{id}/status and /report', () => {
     expect(refused(await read('report', body.income_session_id, secretKey))).toEqual([400, 'INCOME_REPORT_NOT_READY']);
   });
 
-  it('report_url is the address of the report', async () => {
+  it('answer a report_url that is the address of the report', async () => {
     const { secretKey } = accounts.demo;
     const { body } = await read('status', sessionOf('demo').id, secretKey);
     const reply = await fetch(body.report_url, { headers: { 'x-secret-key': secretKey } });

@@ -13,7 +13,7 @@ import { intentIn, paymentStream, Processor, shownEvents } from '../../support/p
 import { type Credentials, type Person, type PlatformCaller, type Reply, Service } from '../../support/service.js';
 
 const FEE = 3_500;
-/** A minute, in days. When it has passed, the service asks the processor by itself. */
+/** One minute, in days. When this time has passed, the service asks the processor without a request. */
 const MINUTE = 1 / 1_440;
 type Account = keyof Credentials['accounts'];
 
@@ -127,7 +127,7 @@ const statusesOf = async (id: string): Promise<[string, string]> => {
 };
 
 describe('POST /v1/payments/{transaction_id}/refund', () => {
-  it('200: refunds the whole payment once and reports it once, and the consumer may pay again', async () => {
+  it('200: refunds the whole payment once and reports the refund once, and the consumer may pay again', async () => {
     const { id, transactionId, secret } = await paidFor();
     const reply = await refund(transactionId);
     expect([reply.status, reply.body]).toEqual([
@@ -216,7 +216,7 @@ describe('POST /v1/payments/{transaction_id}/refund', () => {
     ]);
   });
 
-  it('404 PAYMENT_NOT_FOUND, always the same, for unknown and malformed ids, and for payments of a child, a parent or the other environment', async () => {
+  it('404 PAYMENT_NOT_FOUND, with one reply for unknown and malformed ids, and for payments of a child, a parent or the other environment', async () => {
     const { transactionId } = await paidFor();
     const replies = [
       await refund('x'),
@@ -237,7 +237,7 @@ describe('POST /v1/payments/{transaction_id}/refund', () => {
     expect(await types(`report-${id}`)).toEqual([]);
   });
 
-  it('409 REPORT_ALREADY_RELEASED after the release of the report; an operator refunds it, and nothing is locked', async () => {
+  it('409 REPORT_ALREADY_RELEASED after the release of the report; an operator can refund the payment, and nothing stays locked', async () => {
     const { id, transactionId } = await paidFor();
     expect((await demo.get(`/reports/${id}`)).status).toBe(200);
     expect(refused(await refund(transactionId))).toEqual([409, 'REPORT_ALREADY_RELEASED']);
@@ -269,7 +269,7 @@ describe('POST /v1/payments/{transaction_id}/refund', () => {
     expect(requested?.metadata).toMatchObject({ actor: { kind: 'operator' }, reason: 'goodwill, ticket 12' });
   });
 
-  it('409 REPORT_IN_PROGRESS while a pull is under way', async () => {
+  it('409 REPORT_IN_PROGRESS while the service pulls the report', async () => {
     const { id, transactionId } = await paidFor();
     await fetch(`${service.sandboxUrl}/control/fault`, {
       method: 'POST',
@@ -286,7 +286,7 @@ describe('POST /v1/payments/{transaction_id}/refund', () => {
     expect(refused(await refund(transactionId))).toEqual([409, 'REPORT_ALREADY_RELEASED']);
   });
 
-  it('200 SUCCEEDED while the processor is away; until the refund runs, the payment allows no pull and no new payment', async () => {
+  it('200 SUCCEEDED while the processor cannot be reached; until the refund runs, the payment allows no pull and no new payment', async () => {
     const { id, transactionId } = await paidFor();
     await processor.control('outage', { seconds: 600 });
     try {
@@ -305,7 +305,7 @@ describe('POST /v1/payments/{transaction_id}/refund', () => {
     expect(await processor.calls(`${transactionId}:refund`)).toMatchObject({ executed: 1 });
   });
 
-  it('200 SUCCEEDED when the processor refuses the refund; the service asks again under another key', async () => {
+  it('200 SUCCEEDED when the processor refuses the refund; the service requests the refund again under another key', async () => {
     const { id, transactionId } = await paidFor();
     await processor.control('refunds', { refuse: 1 });
     expect((await refund(transactionId)).body.status).toBe('SUCCEEDED');
@@ -317,7 +317,7 @@ describe('POST /v1/payments/{transaction_id}/refund', () => {
 });
 
 describe("a renter's payment at a hosted checkout", () => {
-  it('200: is refunded once and reported once; the report is 402, and the renter may pay again at once', async () => {
+  it('200: is refunded once and reported once; the report then answers 402, and the renter may pay again at once', async () => {
     const { renterId, id, transactionId } = await renterWhoPaid();
     expect(transactionId).toMatch(/^chk_/);
     expect(await statusesOf(id)).toEqual(['SUCCEEDED', 'COMPLETED']);
@@ -346,7 +346,7 @@ describe("a renter's payment at a hosted checkout", () => {
     expect((await service.ops('timeline', id)).stdout).toContain('PaymentRefundRequested');
   });
 
-  it('404 PAYMENT_NOT_FOUND, always the same, for another account and for a wrong form of the id', async () => {
+  it('404 PAYMENT_NOT_FOUND, with one reply for another account and for a malformed id', async () => {
     const { transactionId } = await renterWhoPaid();
     const replies = [
       await refund(transactionId, 'other', 'unrelated'),
@@ -358,7 +358,7 @@ describe("a renter's payment at a hosted checkout", () => {
     expect(await processor.money({ transaction: transactionId })).toMatchObject({ refunded: 0 });
   });
 
-  it('409 after the release of the report of one of its sessions; an operator refunds it, and nothing is locked', async () => {
+  it('409 after the release of the report of one of its sessions; an operator can refund it, and nothing stays locked', async () => {
     const { renterId, id, transactionId } = await renterWhoPaid();
     expect((await reportOf(renterId)).status).toBe(200);
     expect((await direct.register('renters', renterId)).status).toBe(200);
@@ -375,7 +375,7 @@ describe("a renter's payment at a hosted checkout", () => {
     expect((await page(renterId)).status).toBe(200);
   });
 
-  it('makes each session for which it counted unpaid after its refund', async () => {
+  it('no longer counts for any of its sessions after its refund, so each of them is unpaid', async () => {
     const { renterId, id, transactionId } = await renterWhoPaid();
     expect((await direct.register('renters', renterId)).status).toBe(200);
     const { status, body } = await refund(transactionId);
@@ -386,7 +386,7 @@ describe("a renter's payment at a hosted checkout", () => {
     }
   });
 
-  it('is recorded as refunded when the processor refunds it by itself; no webhook is sent, and the report stays open', async () => {
+  it('is recorded as refunded when the processor refunds it on its own; no webhook is sent, and the report stays open', async () => {
     const { renterId, id, transactionId, intent } = await renterWhoPaid();
     await processor.refund(intent);
     await until('it is recorded', async () => (await types(checkoutStream(transactionId))).includes('PaymentRefunded'));
@@ -420,7 +420,7 @@ describe('a refund that the bank returns', () => {
         return { ...paid, stream: checkoutStream(paid.transactionId) };
       },
     ],
-  ])('of %s raises one alarm: event, metric and log line', async (_of, paid) => {
+  ])('of %s raises one alarm: an event, a metric and a log line', async (_of, paid) => {
     const { id, transactionId, intent, stream } = await paid();
     expect((await refund(transactionId)).body.status).toBe('REFUNDED');
     const before = await alarms();
@@ -437,7 +437,7 @@ describe('a refund that the bank returns', () => {
 });
 
 describe('a payment whose report the bureau refuses', () => {
-  it("is refunded automatically after the account's number of days, has an event, and may be paid again", async () => {
+  it('is refunded automatically after the number of days that the account sets, has an event, and may be paid again', async () => {
     const { id, transactionId } = await paidFor({ lastName: 'Frozentest' });
     expect(refused(await demo.get(`/reports/${id}`))).toEqual([422, 'REPORT_FILE_FROZEN']);
     await until('the refund is planned', async () =>

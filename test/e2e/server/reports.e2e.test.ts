@@ -9,7 +9,7 @@ let accounts: Credentials['accounts'];
 beforeAll(async () => {
   service = await Service.shared('plain');
   ({ accounts } = await service.credentials());
-  // Sessions of these accounts have reports without a payment.
+  // Sessions of these accounts need no payment for their reports.
   for (const name of ['demo', 'child', 'grandchild', 'unrelated'] as const) {
     const { exitCode, stdout } = await service.ops('accounts', 'set', accounts[name].accountId, '--payer', 'account');
     if (exitCode !== 0) throw new Error(stdout);
@@ -66,7 +66,7 @@ describe('GET /v1/reports/{session_id}', () => {
     expect(new Set(replies.map(({ text }) => text)).size).toBe(1);
   });
 
-  it('404 NOT_FOUND also for the recipient of a share: shares are read on the platform', async () => {
+  it('404 NOT_FOUND for the recipient of a share too, because shares are read on the platform', async () => {
     const [id, demo] = await sessionOf('demo');
     expect(
       (await demo.post(`/reports/${id}/consent-to-share`, { recipientAccountId: accounts.child.accountId })).status,
