@@ -11,7 +11,7 @@ const readConfig = (env: Record<string, string>, options: { lowestPort?: number 
   readAny(env, { ...options, vendors });
 
 const MINIMAL = { REDIS_URL: 'redis://127.0.0.1:6379' };
-/** Production needs these variables, since no secret or address has a default there. */
+/** Production requires these variables, because its secrets and addresses have no defaults. */
 const SECRETS = [
   'IDENTITY_VENDOR_KEY',
   'IDENTITY_VENDOR_URL',
@@ -25,7 +25,7 @@ const SECRETS = [
 ];
 
 const PRODUCTION = { ...SETTINGS, REDIS_URL: 'rediss://:redis-secret@redis.internal:6380' };
-/** Production also needs these to serve test traffic. */
+/** Production also requires these variables when it serves test traffic. */
 const TEST_TRAFFIC = {
   SANDBOX_URL: 'https://sandbox.example.com',
   SANDBOX_VENDOR_KEY: 'test-vendor-key',
@@ -43,7 +43,7 @@ const message = (env: Record<string, string>): string => {
   }
   throw new Error('The configuration was taken');
 };
-/** The variables that the message calls invalid, in its order. */
+/** The variables that the error message calls invalid, in the order of the message. */
 const wrong = (env: Record<string, string>): string[] =>
   message({ ...MINIMAL, ...env })
     .replace(/^Configuration is not valid: /, '')
@@ -323,14 +323,14 @@ describe('the configuration', () => {
       expect(read({ ROLE: role }).process.role).toBe(role);
   });
 
-  it("gives browsers the sandbox's scripts unless others are named, for live and for test keys", () => {
+  it("gives browsers the sandbox's scripts for live and test keys unless other scripts are configured", () => {
     const { live, test } = read({
       SANDBOX_URL: 'http://sandbox:3001',
       PROCESSOR_JS_URL: 'https://js.example.com/v3/',
       PROCESSOR_PUBLISHABLE_KEY: 'pk_example',
     }).embedded.scripts;
     expect(live).toEqual({
-      // The slash at the end is kept.
+      // The slash at the end is preserved.
       processor: { scriptUrl: 'https://js.example.com/v3/', publishableKey: 'pk_example' },
       fingerprintScriptUrl: 'http://sandbox:3001/browser/fingerprint.js',
     });
@@ -348,7 +348,7 @@ describe('the configuration', () => {
       ]);
   });
 
-  it('needs a path in EMBEDDED_URL when the frame has the origin of the API', () => {
+  it('requires a path in EMBEDDED_URL when the frame has the origin of the API', () => {
     for (const url of ['https://api.example.com', 'https://API.example.com/'])
       expect(wrong({ PUBLIC_URL: 'https://api.example.com', EMBEDDED_URL: url })).toEqual(['EMBEDDED_URL']);
     expect(
@@ -384,7 +384,7 @@ describe('the configuration', () => {
     ).toEqual(read());
   });
 
-  it('lists every invalid variable once in one message, and no valid one', () => {
+  it('lists every invalid variable once in one message, and no valid variable', () => {
     const env = {
       PORT: '70000',
       SANDBOX_PORT: 'x',
@@ -446,14 +446,14 @@ describe('the configuration', () => {
     expect(wrong(env).sort()).toEqual([...Object.keys(env).filter((name) => name !== 'TLS_CERT'), 'TLS_KEY'].sort());
   });
 
-  it('calls only the given variable invalid, not those derived from it', () => {
+  it('calls only the given variable invalid, and not the variables that are derived from it', () => {
     expect(wrong({ PORT: 'abc' })).toEqual(['PORT']);
     expect(wrong({ PUBLIC_URL: 'api.example.com' })).toEqual(['PUBLIC_URL']);
     expect(wrong({ SANDBOX_PORT: 'abc' })).toEqual(['SANDBOX_PORT']);
     expect(wrong({ NODE_ENV: 'prod' })).toEqual(['NODE_ENV']);
   });
 
-  it('makes demo accounts outside production, by default only when it listens on this machine alone', () => {
+  it('makes demo accounts only outside production, by default only when the service listens on this machine alone', () => {
     for (const HOST of ['', '127.0.0.1', '127.8.0.1', 'localhost', '::1'])
       expect([HOST, read({ HOST }).process.demoAccounts]).toEqual([HOST, true]);
     for (const HOST of ['0.0.0.0', '::', '10.0.0.7', 'screening.internal']) {
@@ -477,7 +477,7 @@ describe('the configuration', () => {
     );
   });
 
-  it('never quotes a value, since it may be a secret', () => {
+  it('never quotes a value, because the value may be a secret', () => {
     const env = {
       PORT: 'pa55word',
       REDIS_URL: 'pa55word',
@@ -490,7 +490,7 @@ describe('the configuration', () => {
     expect(message(env)).not.toContain('pa55word');
   });
 
-  it('needs a Redis, and an address when the event store is a server', () => {
+  it('requires a Redis, and an address when the event store is a server', () => {
     expect(message({})).toContain('REDIS_URL must be set');
     for (const url of ['redis://a', 'rediss://a', 'unix:///run/redis.sock'])
       expect(read({ REDIS_URL: url }).redis.url).toBe(url);
@@ -507,7 +507,7 @@ describe('the configuration', () => {
     expect(wrong({ READ_MODEL_HOURS: '1.5' })).toEqual(['READ_MODEL_HOURS']);
   });
 
-  it('keeps the vault in S3 with VAULT=s3, and then needs a bucket and a region', () => {
+  it('keeps the vault in S3 with VAULT=s3, and then requires a bucket and a region', () => {
     const place = { VAULT: 's3', VAULT_S3_BUCKET: 'people.example', VAULT_S3_REGION: 'eu-central-1' };
     expect(read(place).vault.place).toEqual({
       kind: 's3',
@@ -528,11 +528,11 @@ describe('the configuration', () => {
     for (const prefix of ['/vault', 'vault/', 'a//b', '../x', 'ä', 'x'.repeat(201)])
       expect(wrong({ ...place, VAULT_S3_PREFIX: prefix })).toEqual(['VAULT_S3_PREFIX']);
     expect(wrong({ ...place, VAULT_S3_ENDPOINT: 's3.example.com' })).toEqual(['VAULT_S3_ENDPOINT']);
-    // Settings of another place do not matter.
+    // Settings of the other places for the vault are ignored.
     expect(read({ VAULT_S3_BUCKET: 'A', VAULT_S3_ENDPOINT: 'x' }).vault.place).toMatchObject({ kind: 'disk' });
   });
 
-  it('takes the path of an existing browser, and otherwise has a search path', () => {
+  it('accepts the path of an existing browser, and otherwise searches for a browser', () => {
     expect(read({ CHROMIUM_PATH: process.execPath, PATH: '/a:/b' }).pdf).toMatchObject({
       chromiumPath: process.execPath,
       searchPath: '/a:/b',
@@ -543,7 +543,7 @@ describe('the configuration', () => {
     expect(wrong({ CHROMIUM_PATH: '/no/such/browser' })).toEqual(['CHROMIUM_PATH']);
   });
 
-  it("takes a mail server only with a sender's address", () => {
+  it("accepts a mail server only with a sender's address", () => {
     expect(read({ SMTP_URL: 'smtps://user:word@mail.example.com', MAIL_FROM: 'service@example.com' }).mail).toEqual({
       url: 'smtps://user:word@mail.example.com',
       from: 'service@example.com',
@@ -555,7 +555,7 @@ describe('the configuration', () => {
       expect(wrong({ SMTP_URL: 'smtp://mail.example.com', MAIL_FROM: from })).toEqual(['MAIL_FROM']);
   });
 
-  it('takes a certificate only together with its key', () => {
+  it('accepts a certificate only together with its key', () => {
     expect(wrong({ TLS_CERT: 'package.json' })).toEqual(['TLS_KEY']);
     expect(wrong({ TLS_KEY: 'tsconfig.json' })).toEqual(['TLS_CERT']);
   });
@@ -573,7 +573,7 @@ describe('the configuration of production', () => {
     });
   });
 
-  it('takes plain HTTP only with a reason, which is logged at the start', () => {
+  it('accepts plain HTTP only with a reason, which the start logs', () => {
     expect(wrong({ ...PRODUCTION, REQUIRE_TLS: 'false' })).toEqual(['REQUIRE_TLS']);
     expect(
       readConfig({ ...PRODUCTION, REQUIRE_TLS: 'false', ACCEPT_PLAIN_HTTP: 'the mesh encrypts' }).http,
@@ -598,7 +598,8 @@ describe('the configuration of production', () => {
       ])
         expect(wrong({ ...PRODUCTION, [name]: url })).toEqual([name]);
       const reached = ['http://127.0.0.1:9000', 'http://localhost:9000', 'http://[::1]:9000'];
-      // A sidecar on this machine may add TLS on the way to a vendor. Other machines use our own addresses, and send tokens to them.
+      // A sidecar on this machine may encrypt the connection to a vendor. Requests from other machines use the
+      // service's own addresses, and tokens are sent to these.
       if (/^(PUBLIC|EMBEDDED)/.test(name))
         for (const url of reached) expect(wrong({ ...PRODUCTION, [name]: url })).toEqual([name]);
       else for (const url of reached) expect(() => readConfig({ ...PRODUCTION, [name]: url })).not.toThrow();
@@ -724,7 +725,7 @@ describe('the configuration of production', () => {
       expect(wrong({ ...PRODUCTION, REDIS_URL: `rediss://:${password}@redis.internal` })).toEqual(['REDIS_URL']);
   });
 
-  it('refuses a test secret as a live one, a live secret as a test one, and one secret for both', () => {
+  it('refuses a test secret as a live secret, a live secret as a test secret, and one secret for both', () => {
     const both = { ...PRODUCTION, ...TEST_TRAFFIC };
     for (const key of ['sk_test_example', 'rk_test_example'])
       expect(wrong({ ...both, PROCESSOR_SECRET_KEY: key })).toContain('PROCESSOR_SECRET_KEY');
@@ -744,7 +745,7 @@ describe('the configuration of production', () => {
     expect(wrong({ ...PRODUCTION, VAULT_MASTER_KEY: `k1:${bytes.toString('base64')}` })).toEqual(['VAULT_MASTER_KEY']);
   });
 
-  it("serves metrics and the processor's events on this machine only, unless another address is named", () => {
+  it("serves metrics and the processor's events on this machine only, unless another address is configured", () => {
     expect(readConfig({ ...PRODUCTION, METRICS_PORT: '9464', INTERNAL_PORT: '3002' }).http).toMatchObject({
       host: '0.0.0.0',
       metricsHost: '127.0.0.1',
@@ -757,7 +758,7 @@ describe('the configuration of production', () => {
     });
   });
 
-  it('takes a sandbox only for test traffic, with its own secrets', () => {
+  it('accepts a sandbox only for test traffic, with secrets of its own', () => {
     const sandbox = {
       SANDBOX_URL: 'https://sandbox.example.com',
       SANDBOX_VENDOR_KEY: 'test-vendor-key',
@@ -789,7 +790,7 @@ describe('the configuration of production', () => {
     };
     const testScripts = {
       SANDBOX_PROCESSOR_JS_URL: 'https://sandbox.example.com/browser/processor.js',
-      // This key of the sandbox is published and not secret.
+      // The sandbox publishes this key, so it is not secret.
       SANDBOX_PROCESSOR_PUBLISHABLE_KEY: 'pk_test_sandbox_processor',
       SANDBOX_FINGERPRINT_SCRIPT_URL: 'https://sandbox.example.com/browser/fingerprint.js',
     };
@@ -804,7 +805,7 @@ describe('the configuration of production', () => {
       fingerprintScriptUrl: 'https://device.example.com/collect.js',
     };
 
-    it('has scripts for each environment in which all three are named', () => {
+    it('has scripts for each environment in which all three are configured', () => {
       expect(readConfig(PRODUCTION).embedded.scripts).toEqual({ live: null, test: null });
       expect(readConfig({ ...PRODUCTION, ...scripts }).embedded.scripts).toEqual({ live, test: null });
       expect(readConfig({ ...PRODUCTION, ...scripts, ...sandbox }).embedded.scripts).toEqual({ live, test: null });
@@ -820,11 +821,11 @@ describe('the configuration of production', () => {
       });
     });
 
-    it('takes no test scripts without test traffic', () => {
+    it('accepts no scripts for test keys without test traffic', () => {
       expect(readConfig({ ...PRODUCTION, ...testScripts }).embedded.scripts).toEqual({ live: null, test: null });
     });
 
-    it('lists the missing scripts when some are named', () => {
+    it('lists the missing scripts when only some are configured', () => {
       for (const [names, more] of [
         [scripts, {}],
         [testScripts, sandbox],
@@ -839,7 +840,7 @@ describe('the configuration of production', () => {
       }
     });
 
-    it('takes only https, and no publishable key of the sandbox for live', () => {
+    it('accepts only https, and no publishable key of the sandbox for live traffic', () => {
       for (const name of ['PROCESSOR_JS_URL', 'FINGERPRINT_SCRIPT_URL'])
         for (const url of ['http://js.example.com/x.js', 'http://127.0.0.1:3001/x.js'])
           expect(wrong({ ...PRODUCTION, ...scripts, [name]: url })).toEqual([name]);
@@ -853,12 +854,12 @@ describe('the configuration of production', () => {
     });
   });
 
-  it('has no default for any secret', () => {
+  it('has no default for a secret', () => {
     expect(wrong({ NODE_ENV: 'production' }).sort()).toEqual(SECRETS);
     for (const name of [...SECRETS, 'REDIS_URL']) expect(wrong({ ...PRODUCTION, [name]: '' })).toEqual([name]);
   });
 
-  it('does not let webhooks reach private addresses', () => {
+  it('forbids webhooks to private addresses', () => {
     expect(wrong({ ...PRODUCTION, WEBHOOK_EGRESS_ALLOW: '127.0.0.1/32' })).toEqual(['WEBHOOK_EGRESS_ALLOW']);
   });
 });

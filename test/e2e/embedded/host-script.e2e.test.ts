@@ -384,7 +384,7 @@ describe('a mounted view', () => {
   });
 });
 
-it('calls onError of the page when the host script and the frame have different versions', async () => {
+it('the host script calls onError of the page when the host script and the frame have different versions', async () => {
   await open('/two');
   const script = await hostScript();
   const newer = script.replace(/\bprotocol:1\b/, 'protocol:2');
@@ -399,7 +399,7 @@ it('calls onError of the page when the host script and the frame have different 
   await host.frame.getByText('This is not available here.').waitFor();
 });
 
-it('needs the address of a frame with its own origin in init; without the address, an error tells the page the address', async () => {
+it('the host script needs the address of a frame with its own origin in init; without the address, an error tells the page the address', async () => {
   const port = String(await freePort());
   const embeddedUrl = `http://localhost:${port}/embedded`;
   const moved = await embedding.service.startBeside({

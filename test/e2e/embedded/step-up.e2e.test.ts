@@ -358,7 +358,7 @@ describe('questions', () => {
     expect(await host.hears('onVerificationSuccess')).toEqual({ sessionId, status: 'VERIFIED' });
   });
 
-  it('without an answer show an error in reserved space, and are not sent', async () => {
+  it('without an answer show an error that moves no button, and are not sent', async () => {
     await resumeOf('Kbatest');
     await answer(1);
     await question(2);

@@ -22,7 +22,7 @@ afterAll(async () => {
 const ops = (...args: string[]) => runOperatorCommand(args, { DATA_DIR: dataDir, REDIS_URL: redis.url });
 
 it.each(['accounts', 'webhooks', 'stream'])(
-  'says that %s has no such command, and lists the commands, with exit code 1',
+  'the command line says that %s has no such command, and lists the commands, with exit code 1',
   async (group) => {
     const { exitCode, stdout, stderr } = await ops(group, 'nope', '--from', 'x');
     const [sentence, ...usage] = stderr.split('\n');
@@ -31,25 +31,28 @@ it.each(['accounts', 'webhooks', 'stream'])(
   },
 );
 
-it('lists the commands of a group without a command, with exit code 1', async () => {
+it('the command line lists the commands of a group without a command, with exit code 1', async () => {
   const { exitCode, stdout, stderr } = await ops('webhooks');
   expect([exitCode, stdout]).toEqual([1, '']);
   expect(stderr).toMatch(/^Usage: .*webhooks [^]*Commands:\n {2}backlog/);
 });
 
-it.each(['--help', 'help'])('lists the commands of a group on %s, with exit code 0', async (asking) => {
-  const { exitCode, stdout, stderr } = await ops('webhooks', asking);
-  expect([exitCode, stderr]).toEqual([0, '']);
-  expect(stdout).toMatch(/^Usage: .*webhooks [^]*Commands:\n {2}backlog/);
-});
+it.each(['--help', 'help'])(
+  'the command line lists the commands of a group on %s, with exit code 0',
+  async (asking) => {
+    const { exitCode, stdout, stderr } = await ops('webhooks', asking);
+    expect([exitCode, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(/^Usage: .*webhooks [^]*Commands:\n {2}backlog/);
+  },
+);
 
-it('refuses more arguments than a command takes, and shows its usage', async () => {
+it('the command line refuses more arguments than a command takes, and shows its usage', async () => {
   const { exitCode, stdout, stderr } = await ops('person', 'erase', 'one', 'another');
   expect([exitCode, stdout]).toEqual([1, '']);
   expect(stderr).toMatch(/^error: too many arguments for 'erase'[^]*Usage: ops person erase /);
 });
 
-it("creates every command, and a module of the command's group has a handler for each of its use cases", async () => {
+it("the command line creates every command, and a module of the command's group has a handler for each of its use cases", async () => {
   const files = readdirSync('src/ops').filter((file) => /\.commands?\.ts$/.test(file));
   // Lists for each group that a file declares the group's commands, and the commands that they send over the
   // CommandBus.

@@ -58,11 +58,11 @@ describe('an access key', () => {
     });
   });
 
-  it('is issued once', () => {
+  it('is issued only once', () => {
     expect(refusal(() => given(issued()).when(issue(PUBLISHABLE))).code).toBe('request.invalid');
   });
 
-  it('keeps its origins as browsers send them, and no origin twice', () => {
+  it('keeps its origins as browsers send them, each origin once', () => {
     const [event] = given().when(
       issue({
         kind: 'publishable',
@@ -108,14 +108,14 @@ describe('an access key', () => {
     'https://B\u00fccher.example',
     'http://127.0.0.1:8080',
     'https://my_host.test.',
-  ])('accepts the origin %s, and a content security policy can name this origin', (origin) => {
+  ])('accepts the origin %s, which a content security policy can name', (origin) => {
     const [event] = given().when(issue({ kind: 'publishable', allowedOrigins: [origin], perMinute: null }));
     const { use } = (event as Extract<AccessKeyEvent, { type: 'AccessKeyIssued' }>).data;
     const allowedOrigins = use.kind === 'publishable' ? use.allowedOrigins : [];
     expect(embeddableBy({ environment: 'test', allowedOrigins })).toEqual([new URL(origin).origin]);
   });
 
-  it('keeps an origin that an earlier version stored, although no page can come from it', () => {
+  it('keeps an origin that an earlier version stored, although no page can have this origin', () => {
     const before = { type: 'OriginsAllowed', data: { allowedOrigins: ['https://*.example.test'] } } as const;
     expect(given(issued(), before).state()).toMatchObject({ use: { allowedOrigins: ['https://*.example.test'] } });
     expect(given(issued(), before).when({ kind: 'limit-exchanges', perMinute: 9 })).toHaveLength(1);
@@ -134,7 +134,7 @@ describe('an access key', () => {
     expect(given().when(issue(withOrigins('http://localhost:5173'), 'test'))).toHaveLength(1);
   });
 
-  it('may get other origins and another limit; the text of the key stays the same', () => {
+  it('may get other origins and another limit; the text of the key does not change', () => {
     const events = given(issued()).when({ kind: 'allow-origins', allowedOrigins: ['https://other.example.test'] });
     expect(events).toEqual([{ type: 'OriginsAllowed', data: { allowedOrigins: ['https://other.example.test'] } }]);
     const limited = given(issued()).when({ kind: 'limit-exchanges', perMinute: 5 });
@@ -194,7 +194,7 @@ describe('the origin of a page', () => {
     'http://localhost:5174',
     'null',
     '',
-  ])('%j may not', (origin) => {
+  ])('%j may not use the key', (origin) => {
     expect(allowsOrigin(key, origin)).toBe(false);
   });
 
@@ -211,7 +211,7 @@ describe('the origin of a page', () => {
 });
 
 describe('the text of a key', () => {
-  it('carries its id, has the documented form and matches its own hash', () => {
+  it("carries the key's id, has the documented form and matches its own hash", () => {
     fc.assert(
       fc.property(
         fc.constantFrom('publishable', 'secret', 'api', 'grant'),
@@ -229,7 +229,7 @@ describe('the text of a key', () => {
     );
   });
 
-  it('does not match a key with another character or environment, or a missing hash', () => {
+  it('does not match a key in which a character or the environment differs, or a missing hash', () => {
     const text = writeKey('secret', 'test', newId(), randomBytes(32));
     const hash = hashKey(text);
     expect(isKey(`${text.slice(0, -1)}${text.endsWith('A') ? 'B' : 'A'}`, hash)).toBe(false);
@@ -245,7 +245,7 @@ describe('the text of a key', () => {
     'sk_test_AAAAAAAAAAAAAAAAAAAAAAAAAA',
     `pk_test_${'A'.repeat(129)}`,
     'pk_test_AAAAAAAAAAAAAAAA',
-  ])('that is malformed yields an id that no key has: %j', (text) => {
+  ])('gives an id that no key has when it is malformed: %j', (text) => {
     expect(keyIdIn('publishable', text)).toBe('00000000-0000-0000-0000-000000000000');
   });
 });

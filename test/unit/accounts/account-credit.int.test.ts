@@ -1,4 +1,4 @@
-// Prepaid credit through the interface for other modules, on a real store, with the aggregates of two processes.
+// Prepaid credit as other modules use it, on a real store, with the aggregates of two processes.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,7 +40,7 @@ describe('prepaid credit', () => {
     streams().execute(credit, accountId, { kind: 'add', credits, reference: newId() }, CONTEXT);
   const balance = async () => (await streams().load(credit, accountId)).state;
 
-  it('is set aside, debited and released, and repeated commands change nothing', async () => {
+  it('is set aside, debited and released, and a repeated command changes nothing', async () => {
     await add(2);
     const ours = process();
     expect(await ours.available(accountId, 'a')).toBe(true);
@@ -51,7 +51,7 @@ describe('prepaid credit', () => {
     for (const _ of [1, 2]) await ours.debit(accountId, 'a', CONTEXT);
     for (const _ of [1, 2]) await ours.release(accountId, 'b', CONTEXT);
     expect(await balance()).toMatchObject({ balance: 1, reserved: [] });
-    // A reservation gets the same answer each time, also after it is settled.
+    // A reservation gets the same answer each time, even after it is settled.
     for (const [id, answer] of [
       ['a', true],
       ['b', true],
@@ -79,7 +79,7 @@ describe('prepaid credit', () => {
     });
   });
 
-  it('is not needed when the account pays only through its payment account; nothing is recorded', async () => {
+  it('is not needed when the account pays only through its payment account; no event is recorded', async () => {
     settings = { connectedPaymentAccount: 'acct_1', prepaidBilling: false };
     const ours = process();
     expect(await ours.available(accountId, 'a')).toBe(true);
@@ -89,7 +89,7 @@ describe('prepaid credit', () => {
     expect(await store.readStream(`credit-${accountId}`)).toEqual([]);
   });
 
-  it('is debited after it was set aside, even when the account no longer needs credit', async () => {
+  it('is debited when it was set aside, even if the account no longer needs credit', async () => {
     await add(1);
     expect(await process().reserve(accountId, 'a', CONTEXT)).toBe(true);
     settings = { connectedPaymentAccount: 'acct_1', prepaidBilling: false };
@@ -97,7 +97,7 @@ describe('prepaid credit', () => {
     expect(await balance()).toMatchObject({ balance: 0, reserved: [], settled: ['a'] });
   });
 
-  it('is not available to an account that does not exist', async () => {
+  it('is refused to an account that does not exist', async () => {
     settings = null;
     expect(await process().available(accountId, 'a')).toBe(false);
     expect(await process().reserve(accountId, 'a', CONTEXT)).toBe(false);
@@ -115,7 +115,7 @@ describe('prepaid credit', () => {
     answers.forEach((answer, index) => expect([index, answer]).toEqual([index, reserved.includes(`r-${index % 30}`)]));
   });
 
-  it('serves a hundred concurrent reports of one account in one process', async () => {
+  it('pays for a hundred simultaneous reports of one account in one process', async () => {
     await add(100);
     const ours = process();
     const answers = await Promise.all(

@@ -74,18 +74,18 @@ describe('an account', () => {
     ]);
   });
 
-  it('is opened once', () => {
+  it('is opened only once', () => {
     expect(given(OPENED).when({ kind: 'open', name: 'Other', parentId: null, settings: { feeCents: 1 } })).toEqual([]);
   });
 
-  it.each(['', '   ', 'x'.repeat(121)])('is not opened under the name %j', (name) => {
+  it.each(['', '   ', 'x'.repeat(121)])('cannot have the name %j', (name) => {
     expect(refusal(() => given().when({ kind: 'open', name, parentId: null, settings: {} }))).toMatchObject({
       code: 'request.invalid',
       detail: { field: 'name' },
     });
   });
 
-  it("changes nothing when its own terms are set again, and may go back to the installation's terms", () => {
+  it("changes nothing when its own terms are set again, and may return to the installation's terms", () => {
     const before: AccountEvent[] = [OPENED, { type: 'TermsChosen', data: { terms: TERMS } }];
     const again = { version: '2026-01', text: { es: ['Sí.'], en: ['Yes.'] } };
     expect(given(...before).when({ kind: 'set', settings: { terms: again } })).toEqual([]);
@@ -103,7 +103,7 @@ describe('an account', () => {
     const setting = (terms: typeof TERMS | typeof other) => (): readonly AccountEvent[] =>
       given(OPENED, ...before).when({ kind: 'set', settings: { terms } });
 
-    // A person may have agreed to a known version, so its text must never change.
+    // A person may have agreed to a known version of the terms, so its text must never change.
     it.each([
       ['another paragraph', { version: '2026-01', text: { en: ['No.'], es: ['Sí.'] } }],
       ['one language fewer', { version: '2026-01', text: { en: ['Yes.'] } }],
@@ -140,14 +140,14 @@ describe('an account', () => {
       expect(refusal(decide)).toMatchObject({ code: 'request.invalid', detail: { field: 'terms' } });
   });
 
-  it('uses terms of the installation whose text never changes under one version', () => {
+  it("may use the installation's terms, whose text never changes under one version", () => {
     expect([INSTALLATION_TERMS.version, hash('sha256', JSON.stringify(INSTALLATION_TERMS.text))]).toEqual([
       'standard-1',
       'e4abd0aba544d9d77c6812857d05276da095c9d99c68c5a86e6eaa349f6ac33d',
     ]);
   });
 
-  it('turns every setting into its own event and remembers it', () => {
+  it('records every setting as an event of its own and remembers it', () => {
     const events = given(OPENED).when({
       kind: 'set',
       settings: {
@@ -194,7 +194,7 @@ describe('an account', () => {
     });
   });
 
-  it('chooses a vendor for one capability and leaves the others', () => {
+  it('changes the vendor of one capability and keeps the vendors of the others', () => {
     const settings = { vendors: { identity: 'acme', credit: 'idv' } };
     const events = given(OPENED).when({ kind: 'set', settings });
     expect(events).toEqual([{ type: 'VendorChosen', data: { capability: 'identity', vendor: 'acme' } }]);
@@ -216,7 +216,7 @@ describe('an account', () => {
     expect(given(OPENED).when({ ...command, wish: null })).toEqual([]);
   });
 
-  it('removes a setting that is taken back', () => {
+  it('removes a setting when the command gives null for it', () => {
     const before: AccountEvent[] = [
       OPENED,
       { type: 'LiveTrafficProvisioned', data: {} },
@@ -240,7 +240,7 @@ describe('an account', () => {
     expect(given(...before, ...events).state()).toMatchObject({ settings });
   });
 
-  it('keeps a currency that an earlier version stored unchecked, until another currency is chosen', () => {
+  it('keeps an unchecked currency of an earlier version until another currency is chosen', () => {
     const before = given(OPENED, { type: 'CurrencyChosen', data: { currency: 'xyz' } });
     expect(before.when({ kind: 'set', settings: { feeCents: 7 } })).toEqual([
       { type: 'FeeSet', data: { feeCents: 7 } },
@@ -250,7 +250,7 @@ describe('an account', () => {
     ]);
   });
 
-  it('takes a brand, field by field', () => {
+  it('accepts a brand field by field', () => {
     const brand = { displayName: 'Elm Street Homes', logo: null, privacyUrl: null };
     const chosen: AccountEvent = { type: 'BrandChosen', data: { brand } };
     const set = (wanted: object) => ({ kind: 'set', settings: { brand: wanted } }) as const;
@@ -284,7 +284,7 @@ describe('an account', () => {
     '2025550143',
     'https://example.com/help?topic=screening#top',
     'http://localhost:8080/help',
-  ])('takes %j as its support contact, and removes it again', (contact) => {
+  ])('accepts %j as its support contact, and removes it again', (contact) => {
     const chosen: AccountEvent = { type: 'SupportContactChosen', data: { supportContact: contact } };
     expect(given(OPENED).when({ kind: 'set', settings: { supportContact: ` ${contact} ` } })).toEqual([chosen]);
     const named = given(OPENED, chosen);
@@ -324,7 +324,7 @@ describe('an account', () => {
     });
   });
 
-  it('changes nothing when a setting already has the given value', () => {
+  it('changes nothing when a setting has the same value already', () => {
     expect(
       given(OPENED, { type: 'FeeSet', data: { feeCents: 7 } }).when({
         kind: 'set',
@@ -362,7 +362,7 @@ describe('an account', () => {
     ['per-minute', { exchangesPerMinute: 0 }],
     ['per-minute', { exchangesPerMinute: 100_001 }],
     ['submits-per-minute', { submitsPerMinute: 0 }],
-  ])('refuses a wrong %s', (field, settings) => {
+  ])('refuses a wrong value of %s', (field, settings) => {
     expect(refusal(() => given(OPENED).when({ kind: 'set', settings }))).toMatchObject({
       code: 'request.invalid',
       detail: { field },

@@ -64,7 +64,7 @@ describe('prepaid credit', () => {
     expect(wasReserved(one.state, 'a')).toBe(true);
   });
 
-  it('stays refused for the same reservation, even when credit is added later', () => {
+  it('stays refused for the same reservation, even if credit is added later', () => {
     const none = given(credit, added(1), reserved('a')).when(reserve('b')).then(refused('b'));
     expect([wasReserved(none.state, 'b'), isAvailable(none.state, 'a'), isAvailable(none.state, 'b')]).toEqual([
       false,
@@ -83,7 +83,7 @@ describe('prepaid credit', () => {
     again.when(reserve('c')).then(reserved('c'));
   });
 
-  it('is debited once for a released report, however often the debit is requested', () => {
+  it('is debited once for a released report, even if the debit is requested again', () => {
     const paid = given(credit, added(2), reserved('a')).when(debit('a')).then(debited('a'));
     expect(paid.state).toMatchObject({ balance: 1, reserved: [] });
     paid.when(debit('a')).then();
@@ -92,7 +92,7 @@ describe('prepaid credit', () => {
     expect(wasReserved(paid.state, 'a')).toBe(true);
   });
 
-  it('is given back when no report was made, and a late command does not set it aside again', () => {
+  it('is returned when no report was made, and a late command does not set it aside again', () => {
     const back = given(credit, added(1), reserved('a')).when(release('a')).then(released('a'));
     expect(back.state).toMatchObject({ balance: 1, reserved: [] });
     back.when(release('a')).then();
@@ -107,7 +107,7 @@ describe('prepaid credit', () => {
     given(credit, added(1)).when(release('a')).then();
   });
 
-  it('remembers the last settled reservations and keeps its state small over many events', () => {
+  it('remembers the last settled reservations, and its state stays small after many events', () => {
     const events: CreditEvent[] = [added(1, 'first')];
     for (let index = 0; index < 3_000; index++)
       events.push(
@@ -126,7 +126,7 @@ describe('prepaid credit', () => {
     expect(credit.decide(add(1, 'r-2999'), state)).toEqual([]);
   });
 
-  it('is never overdrawn or counted twice, whatever the order of the commands', () => {
+  it('is never overdrawn or counted twice in any order of the commands', () => {
     const commands = fc.oneof(
       fc.record({
         kind: fc.constant('add' as const),
@@ -176,7 +176,7 @@ describe('prepaid credit', () => {
     ['acct_1', true, true],
     ['acct_1', false, false],
   ])(
-    'with the payment account %s and prepaid billing %s, is needed: %s',
+    'with the payment account %s and prepaid billing %s is needed: %s',
     (connectedPaymentAccount, prepaidBilling, needed) => {
       expect(needsCredit({ connectedPaymentAccount, prepaidBilling })).toBe(needed);
     },

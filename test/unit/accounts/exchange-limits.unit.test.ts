@@ -78,7 +78,7 @@ describe('the limits of the token exchange', () => {
     for (let count = 0; count < many; count++) expect(await what()).toBe(said);
   };
 
-  it('allow a key 60 exchanges a minute from one address; other addresses and refused exchanges are counted separately', async () => {
+  it('allow a key 60 exchanges a minute from one address; other addresses and refused exchanges have their own counts', async () => {
     await times(60, () => exchange('203.0.113.1'));
     expect([
       await exchange('203.0.113.1'),
@@ -89,7 +89,7 @@ describe('the limits of the token exchange', () => {
     expect(await exchange('203.0.113.1')).toBe('ok');
   });
 
-  it('let open pages renew their tokens 60 times a minute each when new exchanges have used up the limit of their address', async () => {
+  it('let each open page renew its token 60 times a minute when new exchanges have used up the limit of their address', async () => {
     await times(60, () => exchange('203.0.113.1'));
     await times(60, () => exchange('203.0.113.1', { renewed: renewal('one') }));
     expect([
@@ -100,7 +100,7 @@ describe('the limits of the token exchange', () => {
     await times(60, () => exchange('203.0.113.9'));
   });
 
-  it('allow a key 600 exchanges a minute; beyond that the busiest addresses wait, but not valid grants and renewals', async () => {
+  it('allow a key 600 exchanges a minute; beyond 600 the busiest addresses wait, while valid grants and renewals pass', async () => {
     for (let at = 0; at < 20; at++) await times(30, () => exchange(`10.0.0.${at}`));
     const from = '10.0.0.1';
     expect([
@@ -113,7 +113,7 @@ describe('the limits of the token exchange', () => {
     ]).toEqual(['request.rate_limited', 'request.rate_limited', 'ok', 'ok', 'ok', 'ok']);
   });
 
-  it("apply the key's own limit to each address, and the total is at least as high", async () => {
+  it("apply the key's own limit to each address, and allow at least as many exchanges in total", async () => {
     own = 1_000;
     await times(1_000, () => exchange('203.0.113.1'));
     expect(await exchange('203.0.113.1')).toBe('request.rate_limited');

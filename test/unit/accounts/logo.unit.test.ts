@@ -20,13 +20,13 @@ function header(width: number, height: number, ...rest: number[]): Buffer {
   return chunk('IHDR', data);
 }
 
-/** Two red pixels, 8 bits a channel. */
+/** Two red pixels with 8 bits in each channel. */
 const HEADER = header(2, 1, 8, 2, 0, 0, 0);
 const PIXELS = Buffer.from([0, 255, 0, 0, 255, 0, 0]);
 const DATA = chunk('IDAT', deflateSync(PIXELS));
 const png = (...chunks: Buffer[]): Buffer => Buffer.concat([SIGNATURE, ...chunks]);
 
-/** The types of the chunks, in order. */
+/** The types of the PNG file's chunks, in order. */
 function typesIn(file: Buffer): string[] {
   const types: string[] = [];
   for (let at = 8; at < file.length; at += 12 + file.readUInt32BE(at))
@@ -35,7 +35,7 @@ function typesIn(file: Buffer): string[] {
 }
 
 describe('a logo', () => {
-  it('is written again without texts, profiles and bytes behind its end', () => {
+  it('is stored without texts, profiles and the bytes after its end', () => {
     const file = png(
       HEADER,
       chunk('tEXt', Buffer.from('Comment\0<script>')),
@@ -87,7 +87,7 @@ describe('a logo', () => {
     expect(reencodedLogo(Buffer.alloc(64_001))).toMatch(/at most 64000 bytes/);
   });
 
-  it('is written again when it is set, and another file is refused by the name of the setting', () => {
+  it('is encoded again when it is set, and the error for another file names the setting', () => {
     const file = png(HEADER, chunk('tEXt', Buffer.from('secret')), DATA, chunk('IEND'));
     const { brand } = withLogoWrittenAgain({ brand: { logo: file.toString('base64') } });
     expect(typesIn(Buffer.from(brand?.logo ?? '', 'base64'))).toEqual(['IHDR', 'IDAT', 'IEND']);

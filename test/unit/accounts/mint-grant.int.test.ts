@@ -1,4 +1,4 @@
-// Session grants are minted and found on a real log and a real vault.
+// The tests mint and find session grants on a real log and a real vault.
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -36,7 +36,7 @@ const subjectOf = (grantId: string): string => derivedId('session-grant', grantI
 const clock = new SetClock();
 
 describe('minting a session grant', () => {
-  it('keeps the requested application fee within the limit of the account that embeds', async () => {
+  it('keeps the requested application fee within the limit of the account that embeds the component', async () => {
     const { grantId } = await mint({ applicationFeeCents: 700 });
     expect(await new AccountGrants(aggregates, details, clock).find(grantId)).toMatchObject({
       applicationFeeCents: 700,
@@ -138,7 +138,7 @@ describe('minting a session grant', () => {
     expect(JSON.stringify(event)).not.toContain(minted.token.slice(-43));
   });
 
-  it("keeps the caller's details in the vault under their own subject, and no trace of them in the log", async () => {
+  it("keeps the caller's details in the vault under a subject of their own, and not in the log", async () => {
     const words = { external_id: 'Ada Canary', metadata: { unit: '4B canary' } };
     const [one, other] = [await mint({ details: words }), await mint({ details: { external_id: 'other' } })];
     const saidOf = async (grantId: string) => ((await eventsOf(grantId))[0]!.data as GrantTerms).detailsSubject!;
@@ -180,7 +180,7 @@ describe('minting a session grant', () => {
       expect(await new AccountGrants(aggregates, details, clock).find(grantId)).toMatchObject({ grantId });
     });
 
-    it("moves only the grant's details when an earlier version kept those of all grants together", async () => {
+    it('moves only the details of this grant when an earlier version kept the details of all grants together', async () => {
       const shared = derivedId('session-grants', parent);
       const { data: terms } = (await eventsOf((await mint()).grantId))[0]! as unknown as { readonly data: GrantTerms };
       const [grantId, other, person] = [newId(), newId(), newId()];
@@ -201,7 +201,7 @@ describe('minting a session grant', () => {
       ]).toEqual([{ external_id: 'early' }, null, { external_id: 'early' }]);
     });
 
-    it('destroys the details when the person was erased meanwhile', async () => {
+    it('destroys the details when the person was erased in the meantime', async () => {
       const { grantId } = await mint({ details: { external_id: 'one' } });
       const person = newId();
       await vault.put(person, 'entry', Buffer.from('x'));
@@ -234,7 +234,7 @@ describe('minting a session grant', () => {
     });
   });
 
-  it('makes a grant that can be found by its id, with the account that embeds', async () => {
+  it('makes a grant that can be found by its id, together with the account that embeds the component', async () => {
     const grants = new AccountGrants(aggregates, details, clock);
     const minted = await mint({ onBehalfOf: child, recipientAccountId: stranger });
     expect(await grants.find(minted.grantId)).toEqual({

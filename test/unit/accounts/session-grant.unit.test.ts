@@ -37,19 +37,19 @@ const consume = (presentation: Partial<Presentation> = {}): SessionGrantCommand 
 });
 
 describe('a session grant', () => {
-  it('is minted once', () => {
+  it('is minted only once', () => {
     const grant = given(sessionGrant).when({ kind: 'mint', terms: TERMS }).then(minted());
     expect(grant.state).toEqual({ status: 'open', detailsMoved: false, session: null, ...TERMS });
     expect(() => grant.when({ kind: 'mint', terms: TERMS }).events).toThrow('request.invalid');
   });
 
-  it('is consumed once', () => {
+  it('is redeemed only once', () => {
     const grant = given(sessionGrant, minted()).when(consume()).then(consumed);
     expect(grant.state).toMatchObject({ status: 'consumed' });
     grant.when(consume()).then();
   });
 
-  it('is not consumed when it was never minted', () => {
+  it('is not redeemed when it was never minted', () => {
     given(sessionGrant).when(consume()).then();
   });
 
@@ -65,13 +65,13 @@ describe('a session grant', () => {
     ['when its time is over', [minted()], { now: new Date(TERMS.expiresAt) }, 'EXPIRED'],
     ['again, when its time is over', [minted(), consumed], { now: new Date(TERMS.expiresAt) }, 'ALREADY_CONSUMED'],
     ['again, with a key of another account', [minted(), consumed], { accountId: 'stranger' }, 'ACCOUNT_MISMATCH'],
-  ])('is judged by its time, environment and account when presented %s', (_, history, presentation, fault) => {
+  ])('is checked for time, environment and account when it is presented %s', (_, history, presentation, fault) => {
     const grant = given(sessionGrant, ...history);
     expect(faultOf(grant.state, { ...PRESENTATION, ...presentation })).toBe(fault);
     expect(grant.when(consume(presentation)).events).toEqual(fault === null ? [consumed] : []);
   });
 
-  it('records once the person under whose subject the details are kept', () => {
+  it('records once the person under whose subject its details are kept', () => {
     const move: SessionGrantCommand = { kind: 'record-details-moved', subjectId: 'person' };
     const moved: SessionGrantEvent = { type: 'GrantDetailsEntrusted', data: { subjectId: 'person' } };
     const grant = given(sessionGrant, minted({ detailsSubject: 'details' }), consumed)
@@ -110,7 +110,7 @@ describe('a session grant', () => {
     given(sessionGrant, erased).when(consume()).then();
   });
 
-  it('is for the child when it was minted on its behalf, and otherwise for the account that minted it', () => {
+  it("belongs to the child when it was minted on the child's behalf, and otherwise to the account that minted it", () => {
     expect([embedderOf(TERMS), embedderOf({ ...TERMS, onBehalfOf: null })]).toEqual(['child', 'parent']);
   });
 });

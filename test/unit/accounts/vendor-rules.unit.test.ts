@@ -1,4 +1,5 @@
-// The currency and fee of an account must fit the payment processor's currencies and their smallest units (docs/contract/server.md).
+// The currency and fee of an account must be possible at the payment processor (docs/contract/server.md). The rules are
+// its currencies and their smallest units.
 import { describe, expect, it } from '@jest/globals';
 import { DomainError } from '../../../src/kernel/domain-error.js';
 import { VendorRules } from '../../../src/modules/accounts/application/vendor-rules.js';
@@ -26,7 +27,7 @@ describe('the currency of an account', () => {
     ['kwd', 3_505, 'fee'],
     ['isk', 3_550, 'fee'],
     ['ugx', 1, 'fee'],
-    // ISO 4217 has this code, but the processor does not charge it.
+    // ISO 4217 has this code, but the processor accepts no payments in it.
     ['mru', 3_500, 'currency'],
     ['constructor', 3_500, 'currency'],
   ] as const)('%s together with a fee of %s makes this setting refused: %s', (currency, feeCents, field) => {

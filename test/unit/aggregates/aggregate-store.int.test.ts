@@ -117,7 +117,7 @@ describe('the aggregate store', () => {
     ]);
   });
 
-  it('decides on all stored events, also on those of another process', async () => {
+  it('decides on all stored events, including events of another process', async () => {
     await count(2);
     await rival(3);
     expect(await aggregates.execute(tally, id, { kind: 'count', by: 1 }, CONTEXT)).toMatchObject({
@@ -126,7 +126,7 @@ describe('the aggregate store', () => {
     });
   });
 
-  it('appends nothing when the decider refuses or decides no event', async () => {
+  it('appends nothing when the decider refuses the command or decides no event', async () => {
     await count(0);
     expect(await stream()).toEqual([]);
     await aggregates.execute(tally, id, { kind: 'close' }, CONTEXT);
@@ -135,7 +135,7 @@ describe('the aggregate store', () => {
     expect(applied).toHaveLength(1);
   });
 
-  it('notes in the context when an event was appended, and only then', async () => {
+  it('marks the context when an event was appended, and only then', async () => {
     const noted = async (work: (context: ActionContext) => Promise<unknown>): Promise<boolean> => {
       const effect = { done: false };
       await work({ ...CONTEXT, effect }).catch(() => undefined);
@@ -145,7 +145,7 @@ describe('the aggregate store', () => {
       aggregates.execute(tally, id, { kind: 'count', by: amount }, context);
     expect(await noted(by(0))).toBe(false);
     expect(await noted(by(1))).toBe(true);
-    // The rival's append makes ours conflict, and the second decision is a refusal.
+    // The append of another process makes the first append conflict, and the second decision is a refusal.
     aggregates = storeOn(before(() => rival(12)));
     expect(
       await noted((context) =>
@@ -154,7 +154,7 @@ describe('the aggregate store', () => {
     ).toBe(false);
     expect(await noted(by(1))).toBe(false);
     expect(conflicts).toEqual(['tally']);
-    // Commands of a grouped stream are appended together, and each has its own context.
+    // The commands of a grouped stream are appended together, and each has a context of its own.
     const counting = (amount: number) => (context: ActionContext) =>
       grouped.execute(tally, longId, { kind: 'count', by: amount }, context);
     const grouped = new GroupedStream(store, clock, { appendConflict: () => undefined });
@@ -171,12 +171,12 @@ describe('the aggregate store', () => {
     ]);
   });
 
-  it('leaves the read models to their subscription when the caller does not need to read its own write', async () => {
+  it('leaves the update of read models to their subscription when the caller does not read its own write', async () => {
     await aggregates.execute(tally, id, { kind: 'count', by: 1 }, { ...CONTEXT, skipReadYourWrites: true });
     expect(applied).toEqual([]);
   });
 
-  it('hands the appended events to the inline handlers after the read models, before it answers', async () => {
+  it('passes the appended events to the inline handlers after the read models and before the answer', async () => {
     const handled: string[] = [];
     const inline = {
       handleInline: async (events: readonly RecordedEvent[]) =>
@@ -215,7 +215,7 @@ describe('the aggregate store', () => {
     }
   });
 
-  it('decides on the state that the caller passes, without another read', async () => {
+  it('decides on the state that the caller passes, without reading the stream', async () => {
     await count(1);
     const known = await aggregates.load(tally, id);
     const blind = storeOn(
@@ -233,7 +233,7 @@ describe('the aggregate store', () => {
     });
   });
 
-  it("decides again on the newest state when another append came first, also when the caller's state is old", async () => {
+  it("decides again on the newest state when another process appended first, even if the caller's state is old", async () => {
     aggregates = storeOn(before(async (attempt) => (attempt <= 2 ? rival() : undefined)));
     expect(await aggregates.execute(tally, id, { kind: 'count', by: 3 }, CONTEXT)).toMatchObject({
       state: { total: 5 },
@@ -248,13 +248,13 @@ describe('the aggregate store', () => {
     });
   });
 
-  it('refuses when an earlier append has made the command impossible', async () => {
+  it('refuses a command that an earlier append has made impossible', async () => {
     aggregates = storeOn(before(async (attempt) => (attempt === 1 ? rival(10) : undefined)));
     await expect(count()).rejects.toMatchObject({ code: 'request.invalid' });
     expect((await stream()).map(({ type }) => type)).toEqual(['Counted', 'Closed.v2']);
   });
 
-  it('appends nothing when an earlier append has already had the same effect', async () => {
+  it('appends nothing when an earlier append had the same effect', async () => {
     const once: Decider<boolean, { readonly kind: 'once' }, DomainEvent<'Done', Record<never, never>>> = {
       category: 'tally',
       initial: false,
@@ -285,7 +285,7 @@ describe('the aggregate store', () => {
     expect((await stream()).every(({ data }) => (data as { by: number }).by === 0.001)).toBe(true);
   });
 
-  it('pauses between its attempts only, for about four seconds in total', async () => {
+  it('pauses only between its attempts, for about four seconds in total', async () => {
     const pauses: number[] = [];
     jest.spyOn(Math, 'random').mockReturnValue(1);
     jest.spyOn(globalThis, 'setTimeout').mockImplementation(((go: () => void, ms = 0) => {
@@ -317,7 +317,7 @@ describe('the aggregate store', () => {
     expect((await aggregates.load(tally, id)).state.total).toBe(120 * 0.03125);
   });
 
-  it('names the account of the first event as the owner, whichever account acts later', async () => {
+  it('names the account of the first event as the owner, even if another account acts later', async () => {
     const owner = { accountId: 'account-1', environment: 'test' };
     const created = await aggregates.execute(tally, id, { kind: 'count', by: 1 }, CONTEXT);
     const theirs = { ...CONTEXT, accountId: 'account-2', environment: 'live' } as const;
@@ -325,7 +325,7 @@ describe('the aggregate store', () => {
     for (const loaded of [created, later, await aggregates.load(tally, id)]) expect(loaded.owner).toEqual(owner);
   });
 
-  it('appends without a read when the caller says that the aggregate is new, and decides again when it is not', async () => {
+  it('appends without a read when the caller says that the aggregate is new, and decides again when it already exists', async () => {
     const reads: string[] = [];
     const watched = new Proxy(store, {
       get: (target, name) => {
@@ -350,7 +350,7 @@ describe('the aggregate store', () => {
     let other: string;
     const counting = (on: string, by: number) => ({ decider: tally, id: on, command: { kind: 'count', by } }) as const;
     const inOther = (): Promise<RecordedEvent[]> => store.readStream(`tally-${other}`);
-    /** A store that makes the appends one after the other. */
+    /** A store that executes the appends one after the other. */
     const oneByOne = (act: (place: number) => Promise<unknown>): EventStore =>
       new Proxy(store, {
         get: (target, name) => {
@@ -370,7 +370,7 @@ describe('the aggregate store', () => {
       other = newId();
     });
 
-    it('appends all in their order, and returns the result of each', async () => {
+    it('appends all events in their order, and returns the result of each command', async () => {
       const handled: string[] = [];
       const inline = {
         handleInline: async (events: readonly RecordedEvent[]) =>
@@ -390,7 +390,7 @@ describe('the aggregate store', () => {
       expect(handled).toEqual([`2: tally-${other}`, `2: tally-${id},tally-${id}`]);
     });
 
-    it('takes commands of different deciders and returns each result with its own type', async () => {
+    it('accepts commands of different deciders, and returns each result with its own type', async () => {
       type Named = DomainEvent<'Named', { readonly name: string }>;
       const names: Decider<readonly string[], { readonly name: string }, Named> = {
         category: 'names',
@@ -429,7 +429,7 @@ describe('the aggregate store', () => {
       expect([await inOther(), await stream()].map((events) => events.length)).toEqual([1, 1]);
     });
 
-    it('decides all again when another append to one of them came first, and stores each once', async () => {
+    it('decides every command again when another append to one stream came first, and stores each event once', async () => {
       aggregates = storeOn(before(async (attempt) => (attempt <= 2 ? rival() : undefined)));
       const known = await aggregates.load(tally, id);
       const results = await aggregates.appendTogether([counting(other, 2), { ...counting(id, 3), known }], CONTEXT);
@@ -438,7 +438,7 @@ describe('the aggregate store', () => {
       expect(await inOther()).toHaveLength(1);
     });
 
-    it('goes on with the rest when a conflict comes after the first append, and applies both to the read models', async () => {
+    it('continues with the other appends when a conflict comes after the first one, and applies both to the read models', async () => {
       let rivals = 0;
       aggregates = storeOn(oneByOne(async (place) => (place === 1 && rivals++ === 0 ? rival() : undefined)));
       expect(await aggregates.appendTogether([counting(other, 2), counting(id, 3)], CONTEXT)).toMatchObject([
@@ -476,14 +476,14 @@ describe('the aggregate store', () => {
     expect((await aggregates.load(tally, id)).state).toMatchObject({ total: 3 });
   });
 
-  it('passes on an outage of the log, and applies nothing to the read models', async () => {
+  it('passes on an outage of the log as an error, and applies nothing to the read models', async () => {
     aggregates = storeOn(before(() => Promise.reject(new EventStoreUnavailable('away'))));
     await expect(count()).rejects.toBeInstanceOf(EventStoreUnavailable);
     expect(applied).toEqual([]);
     expect(conflicts).toEqual([]);
   });
 
-  it('continues the chain of the stored events when their stream has old versions', async () => {
+  it('continues the chain of the stored events when their stream holds old versions of events', async () => {
     await count(1);
     const upcasting = new Upcasting([
       { from: 'Counted', to: 'Counted.v2', upcast: (data) => ({ ...data, unit: 'piece' }) },
@@ -530,14 +530,14 @@ describe('test traffic and its share of the log', () => {
   const SYSTEM: ActionContext = { ...CONTEXT, actor: { kind: 'system', id: 'recovery' } };
   const count = (used: number, context: ActionContext): Promise<unknown> =>
     having(used).execute(tally, newId(), { kind: 'count', by: 1 }, context);
-  it('starts no aggregate but continues existing ones when the share is used up; live traffic goes on', async () => {
+  it('cannot start an aggregate when the share is used up, but can continue existing aggregates; live traffic is not limited', async () => {
     expect(() => new TestTraffic(() => 0.99).admit(CONTEXT)).not.toThrow();
     expect(() => new TestTraffic(() => 1).admit(CONTEXT)).toThrow(refused);
     expect(() => new TestTraffic(() => 1).admit(LIVE)).not.toThrow();
     await count(1.09, CONTEXT);
   });
 
-  it("stops at 110 % of the share, while the service's own commands go on", async () => {
+  it("ends at 110 % of the share, while the service's own commands still run", async () => {
     await expect(count(1.1, CONTEXT)).rejects.toEqual(refused);
     await count(1.1, LIVE);
     await count(1.1, { ...CONTEXT, environment: null });
@@ -550,7 +550,7 @@ describe('test traffic and its share of the log', () => {
 });
 
 describe("the context of the service's own commands", () => {
-  it('names the part of the service that acts, and the account and environment', () => {
+  it('names the acting part of the service, and the account and environment', () => {
     const context = systemContext('screening-sweep', { accountId: 'account-1', environment: 'live' });
     expect(context).toEqual({
       accountId: 'account-1',

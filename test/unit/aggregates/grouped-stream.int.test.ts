@@ -21,7 +21,7 @@ describe('a grouped stream', () => {
   let store: EmbeddedEventStore;
   let id: string;
   let reads: { readonly stream: string; readonly from: number }[];
-  /** The number of events in each append, to any stream. */
+  /** The number of events in each append to any stream. */
   let appends: number[];
   let conflicts: number;
 
@@ -45,7 +45,7 @@ describe('a grouped stream', () => {
     [reads, appends, conflicts] = [[], [], 0];
   });
 
-  /** Records each read and append. */
+  /** Records each read and each append. */
   const watched = (): EventStore =>
     new Proxy(store, {
       get: (target, name) => {
@@ -74,7 +74,7 @@ describe('a grouped stream', () => {
     expect(await ours.load(endless, id)).toMatchObject({ state: { total: 6 }, revision: 2 });
   });
 
-  it('knows the owner of a long stream although only the newest event is loaded', async () => {
+  it('knows the owner of a long stream although it loads only the newest event', async () => {
     const owner = { accountId: 'account-1', environment: 'test' };
     const [ours, theirs] = [aProcess(), aProcess()];
     await count(ours, 1);
@@ -95,7 +95,7 @@ describe('a grouped stream', () => {
     const twelveOf = (streams: GroupedStream) => Promise.all(Array.from({ length: 12 }, () => counting(streams)));
     const stored = async (): Promise<string[]> => (await store.readStream(`closing-${id}`)).map(({ type }) => type);
 
-    it('decides each on the result of those before it, and appends them together', async () => {
+    it('decides each command on the result of the earlier ones, and appends their events together', async () => {
       const ours = aProcess();
       expect(await twelveOf(ours)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 'request.invalid', 'request.invalid']);
       expect(await stored()).toEqual([...Array.from({ length: 10 }, () => 'Counted'), 'Closed.v2']);
@@ -103,7 +103,7 @@ describe('a grouped stream', () => {
       expect(await ours.load(closing, id)).toMatchObject({ state: { total: 10, closed: true }, revision: 10 });
     });
 
-    it('decides all again when another process appended first, and answers with the stored result', async () => {
+    it('decides every command again when another process appended first, and answers with the stored result', async () => {
       const fourOf = (streams: GroupedStream) =>
         Promise.all([1, 2, 3, 4].map(() => streams.execute(closing, id, { kind: 'count', by: 1 }, CONTEXT)));
       const [ours, theirs] = await Promise.all([fourOf(aProcess()), fourOf(aProcess())]);
@@ -131,7 +131,7 @@ describe('a grouped stream', () => {
       expect(await Promise.all(told)).toEqual(['away', 'away']);
     });
 
-    it('decides each alone when one of them cannot be stored', async () => {
+    it('decides each command alone when one of the events cannot be stored', async () => {
       const unstorable: typeof tally = {
         ...closing,
         decide: () => [{ type: 'Closed.v2', data: { at: Number.NaN } }],
@@ -180,7 +180,7 @@ describe('a grouped stream', () => {
     expect(await ours.load(endless, id)).toMatchObject({ state: { total: 6.25 }, revision: 199 });
   });
 
-  it('goes on with the next command when one fails', async () => {
+  it('continues with the next command when one fails', async () => {
     const ours = aProcess();
     const broken: typeof endless = {
       ...endless,
@@ -212,7 +212,7 @@ describe('a grouped stream', () => {
     expect(reads.map(({ from }) => from)).toEqual([0, 1_000, 2_000, 2_550]);
   });
 
-  it('remembers as many of the most recently used streams as its room allows', async () => {
+  it('remembers as many of the most recently used streams as its memory limit allows', async () => {
     const [first, second] = [newId(), newId()];
     for (const [stream, by] of [
       [first, 1],
@@ -235,7 +235,7 @@ describe('a grouped stream', () => {
     expect(reads.map(({ from }) => from)).toEqual([1, 0]);
   });
 
-  it('stores nothing for a new aggregate whose command decides no event', async () => {
+  it('stores nothing when the command of a new aggregate decides no event', async () => {
     const ours = aProcess();
     expect(await ours.load(endless, id)).toEqual({ state: endless.initial, revision: null, owner: null, history: [] });
     await count(ours, 0);
@@ -313,7 +313,7 @@ describe('a grouped stream that only records', () => {
       (error: { code?: string; message: string }) => error.code ?? error.message,
     );
 
-  it('appends concurrent commands together, each with its own context, and chains them', async () => {
+  it('appends the events of concurrent commands together, each with its own context, and chains them', async () => {
     const ours = aProcess();
     const results = await Promise.all(names(50).map((name) => note(ours, name)));
     expect(appended).toEqual([50]);
@@ -346,7 +346,7 @@ describe('a grouped stream that only records', () => {
     }
   });
 
-  it('collects commands during an append, and appends them afterwards in as few appends as the limit allows', async () => {
+  it('collects commands during an append, and then appends their events in as few appends as the limit allows', async () => {
     let others: Promise<unknown>[] = [];
     const ours: GroupedStream = aProcess(async (append) => {
       if (append === 1) others = names(250).map((name) => note(ours, name));
@@ -357,14 +357,14 @@ describe('a grouped stream that only records', () => {
     expect(await stored()).toEqual(['first', ...names(250)]);
   });
 
-  it('fails only the refused command, and stores nothing for a command without an event', async () => {
+  it('fails only the refused command, and stores nothing for a command that decides no event', async () => {
     const ours = aProcess();
     const outcomes = await Promise.all(['a', 'refused', '', 'b'].map((what) => conditionOf(note(ours, what))));
     expect(outcomes).toEqual(['stored', 'request.invalid', 'stored', 'stored']);
     expect(await stored()).toEqual(['a', 'b']);
   });
 
-  it('fails every command of a failed append, and goes on with the next', async () => {
+  it('fails every command of a failed append, and continues with the next commands', async () => {
     const ours = aProcess(async (append) => {
       if (append === 1) throw new EventStoreUnavailable('away');
     });
@@ -373,7 +373,7 @@ describe('a grouped stream that only records', () => {
     expect(await conditionOf(note(ours, 'next'))).toBe('stored');
   });
 
-  it('fails every waiting command at once when the log is unavailable, and goes on with the next', async () => {
+  it('fails every waiting command at once when the log is unavailable, and continues with the next commands', async () => {
     let others: Promise<string>[] = [];
     const ours: GroupedStream = aProcess(async () => {
       if (others.length === 0) others = names(250).map((name) => conditionOf(note(ours, name)));
@@ -393,14 +393,14 @@ describe('a grouped stream that only records', () => {
     expect(await stored()).toEqual(['a', 'b']);
   });
 
-  it('splits an append that is larger than the log takes at once', async () => {
+  it('splits an append that is larger than the limit of the log', async () => {
     const ours = aProcess();
     const large = names(20).map((name) => name.padEnd(60_000, '.'));
     expect(new Set(await Promise.all(large.map((what) => conditionOf(note(ours, what)))))).toEqual(new Set(['stored']));
     expect(await stored()).toEqual(large);
   });
 
-  it('decides all again when another process appended first', async () => {
+  it('decides every command again when another process appended first', async () => {
     const theirs = aProcess();
     const ours = aProcess(async (append) => {
       if (append === 1) await note(theirs, 'theirs');
@@ -417,7 +417,7 @@ describe('a grouped stream that only records', () => {
     expect((await stored()).sort()).toEqual(names(60).sort());
   });
 
-  it('reads one event, however long the stream is', async () => {
+  it('reads one event of a stream of any length', async () => {
     const ours = aProcess();
     await Promise.all(names(30).map((name) => note(ours, name)));
     reads = [];

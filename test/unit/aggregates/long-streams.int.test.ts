@@ -1,5 +1,6 @@
-// A command reads a bounded number of events of a long stream, whatever its aggregate. Callers can make most streams grow: they make and end a link,
-// send a delivery again, or change an amount. A command must not cost more with each event.
+// A command reads a bounded number of events of a long stream, for every kind of aggregate. Callers can make most
+// streams grow: they make and end a link, send a delivery again, or change an amount. The cost of a command must not
+// grow with each event.
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +17,7 @@ import type { EventStore, StreamReadOptions } from '../../../src/ports/event-sto
 import { SetClock } from '../../support/clock.js';
 
 const EVENTS = 2_000;
-/** A command may read the whole of a shorter stream. */
+/** A command may read all events of a shorter stream. */
 const MOST_READ = 250;
 const MODULES = join(import.meta.dirname, '../../../src/modules');
 const SAMPLES = join(import.meta.dirname, '../upcasting/samples');
@@ -67,7 +68,7 @@ beforeEach(() => {
   );
 });
 
-/** Stores the samples of a category, and then repeats the last one up to the full length. */
+/** Stores the sample events of a category, and then repeats the last one until the stream has its full length. */
 async function grown(category: string): Promise<{ readonly id: string; readonly event: DomainEvent }> {
   const id = newId();
   const some = samples.filter(({ stream }) => categoryOf(stream) === category);
@@ -78,7 +79,7 @@ async function grown(category: string): Promise<{ readonly id: string; readonly 
   return { id, event: { type: last.type, data: last.data } };
 }
 
-it('this test finds every aggregate in the code', () => {
+it('the test finds every aggregate in the code', () => {
   expect([...deciders.keys()]).toEqual(
     expect.arrayContaining(['account', 'checkout', 'credit', 'payment', 'person', 'screening', 'share']),
   );
@@ -96,9 +97,9 @@ it.each([...deciders])('a second command on a long stream of %s reads only a few
     expect(read).toBeLessThanOrEqual(MOST_READ);
     expect([revision, state]).toEqual([EVENTS + 1 + time, expect.anything()]);
   }
-  // A document folded from a part of its stream would be wrong.
+  // A document that was folded from only a part of its stream would be wrong.
   expect(shown).toBe(0);
-  // The state covers the whole stream.
+  // The state was folded from the whole stream.
   const whole = (await store.readStream(`${category}-${id}`)) as readonly (RecordedEvent & DomainEvent)[];
   const state = whole.reduce((before: unknown, one) => decider.evolve(before, one), decider.initial);
   expect((await aggregates.load(decider, id)).state).toEqual(state);

@@ -1,11 +1,13 @@
-// Our canonical JSON equals that of the `canonicalize` package, which made the hashes in older logs.
+// The service's canonical JSON equals the output of the `canonicalize` package, with which older logs were hashed.
 import { describe, expect, it } from '@jest/globals';
 import canonicalize from 'canonicalize';
 import fc from 'fast-check';
 import { canonicalJson } from '../../../src/platform/audit/canonical-json.js';
 
 const RUNS = 5_000;
-/** Keys that sort differently by locale, by code point or as array indexes, and keys with a meaning in JavaScript. */
+/**
+ * Keys that sort differently by locale, by code point or as array indexes, and keys that have a meaning in JavaScript.
+ */
 const KEYS = [
   '',
   'a',
@@ -51,7 +53,7 @@ describe('canonical JSON', () => {
     );
   });
 
-  it('leaves inherited members out, and takes a deeply nested value', () => {
+  it('omits inherited members, and accepts a deeply nested value', () => {
     const inheriting = Object.assign(Object.create({ inherited: 1 }) as object, { own: 2 });
     expect(canonicalJson(inheriting)).toBe('{"own":2}');
     let deep: unknown = 1;

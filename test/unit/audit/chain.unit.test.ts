@@ -1,4 +1,5 @@
-// The test computes the hash chain as an auditor does, without our code (docs/architecture.md#the-hash-chain).
+// The test computes the hash chain like an auditor, without the code of the service
+// (docs/architecture.md#the-hash-chain).
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { genesisOf, linkTo, type ChainedContent } from '../../../src/platform/audit/chain.js';
@@ -46,7 +47,7 @@ describe('the hash chain', () => {
     expect(linkTo(PREV, turned)).toEqual(linkTo(PREV, CONTENT));
   });
 
-  it('does not cover the chain and the position of the stored event', () => {
+  it('does not depend on the chain fields and the position of the stored event', () => {
     const stored = {
       ...CONTENT,
       position: '17',
@@ -81,7 +82,7 @@ describe('the hash chain', () => {
     expect(new Set(hashes).size).toBe(others.length + 2);
   });
 
-  it('is refused for a value that JSON does not have', () => {
+  it('refuses a value that JSON cannot express', () => {
     expect(() => linkTo(PREV, { ...CONTENT, data: { value: Number.NaN } })).toThrow();
     expect(() => linkTo(PREV, { ...CONTENT, data: { value: Number.POSITIVE_INFINITY } })).toThrow();
   });

@@ -1,4 +1,4 @@
-// A page may choose some of the look. The text stays readable whatever the page chooses.
+// A page may choose parts of the component's appearance. The text stays readable for every choice.
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
@@ -17,7 +17,7 @@ describe('The appearance of a page', () => {
     expect([...propertiesOf({}, 'light', hex)]).toEqual([]);
   });
 
-  it('takes lengths and font families, and limits a length that is too large', () => {
+  it('accepts lengths and font families, and limits a length that is too large', () => {
     const properties = propertiesOf(
       { borderRadius: '4px', spacing: '900px', fontFamily: "'Open Sans', sans-serif" },
       'light',
@@ -31,13 +31,13 @@ describe('The appearance of a page', () => {
   });
 
   it.each(['4', '4vw', '-4px', 'calc(1px)', 'var(--x)', '4px;color:red', '1e3px'])(
-    'leaves out the length %s',
+    'ignores the length %s',
     (length) => {
       expect([...propertiesOf({ borderRadius: length, spacing: length }, 'light', hex)]).toEqual([]);
     },
   );
 
-  it.each(['Arial; color: red', 'url(x)', 'a{b', 'x'.repeat(201)])('leaves out the font family %s', (fontFamily) => {
+  it.each(['Arial; color: red', 'url(x)', 'a{b', 'x'.repeat(201)])('ignores the font family %s', (fontFamily) => {
     expect([...propertiesOf({ fontFamily }, 'light', hex)]).toEqual([]);
   });
 
@@ -46,7 +46,7 @@ describe('The appearance of a page', () => {
     expect(propertiesOf({ textColor: '#000000' }, 'light', hex).get('--text')).toBe('rgb(0 0 0)');
   });
 
-  it.each(['light', 'dark'] as const)('is readable whatever the colours (%s)', (theme: Theme) => {
+  it.each(['light', 'dark'] as const)('is readable for all colours (%s)', (theme: Theme) => {
     fc.assert(
       fc.property(colour, colour, colour, (background, text, accent) => {
         const properties = propertiesOf(

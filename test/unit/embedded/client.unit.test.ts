@@ -1,4 +1,4 @@
-// How the frame calls the API: the requests that it repeats, the pauses between them, and the data that it never sends.
+// How the frame calls the API: which requests it repeats, after which pauses, and which data it never sends.
 import { describe, expect, it } from '@jest/globals';
 import { Client, type Surroundings } from '../../../web/frame/api/client.js';
 
@@ -37,7 +37,7 @@ const READ = { method: 'GET', path: '/screening/1/status' } as const;
 const WRITE = { method: 'POST', path: '/screening/submit', body: { a: 1 } } as const;
 const refusal = (code: string) => ({ error: { code, message: 'No.', recoverable: true } });
 
-describe('A call', () => {
+describe('A call of the API', () => {
   it('carries the token, sends no cookies and no referrer, and returns the body', async () => {
     const { client, requests } = playing([{ status: 200, body: { id: '1' } }]);
     expect(await client.call(READ)).toEqual({ ok: true, status: 200, body: { id: '1' } });
@@ -47,13 +47,13 @@ describe('A call', () => {
     expect(requests[0]!.init.headers).not.toHaveProperty('Idempotency-Key');
   });
 
-  it('has no idempotency key when repeating it does no harm', async () => {
+  it('has no idempotency key when a repeated request does no harm', async () => {
     const { client, requests } = playing([{ status: 200 }]);
     await client.call({ ...WRITE, key: null });
     expect(requests[0]!.init.headers).not.toHaveProperty('Idempotency-Key');
   });
 
-  it('returns a refusal unchanged, with the time to wait', async () => {
+  it('returns a refusal unchanged, together with the time to wait', async () => {
     const { client } = playing([
       { status: 429, body: refusal('NETWORK_RATE_LIMITED'), headers: { 'Retry-After': '30' } },
     ]);
@@ -65,12 +65,12 @@ describe('A call', () => {
     });
   });
 
-  it('fails as unavailable when a gateway answers with its own page', async () => {
+  it('fails as unavailable when a gateway answers with a page of its own', async () => {
     const { client } = playing(Array<Reply>(3).fill({ status: 502, body: '<html>Bad gateway</html>' }));
     expect(await client.call(READ)).toMatchObject({ ok: false, status: 502, error: { code: 'SERVICE_UNAVAILABLE' } });
   });
 
-  it('fails with an internal error when a success is not JSON', async () => {
+  it('fails with an internal error when the body of a success is not JSON', async () => {
     const { client } = playing([{ status: 200, body: '<html>' }]);
     expect(await client.call(READ)).toMatchObject({ ok: false, error: { code: 'SYSTEM_INTERNAL_ERROR' } });
   });
@@ -92,7 +92,7 @@ describe('A token', () => {
     expect(requests).toHaveLength(2);
   });
 
-  it('that cannot be had ends the call before a request is sent', async () => {
+  it('that cannot be obtained ends the call before a request is sent', async () => {
     const { client, requests } = playing([], [null]);
     expect(await client.call(WRITE)).toMatchObject({ ok: false, status: 401, error: { code: 'AUTH_TOKEN_INVALID' } });
     expect(requests).toHaveLength(0);
@@ -113,13 +113,13 @@ describe('A failed request', () => {
     expect(new Set(requests.map(({ init }) => init.headers['Idempotency-Key'])).size).toBe(1);
   });
 
-  it('with 504 is not repeated when the vendor may still judge it', async () => {
+  it('with 504 is not repeated when the vendor may still judge the first request', async () => {
     const { client, requests } = playing([{ status: 504, body: refusal('UPSTREAM_TIMEOUT') }]);
     expect(await client.call({ ...WRITE, judged: true })).toMatchObject({ status: 504 });
     expect(requests).toHaveLength(1);
   });
 
-  it('is repeated after the time in Retry-After, and is not repeated when a person would not wait that long', async () => {
+  it('is repeated after the time in Retry-After, but not when a person would not wait that long', async () => {
     const asking = (seconds: string): Reply => ({ status: 503, headers: { 'Retry-After': seconds } });
     const short = playing([asking('8'), { status: 200 }]);
     await short.client.call(READ);
@@ -135,7 +135,7 @@ describe('A failed request', () => {
     expect(pauses).toEqual([500, 2_000]);
   });
 
-  it('while the browser is offline is repeated each time that the connection is back', async () => {
+  it('while the browser is offline is repeated each time the connection is restored', async () => {
     const { client, pauses } = playing([...Array<Reply>(4).fill('offline'), { status: 200 }]);
     expect(await client.call(WRITE)).toMatchObject({ ok: true });
     expect(pauses).toEqual([]);
@@ -147,7 +147,7 @@ describe('A failed request', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('is not sent at all when its signal was aborted before', async () => {
+  it('is not sent when its signal was aborted before', async () => {
     const gone = new AbortController();
     gone.abort();
     const { client, requests } = playing([]);

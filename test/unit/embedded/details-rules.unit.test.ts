@@ -1,4 +1,4 @@
-// The frame's rules for the details equal those of POST /screening/submit. The same samples are tried on both.
+// The frame's rules for the details equal the rules of POST /screening/submit. The tests give both the same samples.
 import { describe, expect, it } from '@jest/globals';
 import { BodyPipe } from '../../../src/platform/http/body-pipe.js';
 import { SubmitBody } from '../../../src/modules/screening/http/platform/submit-body.js';
@@ -120,10 +120,13 @@ const sent = (field: FieldName, value: string) =>
 
 describe('A field', () => {
   for (const [field, samples] of Object.entries(SAMPLES) as [FieldName, readonly string[]][])
-    it.each(samples.map((sample) => [sample]))(`${field} %j is taken exactly when the API takes it`, async (sample) => {
-      const isTaken = problemOf(field, normalized(field, sample), NOW) === null;
-      expect(await refusedFields(sent(field, sample))).toEqual(isTaken ? [] : [field]);
-    });
+    it.each(samples.map((sample) => [sample]))(
+      `${field} %j is accepted exactly when the API accepts it`,
+      async (sample) => {
+        const isTaken = problemOf(field, normalized(field, sample), NOW) === null;
+        expect(await refusedFields(sent(field, sample))).toEqual(isTaken ? [] : [field]);
+      },
+    );
 
   it.each(fieldsOf('CONSUMER').filter((field) => field !== 'terms'))(
     '%s is required exactly when the API requires it',
@@ -133,13 +136,13 @@ describe('A field', () => {
     },
   );
 
-  it('knows the states that the API knows', () => {
+  it('accepts the states that the API accepts', () => {
     expect(US_STATES.map(({ value }) => value).sort()).toEqual([...SERVED].sort());
   });
 });
 
-describe('Real-world text', () => {
-  it.each(REAL_WORLD.folded)('%j is folded to %j', (given, written) => {
+describe('Text as people write it', () => {
+  it.each(REAL_WORLD.folded)('%j is simplified to %j', (given, written) => {
     expect(folded(given)).toBe(written);
     expect(folded(written)).toBe(written);
   });
@@ -174,17 +177,17 @@ describe('Real-world text', () => {
   });
 
   it.each(['+1 (415) 555-0134', '1 415 555 0134', '+1415.555.0134', '\u202a+1 415-555-0134\u202c'])(
-    'a phone number is sent without the country: %j',
+    'is sent without the country when it is a phone number: %j',
     (phone) => expect(sent('phoneNumber', phone)).toMatchObject({ phoneNumber: '4155550134' }),
   );
 
-  it('a state in lower case from the page selects the state', () => {
+  it('in lower case from the page still selects the state', () => {
     expect(valuesFrom({ currentState: 'tx' }).currentState).toBe('TX');
   });
 });
 
 describe('A form', () => {
-  it('without a fault makes a body that the API takes, for every kind of user', async () => {
+  it('without a fault makes a body that the API accepts, for every kind of user', async () => {
     for (const userType of ['CONSUMER', 'AGENT', 'PMC'] as const) {
       expect(problemsOf(GOOD, userType, NOW)).toEqual({});
       const body = bodyOf(GOOD, { ...START, userType }, '1', { jscPayload: 'fp-demo' });
@@ -201,7 +204,7 @@ describe('A form', () => {
     expect(sent('phoneNumber', '+1 (415) 555-0134')).toMatchObject({ phoneNumber: '4155550134' });
   });
 
-  it('takes valid prefilled values from the page, and names the invalid fields without their values', () => {
+  it('accepts valid prefilled values from the page, and names the invalid fields without their values', () => {
     expect(readPrefill({ firstName: 'Ana', currentZip: 'x', dateOfBirth: '13011990', email: 'a@b.co' }, NOW)).toEqual({
       valid: { firstName: 'Ana', email: 'a@b.co' },
       invalid: ['currentZip', 'dateOfBirth'],
@@ -253,12 +256,12 @@ describe('A refusal by the API', () => {
     ['INVALID_DOB', 'dateOfBirth', 'date'],
     ['MINOR_CONSUMER', 'dateOfBirth', 'minor'],
     ['INVALID_ADDRESS', 'currentAddress', 'addressRefused'],
-  ])('%s is shown at %s, whether or not the error names the field', (code, field, text) => {
+  ])('%s is shown at %s, with or without the name of the field in the error', (code, field, text) => {
     expect(refusal(code).fields).toEqual({ [field]: text });
     expect(refusal(code, { field }).fields).toEqual({ [field]: text });
   });
 
-  it('is shown at every field of its details, each with its own text', () => {
+  it('is shown at every field of its details, with a text of its own for each', () => {
     const details = ['dateOfBirth', 'currentZip', 'termsAcceptedAt', 'jscPayload'].map((field) => ({
       field,
       message: '',

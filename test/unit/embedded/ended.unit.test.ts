@@ -18,7 +18,7 @@ describe('the time when a person may start again', () => {
   it('is now when the details matched no person, because the details may have a typing error', () =>
     expect(endOf({ id: 'session-1', status: 'BLOCKED', reasonCode: 'IDENTITY_NOT_FOUND' }, NOW)).toBe('over'));
 
-  it('is now when the block is over', () =>
+  it('is now when the block has ended', () =>
     expect(endOf(BLOCKED, Date.parse('2026-03-05T05:06:07.000Z'))).toBe('over'));
 });
 
@@ -36,7 +36,7 @@ describe('a day and time', () => {
   it('has the style of the United States when the language has no region', () =>
     expect(dayAndTime('es', ['es'], time, 'America/Chicago').replace(/\s/g, ' ')).toContain('11:06 p.m. CST'));
 
-  it("is in the language of the screen, whatever the browser's language is", () =>
+  it('is in the language of the screen, even if the browser has another language', () =>
     expect(dayAndTime('es', [null, 'en-US'], time, 'America/Chicago')).toContain('miércoles, 4 de marzo'));
 
   it('ignores an invalid language tag', () =>

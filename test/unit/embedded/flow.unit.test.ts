@@ -1,4 +1,4 @@
-// The events that the page receives, and the screens that are shown, while a session goes on.
+// The events that the page receives, and the screens that the frame shows, during a session.
 import { describe, expect, it } from '@jest/globals';
 import type { FrameEvent, FrameStart } from '../../../web/contract/messages.js';
 import type { ScreeningOptions, SessionStatus } from '../../../web/frame/api/wire.js';
@@ -61,12 +61,12 @@ async function opened(
 }
 
 describe('A consumer', () => {
-  it('goes from the details through code and payment to the report and the share question, with one event a step', async () => {
+  it('sees the details, code, payment, report and share question in this order, and the page receives one event for each step', async () => {
     const { told, at } = await opened();
     const stepUp = { type: 'OTP', otpEnabled: true, kbaEnabled: false } as const;
     await at().journey.follow({ id: 's1', status: 'STEP_UP_REQUIRED', stepUp });
     await at().journey.follow({ id: 's1', status: 'VERIFIED' });
-    // The status may not show the payment yet. The report does.
+    // The status may not show the payment yet. The report already counts it.
     at().journey.next();
     await new Promise(setImmediate);
     expect(at().place).toBe('report');
@@ -90,7 +90,7 @@ describe('A consumer', () => {
     );
   });
 
-  it('causes one event for each reason when the bureau refuses the report, and one for the score when it arrives', async () => {
+  it('causes one event for each reason when the bureau refuses the report, and one for the score when the report arrives', async () => {
     const { told, at } = await opened({ screeningId: 's1' }, status({ overallStatus: 'COMPLETED' }));
     const { journey } = at();
     for (const reasonCode of ['FILE_FROZEN', 'FILE_FROZEN', 'NO_RECORD', 'FILE_FROZEN']) {
@@ -107,7 +107,7 @@ describe('A consumer', () => {
     ]);
   });
 
-  it('goes on after a right code, although the status does not show it yet', async () => {
+  it('continues after a right code, although the status does not show it yet', async () => {
     const { served, at, names } = await opened();
     const stepUp = { type: 'OTP', otpEnabled: true, kbaEnabled: false } as const;
     await at().journey.follow({ id: 's1', status: 'STEP_UP_REQUIRED', stepUp });
@@ -117,7 +117,7 @@ describe('A consumer', () => {
     expect(names()).toContain('onVerificationSuccess');
   });
 
-  it('starts again without a payment when no report can be made', async () => {
+  it('starts again without a payment when no report is possible', async () => {
     const { names, at } = await opened({ screeningId: 's1' });
     expect(at().place).toBe('payment');
     at().journey.startAgain();
@@ -125,7 +125,7 @@ describe('A consumer', () => {
     expect(names()).not.toContain('onStepComplete');
   });
 
-  it('can start again after a block, and the page gets the reason and no completed step', async () => {
+  it('can start again after a block, and the page receives the reason and no event of a completed step', async () => {
     const { told, served, at } = await opened();
     served.session = status({ status: 'BLOCKED', reasonCode: 'IDENTITY_NOT_FOUND' });
     await at().journey.follow({ id: 's1', status: 'BLOCKED' });
@@ -139,7 +139,7 @@ describe('A consumer', () => {
     expect(told.map(([name]) => name)).not.toContain('onStepComplete');
   });
 
-  it("resumes at the session's current step, and the page gets no events of earlier steps", async () => {
+  it("resumes at the session's current step, and the page receives no events of earlier steps", async () => {
     const { at, names } = await opened({ screeningId: 's1' });
     expect(at().place).toBe('payment');
     expect(names()).toEqual(['onReady', 'onVerificationSuccess', 'onStepStart']);
@@ -179,7 +179,7 @@ describe('A refusal while a view opens', () => {
     expect(await told('screening', 'AUTH_FORBIDDEN')).toEqual([['onError', 'AUTH_FORBIDDEN']]);
   });
 
-  it('reaches the page from a report view only when a payment is missing or the component cannot go on', async () => {
+  it('reaches the page from a report view only when a payment is missing or the component cannot continue', async () => {
     expect(await told('report', 'AUTH_FORBIDDEN')).toEqual([]);
     expect(await told('report', 'PAYMENT_REQUIRED')).toEqual([['onError', 'PAYMENT_REQUIRED']]);
     expect(await told('report', 'AUTH_TOKEN_INVALID')).toEqual([['onError', 'AUTH_TOKEN_INVALID']]);
@@ -195,7 +195,7 @@ describe('An option of the page', () => {
     expect(at().journey.start).toMatchObject({ applicationFee: null, productId: null, prefill: {} });
   });
 
-  it('gives way to the session grant', async () => {
+  it('is replaced by the value of the session grant', async () => {
     const grant = {
       userType: 'AGENT',
       endUserType: 'REAL_ESTATE_AGENT',
@@ -212,7 +212,7 @@ describe('An option of the page', () => {
     });
   });
 
-  it("gives way to the account's setting, and an equal value causes no warning", async () => {
+  it("is replaced by the account's setting, and an equal value causes no warning", async () => {
     const applicationFee = { fixed: 800, max: 2_000 };
     const { told, at } = await opened({ applicationFee: 500 }, undefined, { applicationFee });
     expect(warnings(told)).toEqual(['INVALID_APPLICATION_FEE']);

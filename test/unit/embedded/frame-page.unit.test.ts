@@ -30,7 +30,7 @@ function directive(name: string, of: BrowserScripts, api = API, origins: readonl
 }
 
 describe('the policy of the frame', () => {
-  it('names the two scripts exactly, and the origin of the processor for its requests and frames', () => {
+  it('names exactly the two scripts, and the origin of the processor for requests and frames', () => {
     expect(directive('script-src', SCRIPTS)).toBe(
       "'self' https://pay.example.com/v1/pay.js https://device.example.com/collect.js",
     );
@@ -42,7 +42,7 @@ describe('the policy of the frame', () => {
     expect(others.filter((one) => !/^[a-z-]+=\(\)$/.test(one))).toEqual([]);
   });
 
-  it('has the origins that Stripe documents for its library', () => {
+  it("has the origins that Stripe's documentation requires for its library", () => {
     const stripe = scripts('https://js.stripe.com/v3/');
     expect(directive('script-src', stripe)).toBe(
       "'self' https://js.stripe.com https://*.js.stripe.com https://device.example.com/collect.js",
@@ -69,7 +69,7 @@ describe('the policy of the frame', () => {
     );
   });
 
-  it('lets the report page have its style', () => {
+  it('allows the style of the report page', () => {
     const opened = {
       id: newId(),
       sessionId: newId(),
@@ -93,7 +93,7 @@ describe('the policy of the frame', () => {
     expect(directive('frame-ancestors', SCRIPTS, API, [])).toBe("'none'");
   });
 
-  it('takes only origins that a header can hold unchanged', () => {
+  it('accepts only origins that a header can hold unchanged', () => {
     const good = [
       'https://app.example.com',
       'http://localhost:5173',
@@ -123,7 +123,7 @@ describe('the policy of the frame', () => {
     expect(embeddableBy({ environment: 'test', allowedOrigins: [...good, ...bad] })).toEqual(good);
   });
 
-  it('lets pages without TLS embed the frame for test keys only, as the token exchange does', () => {
+  it('lets pages without TLS embed the frame for test keys only, like the token exchange', () => {
     const allowedOrigins = ['https://app.example.com', 'http://app.example.com', 'http://localhost:5173'];
     expect(embeddableBy({ environment: 'live', allowedOrigins })).toEqual(['https://app.example.com']);
     expect(embeddableBy({ environment: 'test', allowedOrigins })).toEqual(allowedOrigins);
@@ -204,7 +204,7 @@ describe('the page of the frame', () => {
     expect(await policyOf('pk_test_sandbox_processor', '')).toBe('require-corp');
   });
 
-  it('may fetch PDFs from their own host when one is set', async () => {
+  it('may fetch PDFs from their own host when one is configured', async () => {
     const sources = async (pdfUrl: string | null): Promise<unknown> =>
       /connect-src ([^;]*)/.exec(String((await page({}, { pdfUrl })).headers['content-security-policy']))?.[1];
     expect([await sources(null), await sources('https://pdf.example.com')]).toEqual([
@@ -226,7 +226,7 @@ describe('the page of the frame', () => {
     } satisfies FrameSettings);
   });
 
-  it('leaves an origin with extra text out of the header and the settings', async () => {
+  it('omits an origin with extra text from the header and the settings', async () => {
     const { body, headers } = await page({ allowedOrigins: ['https://a.example;script-src *', 'https://b.example'] });
     expect(headers['content-security-policy']).toContain('frame-ancestors https://b.example;');
     expect(settingsIn(body)).toMatchObject({ allowedOrigins: ['https://b.example'] });

@@ -36,7 +36,7 @@ async function follow(screeningId: string | null, answers: (IncomeSession | Answ
 }
 
 describe('an income session', () => {
-  it('is opened for the screening and followed to its end, with growing pauses', async () => {
+  it('is opened for the screening and read until it ends, with growing pauses', async () => {
     const { stopped, seen, calls, pauses } = await follow('screening-1', [
       OPENED,
       { ...OPENED, status: 'IN_PROGRESS' },
@@ -55,7 +55,7 @@ describe('an income session', () => {
     expect(pauses).toEqual([...new Set(pauses)].sort((one, other) => one - other));
   });
 
-  it('is read once more after it was opened, because the answer may be a replay of an older state', async () => {
+  it('is read again after it was opened, because the answer may be a kept reply with an older state', async () => {
     const { seen, pauses } = await follow(null, [OPENED, { ...OPENED, status: 'EXPIRED' }]);
     expect(seen).toEqual(['EXPIRED PAYROLL']);
     expect(pauses).toEqual([]);
@@ -69,14 +69,14 @@ describe('an income session', () => {
   });
 });
 
-describe('trying again', () => {
+describe('another try of the person', () => {
   const opening = { screeningId: null, attempt: 1, key: 'key-1' };
 
-  it('after a refusal makes another request, since the key keeps the refused reply', () => {
+  it('after a refusal makes another request, because the key keeps the refused reply', () => {
     expect(onceMore(opening, 400)).toMatchObject({ attempt: 1, key: expect.not.stringMatching('key-1') });
   });
 
-  it.each([0, 503])('after a %d repeats the same request, since the first one may have arrived', (status) => {
+  it.each([0, 503])('after a %d repeats the same request, because the first request may have arrived', (status) => {
     expect(onceMore(opening, status)).toEqual(opening);
   });
 
@@ -84,7 +84,7 @@ describe('trying again', () => {
     expect(another(opening)).toEqual({ screeningId: null, attempt: 2, key: expect.not.stringMatching('key-1') });
   });
 
-  it('without a screening sends the idempotency key, and no attempt number', async () => {
+  it('without a screening sends the idempotency key and no attempt number', async () => {
     const { calls } = await follow(null, [OPENED, { ...OPENED, status: 'EXPIRED' }]);
     expect(calls[0]).toMatchObject({ body: {}, key: 'key-1' });
   });

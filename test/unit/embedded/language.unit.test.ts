@@ -7,7 +7,7 @@ it.each<[(string | null)[], string]>([
   [['en-US', 'es'], 'en'],
   [['fr', 'es-MX', 'en'], 'es'],
   [[null, 'es'], 'es'],
-  // The language tag of Estonian starts like that of Spanish.
+  // The language tag of Estonian begins with the same letters as that of Spanish.
   [['est'], 'en'],
   [['', 'fr'], 'en'],
   [[], 'en'],

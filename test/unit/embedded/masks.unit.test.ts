@@ -1,4 +1,4 @@
-// Digits are grouped while a person types, pastes or corrects them.
+// The frame groups digits while a person types, pastes or corrects them.
 import { describe, expect, it } from '@jest/globals';
 import { BIRTH_DATE, format, SSN, write } from '../../../web/frame/parts/masks.js';
 
@@ -19,7 +19,7 @@ describe('An SSN', () => {
     ['123456789|', '123-45-6789|'],
     [' 123 45 6789 |', '123-45-6789|'],
     ['abc|', '|'],
-  ])('typed or pasted as %s is shown as %s', (typed, stands) => expect(input(SSN, typed)).toBe(stands));
+  ])('%s is shown as %s when it is typed or pasted', (typed, stands) => expect(input(SSN, typed)).toBe(stands));
 
   it('keeps the caret in place when a digit in the middle is removed or inserted', () => {
     expect(input(SSN, '12|-45-6789')).toBe('12|4-56-789');
@@ -28,7 +28,7 @@ describe('An SSN', () => {
 
   it('keeps every digit when a separator is removed', () => expect(input(SSN, '123|45')).toBe('123|-45'));
 
-  it('gives its digits alone', () => expect(write(SSN, '123-45-6789', 11).digits).toBe('123456789'));
+  it('returns its digits without separators', () => expect(write(SSN, '123-45-6789', 11).digits).toBe('123456789'));
 });
 
 describe('A birth date', () => {
@@ -40,11 +40,11 @@ describe('A birth date', () => {
     ['4-7-1990|', '04/07/1990|'],
     ['1990-04-12|', '04/12/1990|'],
     ['04/12/19901|', '04/12/1990|'],
-  ])('typed, pasted or filled in as %s is shown as %s', (typed, stands) =>
+  ])('%s is shown as %s when it is typed, pasted or filled in', (typed, stands) =>
     expect(input(BIRTH_DATE, typed)).toBe(stands),
   );
 
-  it('is shown in its groups', () => {
+  it('is shown in groups of digits', () => {
     expect(format(BIRTH_DATE, '0412')).toBe('04/12');
     expect(format(BIRTH_DATE, '')).toBe('');
   });

@@ -1,4 +1,4 @@
-// How a payment is opened and followed: the requests that are repeated, and the cases in which the person decides.
+// How the frame opens a payment and follows its state: which requests it repeats, and when the person decides.
 import { describe, expect, it } from '@jest/globals';
 import type { Answer, Call } from '../../../web/frame/api/api.js';
 import type { Journey } from '../../../web/frame/journey.js';
@@ -14,7 +14,7 @@ const refusal = (code: string, field?: string): Answer<never> => ({
 });
 const is = (body: object) => ({ ok: true, status: 200, body });
 
-/** Gives these answers in order, and then repeats the last one. */
+/** Answers these replies in order, and then repeats the last one. */
 function answering(...answers: object[]) {
   const calls: Call[] = [];
   const pauses: number[] = [];
@@ -67,7 +67,7 @@ describe('Opening a payment', () => {
     expect(await open(answering(refusal('PAYMENT_ALREADY_COMPLETED'), pending))).toEqual({ kind: 'unsettled' });
   });
 
-  it('finds a payment that was started elsewhere', async () => {
+  it('finds a payment that another page has started', async () => {
     const status = is({ status: 'VERIFIED', overallStatus: 'PAYMENT_PENDING', transactionId: 't1' });
     expect(await open(answering(refusal('PAYMENT_ALREADY_COMPLETED'), status))).toEqual({
       kind: 'under-way',
@@ -77,14 +77,14 @@ describe('Opening a payment', () => {
 });
 
 describe('A pending payment', () => {
-  it('is confirmed again with growing pauses and without a key, until it is decided', async () => {
+  it('is confirmed again with growing pauses and without a key, until the processor has decided', async () => {
     const service = answering(is({ status: 'PROCESSING' }), is({ status: 'PROCESSING' }), is({ status: 'SUCCEEDED' }));
     expect(await follow(service)).toMatchObject({ body: { status: 'SUCCEEDED' } });
     expect(service.calls).toEqual(Array(3).fill({ method: 'POST', path: '/payments/t1/confirm', key: null }));
     expect(service.pauses).toEqual([1_000, 2_000]);
   });
 
-  it('is no longer confirmed after five minutes, and the person decides', async () => {
+  it('is not confirmed any more after five minutes, and the person decides', async () => {
     const service = answering(is({ status: 'PROCESSING' }));
     expect(await follow(service)).toBeNull();
     expect(service.pauses.reduce((sum, ms) => sum + ms)).toBe(300_000);

@@ -1,4 +1,4 @@
-// The state of a session decides the screen, for every status, view and kind of user.
+// The state of a session decides which screen is shown, for every status, view and kind of user.
 import { describe, expect, it } from '@jest/globals';
 import type { Session, SessionStatus } from '../../../web/frame/api/wire.js';
 import { firstPlace, placeOf } from '../../../web/frame/place.js';
@@ -22,7 +22,7 @@ describe('The first screen of a view', () => {
     expect(firstPlace('screening', 'CONSUMER', session('KBA_PENDING', stepUp('KBA')))).toBe('kba');
   });
 
-  it("is the report for a consumer, whatever the session's state, and is missing for agents and organizations", () => {
+  it('is the report for a consumer in every state of the session, and is missing for agents and organizations', () => {
     expect(firstPlace('report', 'CONSUMER', session('VERIFIED'))).toBe('report');
     expect(firstPlace('report', 'AGENT', session('VERIFIED'))).toBeNull();
     expect(firstPlace('report', 'PMC', session('VERIFIED'))).toBeNull();
@@ -53,7 +53,7 @@ describe('A session', () => {
     expect(placeOf(session(status, more), 'AGENT', null)).toBe(place);
   });
 
-  it('keeps the chosen method while both are offered', () => {
+  it('keeps the chosen method while the API offers both', () => {
     expect(placeOf(session('STEP_UP_REQUIRED', stepUp('CHOICE')), 'CONSUMER', 'otp')).toBe('otp');
     expect(placeOf(session('OTP_PENDING', stepUp('CHOICE')), 'CONSUMER', 'kba')).toBe('kba');
     expect(placeOf(session('KBA_PENDING', stepUp('CHOICE')), 'CONSUMER', 'otp')).toBe('kba');

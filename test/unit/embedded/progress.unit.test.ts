@@ -31,15 +31,15 @@ describe('the progress', () => {
     expect(at(place)).toEqual({ parts: ALL, at: part }),
   );
 
-  it('has no payment without a price', () =>
+  it('has no payment part when nothing has a price', () =>
     expect(at('report', { price: null })).toEqual({ parts: ['identity', 'verification', 'report'], at: 2 }));
 
-  it.each(['AGENT', 'PMC'] as const)('of %s ends with the verification', (userType) => {
+  it.each(['AGENT', 'PMC'] as const)('for %s ends with the verification', (userType) => {
     expect(at('otp', { userType })).toEqual({ parts: ['identity', 'verification'], at: 1 });
     expect(at('verified', { userType })).toBeNull();
   });
 
-  it('is not shown at an ending, in other views, or before a place', () => {
+  it('is not shown after an end, in other views, or before the first screen is known', () => {
     expect([at('ended'), at('report', { view: 'report' }), progressOf({ kind: 'loading' })]).toEqual([
       null,
       null,

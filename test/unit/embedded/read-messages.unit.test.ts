@@ -57,7 +57,7 @@ const START: FrameStart = {
 
 const everyCallback = it.each(Object.entries(PAYLOADS) as [CallbackName, Record<string, unknown>][]);
 
-/** Values that no sender should send: every kind of value, getters and proxies that throw, very long texts. */
+/** Values that no honest sender sends: values of every kind, getters and proxies that throw, very long texts. */
 const junk = fc.oneof(
   fc.anything({ withBigInt: true, withDate: true, withMap: true, withSet: true, withNullPrototype: true }),
   fc.constantFrom<unknown>(
@@ -110,7 +110,7 @@ describe('an event of the frame', () => {
     expect(Object.isFrozen(read.fields)).toBe(true);
   });
 
-  it('reads each value once, so that a value cannot change after its check', () => {
+  it('reads each value once, so that a value cannot change after the check', () => {
     let reads = 0;
     const payload = { get view() { reads += 1; return reads === 1 ? 'screening' : { ssn: '123456789' }; } }; // prettier-ignore
     expect(readFrameEvent({ name: 'onReady', payload })).toEqual({ name: 'onReady', payload: { view: 'screening' } });
@@ -140,7 +140,7 @@ describe('the start message to the frame', () => {
     }
   });
 
-  it('has a default for every optional value, so that an older page is understood', () => {
+  it('has a default for every optional value, so that messages of older pages are readable', () => {
     const { view, token, unitAddress } = START;
     const defaults = {
       protocol: 1,
@@ -175,7 +175,7 @@ describe('the address of a home', () => {
 });
 
 describe('a reader', () => {
-  it('takes a token that a header can hold', () => {
+  it('accepts a token that a header can hold', () => {
     expect(readToken({ token: 'a.b-c_d', expiresAt: 1, extra: 1 })).toEqual({ token: 'a.b-c_d', expiresAt: 1 });
     for (const token of ['', 'a\r\nX: y', 'ä', 'x'.repeat(8_193), 7])
       expect(readToken({ token, expiresAt: 1 })).toBeNull();

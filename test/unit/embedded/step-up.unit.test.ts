@@ -55,7 +55,7 @@ describe('a typed code', () => {
 });
 
 describe('an answer', () => {
-  it('has its result in the reply when the session moves on', async () => {
+  it('has its result in the reply when the session changes its step', async () => {
     const { api, calls } = apiThat({ ...OPEN, status: 'VERIFIED' });
     const { judgement, checked } = await judge(api);
     expect(judgement).toEqual({ kind: 'judged', session: { ...OPEN, status: 'VERIFIED' } });
@@ -90,7 +90,7 @@ describe('an answer', () => {
     expect(pauses).toEqual([...pauses].sort((one, other) => one - other));
   });
 
-  it('waits for an earlier answer, and longer when the status cannot be read', async () => {
+  it('waits for the end of an earlier answer, and waits longer when the status cannot be read', async () => {
     const before = { ...OPEN, attemptsRemaining: 2 };
     const { api } = apiThat(refused(409, 'ATTEMPT_IN_PROGRESS'), before, refused(503, 'SERVICE_UNAVAILABLE'), {
       ...before,
@@ -99,7 +99,7 @@ describe('an answer', () => {
     expect((await judge(api, before)).judgement).toMatchObject({ session: { attemptsRemaining: 1 } });
   });
 
-  it("is followed through the status after a vendor's timeout; when the status is unchanged, the timeout is the refusal", async () => {
+  it("is followed through the status after a vendor's timeout; if the status does not change, the timeout is the refusal", async () => {
     const timeout = refused(504, 'UPSTREAM_TIMEOUT');
     expect((await judge(apiThat(timeout, OPEN, { ...OPEN, status: 'VERIFIED' }).api)).judgement).toMatchObject({
       session: { status: 'VERIFIED' },

@@ -1,4 +1,4 @@
-// The token of the integrator's page: the requests that are repeated or ended, and the outcome of a session grant.
+// The token of the integrator's page: which requests are repeated or ended, and what happens to a session grant.
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { type Exchanged } from '../../../web/embed/token-exchange.js';
 import { Tokens } from '../../../web/embed/tokens.js';
@@ -8,7 +8,7 @@ type Reply = number | 'broken' | 'never' | { readonly grant?: object; readonly s
 beforeEach(() => void jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'], now: 0 }));
 afterEach(() => void jest.useRealTimers());
 
-/** The service gives these replies in order, and then repeats the last one. */
+/** The service sends these replies in order, and then repeats the last one. */
 function answering(replies: readonly Reply[], sessionToken: string | null = null) {
   const asked: { readonly atMs: number; readonly signal: AbortSignal }[] = [];
   jest.spyOn(globalThis, 'fetch').mockImplementation((_, init) => {
@@ -80,14 +80,14 @@ describe('When the last view is unmounted', () => {
   it.each<[string, Reply, number]>([
     ['a request', 'never', 0],
     ['a pause', 503, 1],
-  ])('%s ends and leaves no timer, and the next view makes a new request', async (_, reply, after) => {
+  ])('ends when the pause is %s, leaves no timer, and the next view makes a new request', async (_, reply, after) => {
     const { tokens, asked, settled } = answering([reply, {}]);
     const current = tokens.current();
     await seconds(after);
     expect(jest.getTimerCount()).toBe(1);
     tokens.rest();
     expect(asked[0]?.signal.aborted).toBe(reply === 'never');
-    // The next view comes at once, before the earlier request has ended.
+    // The next view is mounted at once, before the earlier request has ended.
     const next = tokens.current();
     expect([await current, await next]).toEqual([null, expect.objectContaining({ token: 'a.b.c' })]);
     expect([asked.length, settled.length]).toEqual([2, 1]);
@@ -95,7 +95,7 @@ describe('When the last view is unmounted', () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  it('the request that redeems a grant serves the next view, and is not repeated without a view', async () => {
+  it('the request that redeems a grant answers the next view, and is not repeated without a view', async () => {
     const { tokens, asked, settled } = answering([503], 'sgt_test_1');
     void tokens.current();
     tokens.rest();

@@ -17,7 +17,7 @@ describe('workers of external calls', () => {
       { name: randomUUID(), over: () => undefined },
     );
 
-  it('refuse to start when two kinds have one name, since one would get the jobs of the other', () => {
+  it('refuse to start when two kinds have one name, because one would receive the jobs of the other', () => {
     expect(() => settling('settle-hens', 'settle-eggs').onModuleInit()).not.toThrow();
     expect(() => settling('settle-hens', 'settle-hens').onModuleInit()).toThrow('credit-bureau/settle-hens');
   });

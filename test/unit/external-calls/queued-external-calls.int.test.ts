@@ -36,8 +36,8 @@ describe('external calls of a process', () => {
     await calls.onApplicationShutdown();
   });
 
-  // A recovery job that finds an input concludes that the vendor was never asked.
-  it('remove an input that Redis stores only after the call was recorded as not asked', async () => {
+  // A recovery job that finds a stored input concludes that the vendor never received the call.
+  it('remove an input that Redis stores only after the call was recorded as not made', async () => {
     let stored: () => void = () => undefined;
     const remove = jest.fn(async () => true);
     const calls = callsWith({ seal: () => new Promise((resolve) => (stored = resolve)), remove });

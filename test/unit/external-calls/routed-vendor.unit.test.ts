@@ -28,14 +28,14 @@ describe('a port of several vendors', () => {
     heard = [];
   });
 
-  it('asks the vendor that the call names, and answers unavailable when it is not set up', async () => {
+  it('calls the vendor that the call names, and answers unavailable when this vendor is not configured', async () => {
     const port = among({ first: hensOf('first'), second: hensOf('second') });
     expect(await port.lay(CALL, 1)).toEqual({ kind: 'egg', by: 'first', eggs: 1 });
     expect(await port.lay({ ...CALL, vendor: 'second' }, 2)).toEqual({ kind: 'egg', by: 'second', eggs: 2 });
     expect(await port.lay({ ...CALL, vendor: 'third' }, 3)).toEqual({ kind: 'unavailable' });
   });
 
-  it('measures every call with its vendor, its operation, its verdict and its time', async () => {
+  it('measures every call with its vendor, its operation, its verdict and its duration', async () => {
     const port = among({ first: hensOf('first'), second: hensOf('second') });
     await port.lay(CALL, 1);
     await port.lay({ ...CALL, vendor: 'second' }, 1);
@@ -59,8 +59,8 @@ describe('a port of several vendors', () => {
     expect(seen).toEqual(['slow', undefined, undefined]);
   });
 
-  // A log line can then say why a vendor gave no verdict, and for which call.
-  it('reports how each exchange of a call ended, and the ids of the call', async () => {
+  // A log line can then tell for which call a vendor gave no verdict, and why.
+  it('reports the end of each exchange of a call, and the ids of the call', async () => {
     const lay: Hens['lay'] = async ({ onEnd }) => {
       onEnd?.('not-sent');
       onEnd?.('503');
@@ -81,7 +81,7 @@ describe('a port of several vendors', () => {
     log.mockRestore();
   });
 
-  it('times out when the signal aborts, whatever the vendor does, and measures that call too', async () => {
+  it('ends with a timeout when the signal aborts, even if the vendor still works, and measures the call', async () => {
     const giveUp = new AbortController();
     const port = among({ first: { lay: () => new Promise(() => undefined) } });
     const asked = port.lay({ ...CALL, signal: giveUp.signal }, 1);
@@ -90,14 +90,14 @@ describe('a port of several vendors', () => {
     expect(measured).toEqual([['identity-vendor', 'lay', 'timed-out', expect.any(Number)]]);
   });
 
-  it('asks no vendor when the signal was aborted before', async () => {
+  it('calls no vendor when the signal was aborted before', async () => {
     const lay = jest.fn<Hens['lay']>();
     const call = { ...CALL, signal: AbortSignal.abort() };
     expect(await among({ first: { lay } }).lay(call, 1)).toEqual({ kind: 'timed-out' });
     expect([lay.mock.calls, measured]).toEqual([[], []]);
   });
 
-  it('is unintelligible when an adapter throws, and logs only the name of the error', async () => {
+  it('is unintelligible when an adapter throws an error, and logs only the name of the error', async () => {
     const log = jest.spyOn(Logger.prototype, 'error').mockReturnValue(undefined);
     const port = among({
       first: {

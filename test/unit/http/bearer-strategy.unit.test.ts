@@ -8,7 +8,7 @@ import type { Principal } from '../../../src/platform/http/principal.js';
 import { TokenKeys, type PublicJwk } from '../../../src/ports/token-keys.js';
 import { SetClock } from '../../support/clock.js';
 
-/** Counts the requests for a key. Each check of a signature makes one. */
+/** Counts the requests for a key. Each check of a signature makes one request. */
 class CountedKeys extends TokenKeys {
   lookups = 0;
   constructor(private readonly keys: TokenKeys) {
@@ -29,7 +29,7 @@ class CountedKeys extends TokenKeys {
   }
 }
 
-/** Admits every valid token and keeps its claims. */
+/** Accepts every valid token and remembers its claims. */
 class AnyCaller extends BearerStrategy {
   protected override principalOf(claims: Claims): Principal {
     return { claims } as unknown as Principal;
@@ -79,7 +79,7 @@ describe('bearer tokens', () => {
     });
   });
 
-  it('are verified once and then remembered, separately for each API surface', async () => {
+  it('are verified once for each API surface, and then remembered', async () => {
     const token = await good();
     await claimsOf(token);
     const before = keys.lookups;
@@ -99,7 +99,7 @@ describe('bearer tokens', () => {
     expect(await claimsOf(await good())).not.toBeNull();
   });
 
-  it('are answered with their own claims when callers are concurrent', async () => {
+  it('give each concurrent caller the claims of its own token', async () => {
     const subjects = Array.from({ length: 20 }, (_, caller) => `caller-${caller}`);
     const tokens = await Promise.all(subjects.map((sub) => good({ sub })));
     const claims = await Promise.all(tokens.map((token) => claimsOf(token)));
@@ -150,7 +150,7 @@ describe('bearer tokens', () => {
     for (const [what, token] of Object.entries(forged)) expect([what, await claimsOf(token)]).toEqual([what, null]);
   });
 
-  it('are the only content of the header', async () => {
+  it('must be the only content of the header', async () => {
     const token = await good();
     for (const header of [
       undefined,

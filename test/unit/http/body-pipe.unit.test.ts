@@ -20,7 +20,7 @@ class Order {
   @IsString({ message: 'must be a string' })
   readonly name!: string;
 
-  // This rule needs a whole number, which the rule below checks first.
+  // This rule requires a whole number. The rule below checks that first.
   @Rule((count: number, _, now) => count <= now.getUTCFullYear(), means('screening.minor', 'is too much'))
   @IsInt({ message: 'must be a whole number' })
   readonly count!: number;
@@ -41,7 +41,7 @@ const faults = async (body: unknown): Promise<unknown> => {
 };
 
 describe('a checked body', () => {
-  it('has only the documented fields, as an instance of its class', async () => {
+  it('keeps only the documented fields, as an instance of its class', async () => {
     const body = await read({ name: 'a', count: 1, colour: 'red', other: { deep: [] } });
     expect(body).toBeInstanceOf(Order);
     expect(body).toEqual({ name: 'a', count: 1, colour: 'red' });
@@ -52,7 +52,7 @@ describe('a checked body', () => {
     expect(await faults({ name: null, count: 1 })).toEqual(['request.invalid', 'name', ['name must be a string']]);
   });
 
-  it('is refused without a field when it is not an object', async () => {
+  it('is refused without a field name when it is not an object', async () => {
     for (const body of [undefined, null, [], [{}], 'x', 0, true])
       expect(await faults(body)).toEqual(['request.invalid', undefined, undefined]);
   });
@@ -80,7 +80,7 @@ describe('a checked body', () => {
     expect(await faults({ name: 'A', count: 1 })).toEqual(['screening.field_format', 'name', ['name must be letters']]);
   });
 
-  it('reports a rule on several fields in documented order, and skips it when a field is already wrong', async () => {
+  it('reports a rule on several fields in documented order, and skips the rule when a field is already wrong', async () => {
     expect(await faults({ name: 'a', count: 2_027, colour: 'green' })).toEqual([
       'screening.minor',
       'count',
@@ -125,7 +125,7 @@ describe('a checked body', () => {
     expect(JSON.parse(JSON.stringify(kept))).toEqual({ unit: '4B', deep: { floor: 2 } });
   });
 
-  it('may be missing when an empty one is valid', async () => {
+  it('may be missing when an empty body is valid', async () => {
     class Wish {
       @IsOptional()
       @IsString({ message: 'must be a string' })
@@ -135,7 +135,7 @@ describe('a checked body', () => {
     expect((await refusedBody(Wish, [], NOW)).detail).toEqual({ rule: 'The body must be a JSON object.' });
   });
 
-  it('keeps null when null has a meaning', async () => {
+  it('keeps null in a field where null has a meaning', async () => {
     class Change {
       @NullCounts()
       @IsOptional()
@@ -149,7 +149,7 @@ describe('a checked body', () => {
     expect(await readBody(Change, { note: null, name: null }, NOW)).toEqual({ note: null });
   });
 
-  it('may be of any type when the class accepts anything, because the domain then checks the body', async () => {
+  it('may be of any type when its class accepts anything, because the domain checks the body later', async () => {
     @TakesAnything()
     class Answer {
       @Allow()

@@ -1,4 +1,5 @@
-// The direct surface on the real server, with routes that the test controls (docs/contract/direct.md#envelope, #errors).
+// The API surface of the direct API on a real server, with routes that the test controls
+// (docs/contract/direct.md#envelope, #errors).
 import 'reflect-metadata';
 import { connect, type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
@@ -129,7 +130,7 @@ describe('the direct surface', () => {
     expect((await send('POST', '/api/idv/renters/r-1', '{}')).text).toBe('{"payload":{"done":true},"errors":[]}');
   });
 
-  it("passes a vendor's JSON on byte for byte, also for wrong answers", async () => {
+  it("passes on a vendor's JSON byte for byte, also for wrong answers", async () => {
     const json = '{ "score": 7.50, "big": 12345678901234567890, "text": "\\u00e9" }';
     act = (reply) => passOn(reply, json);
     const right = await send('GET', '/api/idv/renters/r-1');
@@ -228,7 +229,7 @@ describe('the direct surface', () => {
     isEnvelope(told, path);
   });
 
-  it('takes ids of 128 characters of any kind, and decodes them once', async () => {
+  it('accepts ids of 128 characters of any kind, and decodes them once', async () => {
     act = (_reply, id) => success(id);
     for (const id of ['\u{1f600}'.repeat(128), 'a/b?c#d', '50%25', ' ', '%2e', 'é'])
       expect(
@@ -236,7 +237,7 @@ describe('the direct surface', () => {
       ).toBe(id);
   });
 
-  it('refuses an unauthenticated caller before the body is read', async () => {
+  it('refuses an unauthenticated caller before it reads the body', async () => {
     const socket = connect({ host: '127.0.0.1', port }).on('error', () => undefined);
     socket.write(
       `POST ${renter} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 9000\r\n\r\n[`,
@@ -257,7 +258,7 @@ describe('the direct surface', () => {
       throw new Error('a fault');
     };
     await send('GET', path);
-    // A path that cannot be decoded is answered by the framework and has no log line.
+    // The framework answers a path that cannot be decoded, and writes no log line for it.
     expect(logged.length).toBeGreaterThanOrEqual(5);
     expect(logged.join('')).toContain('"route":"/api/idv/renters/:renterId"');
     const counted = await metrics.registry.metrics();

@@ -1,4 +1,5 @@
-// The errors that callers of the direct API receive (docs/contract/direct.md#errors), and the callers that it admits.
+// The errors that callers of the direct API receive (docs/contract/direct.md#errors), and the callers that the direct
+// API accepts.
 import 'reflect-metadata';
 import { describe, expect, it } from '@jest/globals';
 import type { FastifyRequest } from 'fastify';
@@ -29,7 +30,7 @@ describe('an error of the direct API', () => {
     });
   });
 
-  it('has the errors first below /api/pay, and the HTTP status as its code', () => {
+  it('places the errors first in the body below /api/pay, with the HTTP status as the code', () => {
     const missing = new DomainError('request.invalid', { field: 'renterId' });
     expect(pay(missing).text).toMatch(/^\{"errors":\[\{"errorCode":400,"errorOnField":"renterId",.*"payload":null\}$/);
     expect(pay(new DomainError('request.too_large')).text).toContain('"errorCode":413');
@@ -43,12 +44,12 @@ describe('an error of the direct API', () => {
     ]);
   });
 
-  // This code also stands for too many requests about one renter at once.
-  it('does not blame the processor for every 503 below /api/pay', () => {
+  // The same code also means that one renter has too many requests at once.
+  it('does not name the processor in a 503 with another cause below /api/pay', () => {
     expect(pay(new DomainError('service.unavailable')).text).not.toMatch(/processor/i);
   });
 
-  it("for a locked party says when the lock ends, and passes on the vendor's reply", () => {
+  it("says for a locked party when the lock ends, and passes on the vendor's reply", () => {
     const blockedUntil = '2026-02-01T00:00:00.000Z';
     const { status, text } = idv(
       new DomainError('party.locked', { blockedUntil, vendor: refused({ body: '{"n":1.0}' }).detail.vendor! }),
@@ -68,7 +69,7 @@ describe('an error of the direct API', () => {
     ]);
   });
 
-  it('says in its payload when a payment would solve it', () => {
+  it('says in its payload when a payment would remove it', () => {
     expect(JSON.parse(idv(new DomainError('report.consumer_has_not_paid')).text)).toMatchObject({
       payload: { reason: 'NO_COMPLETED_PAYMENT', message: expect.any(String) },
       errors: [{ errorCode: 285 }],
@@ -102,20 +103,20 @@ describe("a vendor's refusal", () => {
     return [status, errors[0].errorCode, errors[0].errorOnField, payload];
   };
 
-  it('is passed on with 422, and otherwise answered without a payload', () => {
+  it('is passed on with 422, and is answered without a payload in other cases', () => {
     expect(heard({ code: 10 })).toEqual([422, 2010, null, { success: false }]);
     expect(heard({ code: 45, field: 'person.lastName' })).toEqual([400, 2045, 'lastName', null]);
   });
 
-  it('with a number outside the tables is answered by its status', () => {
+  it('with a number outside the tables is answered by its HTTP status', () => {
     expect(heard({ code: 4242, status: 422, field: 'address.postalCode' })).toEqual([400, 121, 'currentZip', null]);
     expect(heard({ code: 4242, status: 500 })).toEqual([502, 131, null, null]);
     expect(heard({ code: null, status: 404 })).toEqual([400, 121, null, null]);
-    // A refusal with a success status.
+    // A refusal of the vendor with a success status.
     expect(heard({ code: null, status: 200 })).toEqual([502, 131, null, null]);
   });
 
-  it('that locks a person out is answered by its number when it has one', () => {
+  it('that locks a person out is answered by its number when it has a number', () => {
     const { vendor } = refused({ code: 2501 }).detail;
     const { status, text } = idv(new DomainError('party.locked', { blockedUntil: 'later', vendor: vendor! }));
     expect([status, JSON.parse(text).errors[0].errorCode]).toEqual([422, 2501]);

@@ -1,4 +1,4 @@
-// The edge of HTTP on its own servers: requests that reach no route, and errors that no handler catches
+// The edge of HTTP on servers of the test: requests that reach no route, and errors that no handler catches
 // (docs/contract/general.md#malformed-requests).
 import 'reflect-metadata';
 import { once } from 'node:events';
@@ -32,7 +32,7 @@ import { exchange, type RawReply } from '../../support/raw-http.js';
 
 const ORIGIN = 'https://app.example.test';
 const ID = 'the-request';
-/** The longest of all routes. */
+/** The longest path of all routes. */
 const LONGEST = 'api/idv/organizations/:organizationId/renters/:renterId/report';
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 
@@ -71,10 +71,10 @@ class Routes {
   }
 }
 
-/** Admits every caller. */
+/** Accepts every caller. */
 const authenticator = { admit: () => undefined };
 
-/** The number of random requests. The second tier has time for more. */
+/** The number of random requests. The second tier has enough time for a higher number. */
 const FUZZED = process.env['TIER'] === 'first' ? 2_000 : 10_000;
 
 describe('the edge of HTTP', () => {
@@ -106,7 +106,7 @@ describe('the edge of HTTP', () => {
     return (app.getHttpServer().address() as AddressInfo).port;
   }
 
-  /** Each hook throws when a request tells it to. */
+  /** Each hook throws an error when a request demands it. */
   function breakHooks(fastify: FastifyInstance): void {
     const breaks = ({ headers }: { headers: object }, hook: string): void => {
       if ('x-break' in headers && headers['x-break'] === hook) throw new Error('a fault of ours');
@@ -164,7 +164,7 @@ describe('the edge of HTTP', () => {
     expect([replies.length, rest]).toEqual([1, '']);
     return replies[0]!;
   }
-  /** The error code in either kind of envelope. */
+  /** The error code in an envelope of either kind. */
   const codeOf = ({ body }: RawReply): unknown => body?.error?.code ?? body?.errors?.[0]?.errorCode;
   function expectEnvelope(reply: RawReply, id: unknown = ID): void {
     expect(reply.headers).toMatchObject({ 'content-type': 'application/json; charset=utf-8', 'x-request-id': id });
@@ -206,13 +206,13 @@ describe('the edge of HTTP', () => {
       await until(() => closed === 5);
       expect(await answered('127.0.0.4')).toBe(false);
       for (let count = 0; count < 20; count += 1) expect(await answered('127.0.0.2')).toBe(true);
-      // When an address with an earlier request opens them, its oldest connections are closed first.
+      // When an address with an earlier request opens the connections, its oldest connections are closed first.
       for (let count = 0; count < 20; count += 1) await silentFrom('127.0.0.2');
       await until(() => closed >= 5 + 20);
       expect(await answered('127.0.0.2')).toBe(true);
     });
 
-    it('cannot keep more than half by one request on each: the others are closed with the reply', async () => {
+    it('cannot keep more than half by sending one request on each: the other connections are closed with the reply', async () => {
       for (const socket of open) socket.destroy();
       await until(async () => (await new Promise<number>((is) => small.server.getConnections((_, n) => is(n)))) === 0);
       const closing: boolean[] = [];
@@ -241,7 +241,7 @@ describe('the edge of HTTP', () => {
         }
     });
 
-    it('or another refused request takes no extra time when a header has a long run of spaces', async () => {
+    it('or another refused request takes no longer when a header has a long run of spaces', async () => {
       const cpuOf = async (filler: string): Promise<number> => {
         const before = process.cpuUsage();
         const header = `origin:${filler.repeat(60_000)}\x80`;
@@ -250,7 +250,7 @@ describe('the edge of HTTP', () => {
         return user + system;
       };
       const letters = await cpuOf('y');
-      // Times are in microseconds. A backtracking pattern took four seconds for the spaces.
+      // Times are in microseconds. A pattern that backtracks needed four seconds for the spaces.
       for (const filler of [' ', '\t', ' \t']) expect(await cpuOf(filler)).toBeLessThan(20 * letters + 500_000);
     });
 
@@ -271,7 +271,7 @@ describe('the edge of HTTP', () => {
         }
     });
 
-    it('is answered 400 with version 1.0, with an expectation and over TLS', async () => {
+    it('is answered 400 with HTTP version 1.0, with an expectation and over TLS', async () => {
       for (const bytes of ['GET http:// HTTP/1.0\r\n\r\n', ask('GET http:// HTTP/1.1', ['Expect: bogus'])])
         expectEnvelope(await only(bytes), expect.any(String));
       const reply = await only(ask('GET https:// HTTP/1.1'), tlsPort, true);
@@ -339,7 +339,7 @@ describe('the edge of HTTP', () => {
     it.each(cases)('is answered in the same way over TLS and on the private port: %s', async (_, bytes, status) => {
       const reply = await only(bytes.replace('{}', '/api/idv/renters/r-1'), tlsPort, true);
       expectEnvelope(reply, expect.any(String));
-      // The fault is in a later TLS record, which does not have the path.
+      // The fault is in a later TLS record. The path is in an earlier record.
       if (bytes.includes(longer)) expect(reply.status).toBe(431);
       else expect([reply.status, codeOf(reply)]).toEqual([status, 121]);
       expectEnvelope(await only(bytes.replace('{}', '/internal/told'), privatePort));
@@ -391,7 +391,7 @@ describe('the edge of HTTP', () => {
       expect([replies.map(({ status }) => status), rest]).toEqual([[404], '']);
     });
 
-    it('is answered 408 in the envelope of its path when the rest of it does not arrive', async () => {
+    it('is answered 408 in the envelope of its path when the rest of the request does not arrive', async () => {
       for (const [bytes, code] of [
         ['', 'REQUEST_TIMEOUT'],
         ['GET /v1/slow HTTP/1.1\r\n', 'REQUEST_TIMEOUT'],
@@ -402,7 +402,7 @@ describe('the edge of HTTP', () => {
         const came = exchange(port, bytes);
         const [socket] = await connected;
         await began;
-        // Node emits this when a request takes too long.
+        // Node emits this error when a request takes too long.
         server.emit('clientError', Object.assign(new Error(), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket);
         const { replies } = await came;
         expect(replies.map((reply) => [reply.status, codeOf(reply)])).toEqual([[408, code]]);
@@ -410,13 +410,13 @@ describe('the edge of HTTP', () => {
       }
     });
 
-    it('gets no answer when it comes as plain HTTP to a TLS port', async () => {
+    it('gets no answer when it is sent as plain HTTP to a TLS port', async () => {
       for (const bytes of [ask('GET /health/live HTTP/1.1'), '\x16\x03\x01\x00\x05hello'])
         expect(await exchange(tlsPort, bytes)).toMatchObject({ replies: [] });
       expect((await only(ask('GET /v1/slow HTTP/1.1'), tlsPort, true)).status).toBe(200);
     });
 
-    it('leaves one log line of at most 300 bytes with the cause after a 503', async () => {
+    it('leaves one log line of at most 300 bytes with the cause of the error after a 503', async () => {
       for (const [route, cause] of [
         [`/${LONGEST}`, 'The'],
         ['/v1/away', 'ECONNREFUSED'],
@@ -442,12 +442,12 @@ describe('the edge of HTTP', () => {
       });
     });
 
-    it('or any other meets the limits on time and connections on every port', () => {
+    it('or any other request meets the limits on time and connections on every port', () => {
       for (const { headersTimeout, requestTimeout, maxConnections } of [server, privateServer.server])
         expect([headersTimeout, requestTimeout, maxConnections]).toEqual([10_000, 30_000, 10_000]);
     });
 
-    it('or any other gets a reply that is neither cached nor sniffed, on every port, unless its route allows caching', async () => {
+    it('or any other request gets a reply that is neither cached nor sniffed, on every port, unless its route allows caching', async () => {
       for (const line of [
         'GET /v1/slow',
         'POST /screening/submit',
@@ -463,7 +463,7 @@ describe('the edge of HTTP', () => {
             'no-store',
             'nosniff',
           ]);
-          // Browsers then use only TLS for this host.
+          // After this header, browsers use only TLS for the host.
           expect([line, headers['strict-transport-security']]).toEqual([
             line,
             at === tlsPort ? 'max-age=31536000' : undefined,
@@ -478,7 +478,7 @@ describe('the edge of HTTP', () => {
       expect([headers['cache-control'], headers['x-content-type-options']]).toEqual(['public, max-age=300', 'nosniff']);
     });
 
-    it('gets a UUID of the service beside its own request id, and only the UUID is logged', async () => {
+    it('gets a UUID of the service in addition to its own request id, and only the UUID is logged', async () => {
       for (const [given, target] of [
         ['rid-923847561.Quetzalina', '/v1/slow'],
         ['rid-923847561.Quetzalina', '/nowhere'],
@@ -520,7 +520,7 @@ describe('the edge of HTTP', () => {
         }
     });
 
-    it('with an upgrade that is not offered is served without it', async () => {
+    it('that asks for an unknown protocol upgrade is served without the upgrade', async () => {
       const upgrade = ['Connection: Upgrade', 'Upgrade: websocket'];
       expect((await only(ask('GET /v1/slow HTTP/1.1', upgrade))).status).toBe(200);
       expect((await only(ask('GET /health/live HTTP/1.1', upgrade), privatePort)).status).toBe(200);
@@ -551,12 +551,12 @@ describe('the edge of HTTP', () => {
       },
     );
 
-    it('changes nothing when the reply has been sent or already is an error', async () => {
+    it('changes nothing when the reply has been sent or is an error already', async () => {
       expect((await only(ask('GET /v1/slow HTTP/1.1', ['X-Break: onResponse']))).status).toBe(200);
       expect((await only(ask('GET /nowhere HTTP/1.1', ['X-Break: onError']))).status).toBe(404);
     });
 
-    it('is answered 500 when our own error handler throws, and when no route was found', async () => {
+    it("is answered 500 when the service's error handler itself throws, and when no route was found", async () => {
       const broken = createPrivateServer(
         Object.assign(Object.create(SURFACES) as typeof SURFACES, {
           reply: (error: never, request: { id: string; url: string; routeOptions?: object }) => {
@@ -587,7 +587,7 @@ describe('the edge of HTTP', () => {
     });
   });
 
-  describe('a body', () => {
+  describe('a request body', () => {
     const post = (headers: readonly string[], body: string, path = '/v1/sessions'): Promise<RawReply> =>
       only(ask(`POST ${path} HTTP/1.1`, [...headers, `Content-Length: ${body.length}`], body));
     const json = (type: string): string => `Content-Type: application/json${type}`;
@@ -652,7 +652,8 @@ describe('the edge of HTTP', () => {
     });
   });
 
-  // For any bytes, each connection gets at least one complete reply in an envelope, and the process keeps running.
+  // Guarantee: after any bytes, each connection gets at least one complete reply in an envelope, and the process keeps
+  // running.
   it(`answers ${FUZZED} random requests`, async () => {
     const random = numbersFrom(20_261_126);
     const some = <Value>(...values: readonly Value[]): Value => values[Math.floor(random() * values.length)]!;

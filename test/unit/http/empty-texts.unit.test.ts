@@ -1,4 +1,5 @@
-// An optional text that is empty counts as absent, in every body and query of every surface (docs/contract/general.md#text).
+// An optional text that is empty counts as missing, in every body and query of every surface
+// (docs/contract/general.md#text).
 import 'reflect-metadata';
 import { expect, it } from '@jest/globals';
 import { getMetadataStorage } from 'class-validator';
@@ -17,7 +18,7 @@ import {
 } from '../../../src/modules/webhooks/http/dashboard/endpoint-bodies.js';
 import { readBody } from '../../support/bodies.js';
 
-/** These fields are not texts, so an empty text is invalid. */
+/** These fields are not texts, so an empty text in them is invalid. */
 const NO_TEXTS = [
   'productId',
   'routes',
@@ -29,7 +30,7 @@ const NO_TEXTS = [
   'limit',
   'previous_valid_for_seconds',
 ];
-/** The classes keep an empty address, and the handlers drop it: test/unit/screening, test/unit/payments. */
+/** The classes keep an empty address, and the handlers remove it: test/unit/screening, test/unit/payments. */
 const ADDRESSES = ['unitAddress', 'propertyAddress'];
 
 const BODIES = [
@@ -53,7 +54,7 @@ const optional = BODIES.flatMap((type) => {
   return [...new Set(fields)].map((field) => [type.name, field, type] as const);
 });
 
-/** The refused fields. */
+/** The names of the refused fields. */
 async function faults(type: (typeof BODIES)[number], body: object): Promise<string[]> {
   try {
     await readBody<object>(type, body, new Date());
@@ -64,7 +65,7 @@ async function faults(type: (typeof BODIES)[number], body: object): Promise<stri
 }
 
 it.each(optional)(
-  '%s.%s: an empty text is absent, or refused when the field has another type',
+  '%s.%s: an empty text counts as missing, or is refused when the field has another type',
   async (_, field, type) => {
     const refused = (await faults(type, { [field]: '' })).includes(field);
     const missing = (await faults(type, {})).includes(field);

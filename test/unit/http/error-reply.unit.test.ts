@@ -19,7 +19,7 @@ const replyTo = (error: DomainError): { readonly status: number; readonly body: 
   SURFACES.reply(error, { id: REQUEST_ID, url: '/' }) as ReturnType<typeof replyTo>;
 
 describe('the reply to a domain error', () => {
-  it('says in its message what the first invalid field must be', () => {
+  it('states in its message the rule of the first invalid field', () => {
     const details = [
       { field: 'phoneNumber', message: 'must have ten digits and not begin with 1' },
       { field: 'currentZip', message: 'must have five digits' },
@@ -36,7 +36,7 @@ describe('the reply to a domain error', () => {
     });
   });
 
-  it('says in a 429 when to try again, where waiting helps', () => {
+  it('states in a 429 the time of the next try, if waiting helps', () => {
     const rule = 'Too many requests: the limit is 5 submissions of one person an hour (SUBMITS_PER_HOUR_PER_PERSON).';
     const messageOf = (...error: ConstructorParameters<typeof DomainError>): string =>
       replyTo(new DomainError(...error)).body.error.message;
@@ -51,7 +51,7 @@ describe('the reply to a domain error', () => {
     jest.useRealTimers();
   });
 
-  it('has the address of its code in the documents, where there are documents', () => {
+  it('links to its code in the documents, if documents are served', () => {
     const reply = SURFACES.documentedAt('https://docs.example.test').reply(new DomainError('request.forbidden'), {
       id: REQUEST_ID,
       url: '/v1/sessions',
@@ -60,7 +60,7 @@ describe('the reply to a domain error', () => {
     expect(replyTo(new DomainError('request.forbidden')).body.error).not.toHaveProperty('doc_url');
   });
 
-  it('translates the names of the domain into names on the wire, and keeps equal names', () => {
+  it('translates field names of the domain into their names on the wire, and keeps equal names', () => {
     const details = [
       { field: 'address.postalCode', message: 'must have five digits' },
       { field: 'currentCity', message: 'must be a city' },
@@ -74,7 +74,7 @@ describe('the reply to a domain error', () => {
     });
   });
 
-  it("states the broken rule when no field has the fault, and otherwise the catalogue's text", () => {
+  it("states the broken rule when the fault is not in a field, and otherwise the catalogue's text", () => {
     expect(
       replyTo(new DomainError('request.invalid', { rule: 'The body must be a JSON object.' })).body.error.message,
     ).toBe('The body must be a JSON object.');

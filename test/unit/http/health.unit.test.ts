@@ -11,7 +11,7 @@ async function probe(health: Health): Promise<{ readonly status: number; readonl
   return { status: statusCode, body: JSON.parse(body) };
 }
 
-describe('readiness', () => {
+describe('the readiness probe', () => {
   it('is 200 and lists each check when all checks pass', async () => {
     const health = new Health();
     health.add('redis', () => Promise.resolve(null));
@@ -19,7 +19,7 @@ describe('readiness', () => {
     expect(await probe(health)).toEqual({ status: 200, body: { status: 'ok', checks: { redis: 'ok', disk: 'ok' } } });
   });
 
-  it('is 503 with the reason of each failing check, however it fails', async () => {
+  it('is 503 with the reason of each failing check, for every kind of failure', async () => {
     const health = new Health();
     health.add('redis', () => Promise.resolve('Redis refuses to write: READONLY'));
     health.add('disk', () => 'The disk of the data folder is full.');
@@ -45,7 +45,7 @@ describe('readiness', () => {
           redis: 'Redis refuses to write: READONLY',
           disk: 'The disk of the data folder is full.',
           vault: 'S3 cannot be reached.',
-          // Anyone may call the probe, so internal addresses are left out.
+          // Any caller may use the probe, so the reply names no internal addresses.
           'event-store': 'No answer',
           projections: 'It failed with an error of its own.',
         },
@@ -53,7 +53,7 @@ describe('readiness', () => {
     });
   });
 
-  it('is 503 with the reason when the process stops', async () => {
+  it('is 503 with the reason when the process is stopping', async () => {
     const health = new Health();
     health.add('disk', () => null);
     health.stop();
@@ -80,12 +80,12 @@ describe('readiness', () => {
 describe('the projections', () => {
   const late = { projection: 'parcels', lagMs: 3_600_000 };
 
-  it('are healthy while one of them is being built, however long that takes', () => {
+  it('are healthy during the build of one of them, even if the build takes long', () => {
     expect(lateOf([{ ...late, state: 'building' }])).toBeNull();
     expect(lateOf([{ ...late, state: 'standby' }])).toBeNull();
   });
 
-  it('are unhealthy when a live one is far behind the log or one has stopped', () => {
+  it('are unhealthy when a live projection is far behind the log, or when a projection has stopped', () => {
     expect(lateOf([{ ...late, state: 'live', lagMs: 29_000 }])).toBeNull();
     expect(lateOf([{ ...late, state: 'live' }])).toBe('The projection parcels is 3600 seconds behind the log.');
     expect(lateOf([{ ...late, state: 'stopped', lagMs: 0 }])).toMatch(/parcels has stopped at an event/);

@@ -40,10 +40,10 @@ import { STRING_CODES } from '../../../src/surfaces/string-codes.js';
 import { RedisServer } from '../../support/redis.js';
 import { Vaults } from '../../support/vaults.js';
 
-/** The work of the routes, which each test sets. Each run is counted. */
+/** The work of the routes. Each test sets it, and the server counts each run. */
 let act: (body: unknown, request: FastifyRequest, reply: FastifyReply) => unknown;
 let executions: (string | undefined)[] = [];
-/** Whether the routes append an event or ask a vendor. */
+/** Whether the routes append an event or call a vendor. */
 let does = true;
 
 @Injectable()
@@ -147,7 +147,7 @@ describe('Idempotency-Key', () => {
     vaults = new Vaults();
     vault = vaults.open(keys);
     const log = pino({ level: 'warn' }, { write: (line: string) => void logged.push(line) });
-    // Two servers stand for two processes of the service.
+    // Two servers represent two processes of the service.
     for (let at = 0; at < 2; at++) {
       const records = new RedisIdempotencyRecords(
         redis.client(),
@@ -222,14 +222,14 @@ describe('Idempotency-Key', () => {
     expect(again.headers.get('content-type')).toBe(first.headers.get('content-type'));
   };
 
-  it('executes once and replays status and body with Idempotent-Replayed in any process', async () => {
+  it('executes once, and repeats status and body with Idempotent-Replayed in any process', async () => {
     const first = await post({ a: 1 });
     expect(first).toMatchObject({ status: 200, text: '{"made":1}' });
     for (const server of [0, 1]) expectReplay(await post({ a: 1 }, { server }), first);
     expect(executions).toHaveLength(1);
   });
 
-  it('replays a reply under a session grant only under that grant', async () => {
+  it('repeats a reply under a session grant only under the same grant', async () => {
     const under = (grant: string): { headers: Record<string, string> } => ({ headers: { 'x-grant': grant } });
     const first = await post({}, under('g'));
     expectReplay(await post({}, under('g')), first);
@@ -238,21 +238,21 @@ describe('Idempotency-Key', () => {
     expect(new Set(executions).size).toBe(3);
   });
 
-  it('replays a reply to one lineage only to that lineage', async () => {
+  it('repeats a reply to one lineage of tokens only to the same lineage', async () => {
     const of = (lineage: string): { headers: Record<string, string> } => ({ headers: { 'x-lineage': lineage } });
     const first = await post({}, of('one'));
     const second = await post({}, of('two'));
     expect([isReplay(second), second.text]).toEqual([false, '{"made":2}']);
     expectReplay(await post({}, of('one')), first);
     expectReplay(await post({}, of('two')), second);
-    // A grant stands for one visitor, whichever of its tokens is used.
+    // A grant identifies one visitor, for all tokens of the grant.
     const granted = await post({}, { headers: { 'x-grant': 'g', 'x-lineage': 'one' } });
     expect(isReplay(granted)).toBe(false);
     expectReplay(await post({}, { headers: { 'x-grant': 'g', 'x-lineage': 'two' } }), granted);
     expect(new Set(executions).size).toBe(3);
   });
 
-  it('does not keep the reply to a request without an effect, whatever its status, and the key may carry another body', async () => {
+  it('does not keep the reply to a request without an effect, and the key may then be used with another body', async () => {
     does = false;
     const nothings: ((reply: FastifyReply) => unknown)[] = [
       () => ({ same: true }),
@@ -291,7 +291,7 @@ describe('Idempotency-Key', () => {
     expectReplay(await post({ a: 3 }), first);
   });
 
-  it('keeps the reply to a request without an effect when an earlier execution failed, because that one may have had an effect', async () => {
+  it('keeps the reply to a request without an effect when an earlier execution failed, because the failed one may have had an effect', async () => {
     act = () => {
       throw new DomainError('service.unavailable');
     };
@@ -322,7 +322,7 @@ describe('Idempotency-Key', () => {
     expect((await post({}, { headers: { 'x-lineage': randomUUID() } })).headers.get('idempotency-kept')).toBeNull();
   });
 
-  it('replays 201 with an empty body', async () => {
+  it('repeats 201 with an empty body', async () => {
     act = () => undefined;
     const first = await post(undefined, { path: '/things/7/part' });
     expect(first.status).toBe(201);
@@ -330,7 +330,7 @@ describe('Idempotency-Key', () => {
     expect(executions).toHaveLength(1);
   });
 
-  it('replays the status and content type that the controller has set', async () => {
+  it('repeats the status and content type that the controller has set', async () => {
     act = (_body, _request, reply) => {
       void reply.status(202).header('content-type', 'text/plain; charset=utf-8');
       return 'accept\u00e9';
@@ -348,7 +348,7 @@ describe('Idempotency-Key', () => {
     expect(executions).toHaveLength(1);
   });
 
-  it("answers 410 for a kept refusal with a vendor's answer after the person was erased", async () => {
+  it("answers 410 for a kept refusal with a vendor's answer when the person has been erased", async () => {
     const subject = randomUUID();
     const reply = { status: 423, body: '{}', code: null, field: null, message: null };
     act = () => {
@@ -384,16 +384,16 @@ describe('Idempotency-Key', () => {
     expect((await post('{"a":1,"b":{"c":[2,1],"d":"\u00e9"}}')).status).toBe(409);
   });
 
-  it('compares bodies without a canonical JSON too, and never answers 500', async () => {
+  it('compares bodies that have no canonical JSON, and never answers 500', async () => {
     const half = await post('{"a":"\\ud800"}');
     expect([half.status, JSON.parse(half.text).error.field]).toEqual([400, 'a']);
-    // The refused request has not used the key.
+    // The refused request has not used up the key.
     expect((await post('{"a":1e999}')).status).toBe(200);
     expect((await post('{"a":null}')).status).toBe(409);
     key = randomUUID();
     const deep = await post(`${'['.repeat(12_000)}${']'.repeat(12_000)}`);
     expect([deep.status, JSON.parse(deep.text).error.code]).toEqual([400, 'VALIDATION_ERROR']);
-    // The refused request has not used the key.
+    // The refused request has not used up the key.
     expect((await post({})).status).toBe(200);
   });
 
@@ -407,13 +407,13 @@ describe('Idempotency-Key', () => {
     ];
     for (const variant of variants) expect(isReplay(await post({ a: 1 }, variant))).toBe(false);
     for (const variant of variants) expect(isReplay(await post({ a: 1 }, variant))).toBe(true);
-    // Another spelling of the same path means the same resource.
+    // Another spelling of the same path names the same resource.
     expect(isReplay(await post({ a: 1 }, { path: '/things/%37/part' }))).toBe(true);
     expect(executions).toHaveLength(variants.length);
     expect(new Set(executions).size).toBe(variants.length);
   });
 
-  it('applies to a GET that changes state, whose reply no cache keeps, and to no other GET', async () => {
+  it('applies to a GET that changes state, whose reply must not be cached, and to no other GET', async () => {
     const get = (path: string): Promise<Reply> => post(undefined, { path, method: 'GET' });
     const first = await get('/things/changing');
     expectReplay(await get('/things/changing'), first);
@@ -427,7 +427,7 @@ describe('Idempotency-Key', () => {
     expect(executions).toHaveLength(3);
   });
 
-  it("replays a controller's JSON text, and refusals with 422 or 423, byte for byte", async () => {
+  it("repeats a controller's JSON text, and refusals with 422 or 423, byte for byte", async () => {
     for (const status of [200, 422, 423]) {
       key = randomUUID();
       act = (_body, _request, reply) => {
@@ -444,7 +444,7 @@ describe('Idempotency-Key', () => {
     expect(executions).toHaveLength(3);
   });
 
-  it('executes once for concurrent equal requests in two processes, and all get the reply', async () => {
+  it('executes once for concurrent equal requests in two processes, and all requests get the reply', async () => {
     let finish: () => void = () => undefined;
     const finished = new Promise<void>((resolve) => (finish = resolve));
     act = async () => {
@@ -479,7 +479,7 @@ describe('Idempotency-Key', () => {
     expect(executions).toHaveLength(1);
   });
 
-  it('keeps and replays 4xx refusals, whatever code throws them', async () => {
+  it('keeps and repeats 4xx refusals from all parts of the code', async () => {
     const refusals = [
       new DomainError('request.not_found'),
       new DomainError('screening.field_format', {
@@ -504,7 +504,7 @@ describe('Idempotency-Key', () => {
     }
   });
 
-  it('does not keep 5xx, 429, ATTEMPT_IN_PROGRESS or Retry-After refusals: a retry executes in a new scope, and its reply is kept', async () => {
+  it('does not keep 5xx, 429, ATTEMPT_IN_PROGRESS or Retry-After refusals: a retry runs in a new scope, and its reply is kept', async () => {
     const failures = [
       new DomainError('service.unavailable'),
       new DomainError('service.upstream_timeout'),
@@ -532,7 +532,7 @@ describe('Idempotency-Key', () => {
     }
   });
 
-  it('gives the reply to a caller that hung up during the execution and asks again', async () => {
+  it('answers the kept reply to a caller that closed the connection during the execution and repeats the request', async () => {
     let finish: () => void = () => undefined;
     const finished = new Promise<void>((resolve) => (finish = resolve));
     act = async () => {
@@ -553,7 +553,7 @@ describe('Idempotency-Key', () => {
     expect([again.status, again.text, isReplay(again)]).toEqual([200, '{"made":1}', true]);
   });
 
-  it('answers 400 VALIDATION_ERROR without an execution when the key is empty, too long or has control characters', async () => {
+  it('answers 400 VALIDATION_ERROR without an execution when the key is empty, too long or contains control characters', async () => {
     for (const bad of ['', ' ', 'k'.repeat(256), 'a\tb']) {
       const reply = await post({ a: 1 }, { headers: { 'idempotency-key': bad } });
       expect(reply.status).toBe(400);
@@ -596,7 +596,7 @@ describe('Idempotency-Key', () => {
     expect([await send(['one']), executions.length]).toEqual([first, 1]);
   });
 
-  it('does nothing without a key, for other methods, on open routes and for unknown callers', async () => {
+  it('has no effect without a key, for other methods, on open routes and for unknown callers', async () => {
     const headers = { 'x-account': 'a', 'idempotency-key': key };
     const get = (): Promise<Response> => fetch(`${bases[0]}/things`, { headers });
     expect((await get()).headers.get('idempotent-replayed')).toBeNull();
@@ -627,7 +627,7 @@ describe('Idempotency-Key', () => {
     }
   });
 
-  it('returns a reply that Redis cannot take, and keeps it as soon as Redis is back', async () => {
+  it('returns a reply that Redis cannot store, and keeps the next reply as soon as Redis is available again', async () => {
     act = () => {
       redis.freeze();
       return { made: executions.length };

@@ -16,7 +16,7 @@ describe('the limits of a JSON body', () => {
     expect(judged(`[${Array.from({ length: 5_000 }, () => '[]').join()}]`)).toBe(false);
   });
 
-  it('are 10,000 values, whatever their depth and spacing', () =>
+  it('are 10,000 values at any depth and spacing', () =>
     fc.assert(
       fc.property(
         fc.jsonValue({ maxDepth: 5 }),
@@ -37,7 +37,7 @@ describe('the limits of a JSON body', () => {
       [500, 501].map((values) => isBeyondLimits(Buffer.from(JSON.stringify(Array(values).fill(0))), SMALL_BODY_BYTES)),
     ).toEqual([false, true]));
 
-  it('do not count the brackets and commas within a text, such as a page to be printed', () => {
+  it('do not count the brackets and commas inside a text, such as a page for printing', () => {
     expect(judged(JSON.stringify({ html: '<p title="a\\" class=\'b\'>[{,:}]</p>'.repeat(60_000) }))).toBe(false);
     expect(judged(`["${'\\\\'.repeat(50_000)}",${'['.repeat(40)}`)).toBe(true);
   });

@@ -20,7 +20,7 @@ describe('content negotiation', () => {
     ['application/json;q=0, */*', 'text/html'],
     ['text/html;q=0, */*;q=0.1', 'application/json'],
     ['image/png, text/html;q=0.1', 'text/html'],
-    // Browsers send this.
+    // Browsers send this header.
     ['text/html,application/xhtml+xml,application/xml;q=0.9,image/webp,*/*;q=0.8', 'text/html'],
   ])('%j gets %s', (accept, type) => {
     expect(acceptedType(accept, OFFERED)).toBe(type);
@@ -37,7 +37,7 @@ describe('content negotiation', () => {
     'nonsense',
     ',',
     'application/json;charset=latin1',
-  ])('%j is refused, since no offered type fits', (accept) => {
+  ])('%j is refused, because it matches no offered type', (accept) => {
     expect(refusalOf(() => acceptedType(accept, OFFERED)).code).toBe('request.not_acceptable');
   });
 });

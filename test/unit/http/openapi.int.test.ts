@@ -1,4 +1,4 @@
-// The documents that describe the API, which any caller may read (docs/contract/general.md#documents).
+// The documents that describe the API. Any caller may read them (docs/contract/general.md#documents).
 import 'reflect-metadata';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
@@ -22,7 +22,7 @@ class Routes {
 @Module({ controllers: [Routes] })
 class App {}
 
-describe('the documents', () => {
+describe('the documents of the API', () => {
   let app: NestFastifyApplication;
   let base: string;
   beforeAll(async () => {
@@ -63,7 +63,7 @@ describe('the documents', () => {
     expect((await again.text()) === (await first.text())).toBe(true);
   });
 
-  it('are serialized once, however often they are requested', async () => {
+  it('are serialized once for all requests', async () => {
     const paths = ['/openapi.json', '/openapi/server.json', '/openapi.yaml'];
     for (const path of paths) await (await fetch(base + path)).arrayBuffer();
     const writing = jest.spyOn(JSON, 'stringify');

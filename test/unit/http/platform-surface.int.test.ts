@@ -1,4 +1,4 @@
-// Guards and cross-origin rules over real HTTP, with an embedded component on an origin of its own.
+// Guards and cross-origin rules over real HTTP. The embedded component has an origin of its own.
 import 'reflect-metadata';
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
@@ -100,7 +100,10 @@ class ServerRoute {
   }
 }
 
-/** Knows one secret key and counts the requests for it. Publishable keys are unknown or fail as the test says. */
+/**
+ * Knows one secret key and counts the requests for it. A publishable key is unknown, or its check fails if the test
+ * says so.
+ */
 class ScriptedKeys extends AccessKeys {
   override async isRevoked(): Promise<boolean> {
     return false;
@@ -172,7 +175,7 @@ describe('the platform surface', () => {
       log,
       metrics: new Metrics(),
     });
-    // The surfaces need the accounts module. The providers above replace it.
+    // The surfaces need the accounts module. The providers above stand in for it.
     const testing = await Test.createTestingModule({ imports: [Platform] })
       .overrideModule(AccountsModule)
       .useModule(Nothing)
@@ -189,7 +192,7 @@ describe('the platform surface', () => {
 
   afterAll(() => app.close());
 
-  /** Uses node:http, since fetch does not let a caller set Host and the Sec-Fetch headers. */
+  /** Uses node:http, because fetch does not let a caller set Host and the Sec-Fetch headers. */
   function call(method: string, path: string, headers: Record<string, string> = {}, body?: string): Promise<Reply> {
     return new Promise((resolve, reject) => {
       const request = httpRequest({ host: '127.0.0.1', port, method, path, headers }, (response) => {
@@ -225,7 +228,7 @@ describe('the platform surface', () => {
   const bearer = async (claims: object = {}) => ({ authorization: `Bearer ${await token(claims)}` });
 
   describe('a platform token', () => {
-    it('answers 200 with its account as the caller, on the page that it was issued to', async () => {
+    it('answers 200 with its account as the caller, on the page that received the token', async () => {
       const reply = await call('GET', '/screening/whoami', { ...(await bearer()), origin: ORIGIN });
       expect(reply).toMatchObject({
         status: 200,
@@ -233,7 +236,7 @@ describe('the platform surface', () => {
       });
     });
 
-    it('answers 200 in the embedded component, whatever page it is bound to', async () => {
+    it('answers 200 in the embedded component, for a token of any page', async () => {
       expect((await call('GET', '/screening/whoami', { ...(await bearer()), origin: EMBEDDED })).status).toBe(200);
       const sameOrigin = { ...(await bearer()), 'sec-fetch-site': 'same-origin', host: 'embedded.example.test:8443' };
       expect((await call('GET', '/screening/whoami', sameOrigin)).status).toBe(200);
@@ -254,7 +257,7 @@ describe('the platform surface', () => {
         'another page that claims to be same-origin',
         { origin: 'https://evil.example.test', 'sec-fetch-site': 'same-origin', host: 'embedded.example.test:8443' },
       ],
-    ])('answers 401 when it comes from %s', async (_, headers) => {
+    ])('answers 401 when it is sent from %s', async (_, headers) => {
       const reply = await call('GET', '/screening/whoami', { ...(await bearer()), ...headers });
       expect(reply).toMatchObject({ status: 401, body: { error: { code: 'AUTH_UNAUTHORIZED', recoverable: false } } });
     });
@@ -331,7 +334,7 @@ describe('the platform surface', () => {
   describe('the token exchange', () => {
     const headers = { origin: ORIGIN, 'x-publishable-key': 'pk_test_0123456789abcdef' };
 
-    it('answers 500 INTERNAL_ERROR without details when it fails, and the page can read that', async () => {
+    it('answers 500 INTERNAL_ERROR without details when it fails, and the page can read the error', async () => {
       keys.fault = new Error('a fault of ours');
       const reply = await call('POST', '/auth/token/exchange', headers);
       expect(reply).toMatchObject({ status: 500, body: { error: { code: 'INTERNAL_ERROR', recoverable: false } } });
@@ -353,7 +356,9 @@ describe('the platform surface', () => {
     const sockets: Socket[] = [];
     afterEach(() => sockets.splice(0).forEach((socket) => socket.destroy()));
 
-    /** Announces three megabytes of JSON and sends a thousand bytes. Returns the answer and the end of the connection. */
+    /**
+     * Announces three megabytes of JSON and sends a thousand bytes. Returns the answer and how the connection ended.
+     */
     function begin(
       path: string,
       headers: Record<string, string> = {},
@@ -381,7 +386,7 @@ describe('the platform surface', () => {
       ['/auth/token/exchange', 401, 'INVALID_KEY', { 'x-publishable-key': UNKNOWN_KEY }],
       ['/no/such/route', 404, 'NOT_FOUND', {}],
     ])(
-      'is not read from an unauthenticated caller, who is answered at once: %s %d %s',
+      'is not read when the caller is unauthenticated, and the answer is immediate: %s %d %s',
       async (path, status, code, headers) => {
         const answer = await begin(path, { origin: ORIGIN, 'x-request-id': 'the-request', ...headers }).answer;
         expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
@@ -393,13 +398,13 @@ describe('the platform surface', () => {
       },
     );
 
-    it('is not awaited, and the connection of an unauthenticated caller is closed', async () => {
+    it('is not awaited when the caller is unauthenticated, and the connection is closed', async () => {
       const { answer, closed } = begin('/screening/echo');
       expect(await answer).toMatch(/^HTTP\/1\.1 401 /);
       await closed;
     });
 
-    it('is read after one check of the credentials', async () => {
+    it('is read after a single check of the credentials', async () => {
       keys.asked = 0;
       expect(
         await call(
@@ -412,7 +417,7 @@ describe('the platform surface', () => {
       expect(keys.asked).toBe(1);
     });
 
-    it('leaves the connection open when an unauthenticated caller has sent all of it', async () => {
+    it('leaves the connection open when an unauthenticated caller has sent the whole body', async () => {
       const agent = new Agent({ keepAlive: true, maxSockets: 1 });
       try {
         const reused: boolean[] = [];
@@ -469,7 +474,7 @@ describe('the platform surface', () => {
       if (status === 413) expect(reply.body.error.message).toBe(`The request body may have ${limit} bytes at most.`);
     });
 
-    it('has 30 seconds to arrive, the headers 10, and the number of connections is limited', () => {
+    it('must arrive within 30 seconds, the headers within 10, and the number of connections is limited', () => {
       const { headersTimeout, requestTimeout, maxConnections } = app.getHttpServer() as Server;
       expect({ headersTimeout, requestTimeout, maxConnections }).toEqual({
         headersTimeout: 10_000,

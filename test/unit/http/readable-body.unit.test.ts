@@ -1,4 +1,5 @@
-// Half of a surrogate pair can be neither stored nor sent on. A body with one is refused before other code reads it.
+// Half of a surrogate pair cannot be stored or sent on. The service refuses a body with such a half before other code
+// reads the body.
 import { describe, expect, it } from '@jest/globals';
 import { DomainError } from '../../../src/kernel/domain-error.js';
 import { wellFormed } from '../../../src/platform/http/readable-body.js';
@@ -40,4 +41,4 @@ it.each([
   '{"a":"\\ue000"}',
   'null',
   '5',
-])('a body of whole characters is taken unchanged: %s', (json) => expect(read(json)).toEqual(JSON.parse(json)));
+])('a body of whole characters is accepted unchanged: %s', (json) => expect(read(json)).toEqual(JSON.parse(json)));

@@ -1,4 +1,4 @@
-// One more API surface on the real server, with numeric codes and its own credential and envelope.
+// An additional API surface on a real server, with numeric codes and a credential and envelope of its own.
 import 'reflect-metadata';
 import { connect } from 'node:net';
 import type { AddressInfo } from 'node:net';
@@ -66,7 +66,7 @@ class Toys {
   }
 }
 
-describe('one more API surface', () => {
+describe('an additional API surface', () => {
   const surfaces = new Surfaces([toy, open]);
   let app: NestFastifyApplication;
   let port: number;
@@ -110,7 +110,7 @@ describe('one more API surface', () => {
     ]);
   });
 
-  it('refuses an unauthenticated caller before the body is read', async () => {
+  it('refuses an unauthenticated caller before it reads the body', async () => {
     const socket = connect({ host: '127.0.0.1', port }).on('error', () => undefined);
     socket.write('POST /toys HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 9000\r\n\r\n[');
     const answer = await new Promise<string>((resolve) => socket.once('data', (data) => resolve(String(data))));

@@ -13,7 +13,7 @@ type EventOf<Type extends IncomeEvent['type']> = Extract<IncomeEvent, { type: Ty
 export const START = new Date('2026-03-01T12:00:00.000Z');
 export const TTL_SECONDS = 1_800;
 
-/** A moment this number of seconds after the start. */
+/** The time that is this number of seconds after the start. */
 export function at(seconds: number): Date {
   return new Date(START.getTime() + seconds * 1_000);
 }

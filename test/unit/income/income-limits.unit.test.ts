@@ -39,14 +39,14 @@ describe('the limits of income sessions', () => {
     return (await limiter.take(policy.opening({ screeningSessionId, grantId, clientAddress: from }, context))) === null;
   };
 
-  it('allow 3 sessions a screening, from any lineage, and count other screenings separately', async () => {
+  it('allow 3 sessions for a screening from any lineage of tokens, and count other screenings separately', async () => {
     const screeningSessionId = 'screening';
     for (let count = 0; count < 3; count++) expect(await open({ screeningSessionId })).toBe(true);
     limiter.endWindows(60);
     expect([await open({ screeningSessionId }), await open({ screeningSessionId: 'other' })]).toEqual([false, true]);
   });
 
-  it('allow a lineage without a screening one session a minute', async () => {
+  it('allow a lineage of tokens without a screening one session a minute', async () => {
     expect([await open({ lineage: 'one' }), await open({ lineage: 'one' }), await open({ lineage: 'two' })]).toEqual([
       true,
       false,
@@ -56,7 +56,7 @@ describe('the limits of income sessions', () => {
     expect(await open({ lineage: 'one' })).toBe(true);
   });
 
-  it('allow an account 60 a minute; beyond that only the busiest addresses wait, and grants and screenings pass', async () => {
+  it('allow an account 60 sessions a minute; beyond 60 only the busiest addresses wait, and grants and screenings pass', async () => {
     for (let count = 0; count < 60; count++) expect(await open()).toBe(true);
     expect([
       await open(),

@@ -27,7 +27,7 @@ import {
 } from './histories.js';
 
 describe('opening an income session', () => {
-  it('requests the first route and is CREATED until the vendor has begun', () => {
+  it('requests the first route, and the session is CREATED until the vendor has begun', () => {
     const { state } = given(incomeSession).when(open()).then(OPENED(), REQUESTED('PAYROLL', 'first'));
     expect(state).toMatchObject({
       status: 'CREATED',
@@ -41,14 +41,14 @@ describe('opening an income session', () => {
     });
   });
 
-  it('keeps the order of the routes, and the screening that it belongs to', () => {
+  it('keeps the order of the routes, and the screening to which the session belongs', () => {
     const { state } = given(incomeSession)
       .when(open(['BANKING'], 'screening'))
       .then(OPENED(['BANKING'], 'screening'), REQUESTED('BANKING', 'first'));
     expect(state).toMatchObject({ route: 'BANKING', screeningSessionId: 'screening' });
   });
 
-  it('changes nothing when the session is open already', () => {
+  it('changes nothing when the session is already open', () => {
     created().when(open()).then();
     inProgress()
       .and(...OVER.COMPLETED)
@@ -56,7 +56,7 @@ describe('opening an income session', () => {
       .then();
   });
 
-  it('begins at the vendor once, however often that is recorded', () => {
+  it("records the vendor's beginning once, even if the command is repeated", () => {
     created()
       .when(started('first', 3))
       .then(STARTED('PAYROLL', 'first', 3));
@@ -65,8 +65,8 @@ describe('opening an income session', () => {
   });
 });
 
-describe('an outcome that is not yet known', () => {
-  it('is asked for with growing pauses, of at most half a minute', () => {
+describe('an unknown outcome of a route', () => {
+  it('is requested with growing pauses of at most half a minute', () => {
     let session = inProgress();
     let seconds = 1;
     const delays: number[] = [];
@@ -79,7 +79,7 @@ describe('an outcome that is not yet known', () => {
     expect(delays).toEqual([2, 4, 8, 16, 30, 30, 30, 30]);
   });
 
-  it('records the cause, and does not end the session before its time', () => {
+  it('records the cause, and does not end the session before its time limit', () => {
     for (const cause of ['IN_PROGRESS', 'VENDOR_UNAVAILABLE', 'VENDOR_TIMED_OUT', 'VENDOR_UNINTELLIGIBLE'] as const) {
       const { state } = inProgress()
         .when(noOutcome('first', 0, TTL_SECONDS - 0.001, cause))
@@ -93,7 +93,7 @@ describe('an outcome that is not yet known', () => {
     }
   });
 
-  it('is recorded once when two processes asked at the same time', () => {
+  it('is recorded once when two processes asked the vendor at the same time', () => {
     inProgress()
       .and(AWAITED('PAYROLL', 'first', 3))
       .when(noOutcome('first', 0, 1))
@@ -103,7 +103,7 @@ describe('an outcome that is not yet known', () => {
       .then();
   });
 
-  it('ends the session as expired when its time is over', () => {
+  it('ends the session as expired when its time limit has passed', () => {
     expect(
       inProgress()
         .when(noOutcome('first', 0, TTL_SECONDS))
@@ -119,7 +119,7 @@ describe('an outcome that is not yet known', () => {
 });
 
 describe('the outcome of a route', () => {
-  it('completes the session on that route when it is a report', () => {
+  it('completes the session on its route when the outcome is a report', () => {
     expect(
       inProgress()
         .when(report('first', 9))
@@ -132,7 +132,7 @@ describe('the outcome of a route', () => {
     ).toMatchObject({ status: 'COMPLETED', route: 'BANKING' });
   });
 
-  it("counts after the session's time when it is a report", () => {
+  it("still counts after the session's time limit when the outcome is a report", () => {
     inProgress()
       .when(report('first', TTL_SECONDS + 99))
       .then(RELEASED('PAYROLL', 'first', TTL_SECONDS + 99));
@@ -162,13 +162,13 @@ describe('the outcome of a route', () => {
     },
   );
 
-  it("requests no further route after the session's time when it is a failure", () => {
+  it("requests no further route after the session's time limit when the outcome is a failure", () => {
     inProgress()
       .when(failure('first', 'NO_MATCH', TTL_SECONDS))
       .then(FAILED('PAYROLL', 'first'), EXPIRED());
   });
 
-  it('changes nothing when the route is not the current one', () => {
+  it('changes nothing when its route is not the current one', () => {
     onBanking().when(report('first', 9)).then();
     onBanking()
       .when(failure('first', 'NO_MATCH', 9))
@@ -176,8 +176,8 @@ describe('the outcome of a route', () => {
   });
 });
 
-describe('a session that has ended', () => {
-  it.each(Object.entries(OVER))('%s does not change after any command', (status, events) => {
+describe('an income session that has ended', () => {
+  it.each(Object.entries(OVER))('%s is changed by no command', (status, events) => {
     const over = inProgress().and(...events);
     for (const command of [
       report('first', 9),
@@ -224,7 +224,7 @@ describe('after the erasure of the person', () => {
     },
   );
 
-  it('a session that the recovery job had ended records the erasure too', () => {
+  it('a session that the recovery job had ended also records the erasure', () => {
     inProgress().and(EXPIRED('PERSON_ERASED')).when({ kind: 'record-erasure' }).then(ERASED);
   });
 
@@ -234,8 +234,8 @@ describe('after the erasure of the person', () => {
   });
 });
 
-describe('the time at which a session is due', () => {
-  it('is the time of the next call or question, at the latest the end of the session', () => {
+describe('the due time of an income session', () => {
+  it('is the time of the next call or question, but at the latest the end of the session', () => {
     expect(dueAt(created().state)).toBe(iso(22));
     expect(dueAt(inProgress().state)).toBe(iso(1));
     expect(dueAt(onBanking().state)).toBe(iso(7));

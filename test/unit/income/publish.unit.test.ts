@@ -44,7 +44,7 @@ function recorded(events: readonly IncomeEvent[]): RecordedEvent[] {
   }));
 }
 
-/** The published events of a history. The delivery reads the listed types only. */
+/** The published events of a history. Like the delivery, it reads only the listed event types. */
 function published(events: readonly IncomeEvent[], links = PRIVATE): PublishedEvent[] {
   const history = recorded(events);
   return history.flatMap((event, index) => {
@@ -129,7 +129,7 @@ describe('published events of income sessions', () => {
     );
   });
 
-  it('a session that goes on or has expired publishes nothing', () => {
+  it('are not made when a session continues or has expired', () => {
     expect(published(FALLEN_BACK)).toEqual([]);
     expect(published([...FALLEN_BACK, EXPIRED()])).toEqual([]);
     const history = recorded(FALLEN_BACK);
@@ -138,13 +138,13 @@ describe('published events of income sessions', () => {
     );
   });
 
-  it('an erasure publishes nothing, and earlier events stay', () => {
+  it('are not made by an erasure, and earlier events stay', () => {
     const history = [...PAYROLL_ONLY, RELEASED('PAYROLL', 'first', 4)];
     expect(published([...history, ERASED])).toEqual(published(history));
     expect(published([...PAYROLL_ONLY, ERASED, EXPIRED('PERSON_ERASED')])).toEqual([]);
   });
 
-  it('have the same id when they are translated again', () => {
+  it('have the same id when the stored events are translated again', () => {
     const history = [...PAYROLL_ONLY, RELEASED('PAYROLL', 'first', 4)];
     expect(published(history)).toEqual(published(history));
     expect(incomePublisher.category).toBe('income');

@@ -11,7 +11,7 @@ import { Unavailable } from '../../../src/kernel/unavailable.js';
 import { EventStoreUnavailable } from '../../../src/ports/event-store.js';
 
 describe('ids', () => {
-  it('are new each time and of version 7, and later milliseconds sort later', () => {
+  it('are new each time and of version 7, and ids of later milliseconds sort later', () => {
     const ids = Array.from({ length: 1_000 }, () => newId());
     expect(new Set(ids).size).toBe(1_000);
     const times = ids.map((id) => id.slice(0, 13));
@@ -40,9 +40,9 @@ describe('ids', () => {
       expect([text, isId(text)]).toEqual([text, false]);
   });
 
-  it('derived from the same parts are equal, and from other parts differ', () => {
+  it('that are derived from the same parts are equal, and from other parts differ', () => {
     expect(derivedId('vault-subject', 'person', '0')).toBe(derivedId('vault-subject', 'person', '0'));
-    // Streams and vault entries have these names, so they may never change.
+    // Streams and vault entries have these names, so the names may never change.
     expect(derivedId('vault-subject', 'person', '0')).toBe('b12e97f0-57c7-894f-ab79-2d6a9ba0ca8d');
     fc.assert(
       fc.property(fc.array(fc.string(), { maxLength: 4 }), fc.array(fc.string(), { maxLength: 4 }), (one, other) => {
@@ -57,7 +57,7 @@ describe('ids', () => {
     expect(derivedId('a')).not.toBe(derivedId('a', ''));
   });
 
-  it('derived with a key differ for each key, and cannot be derived without it', () => {
+  it('that are derived with a key differ for each key, and cannot be derived without the key', () => {
     const key = Buffer.alloc(32, 1);
     expect(keyedId(key, 'person')).toBe(keyedId(Buffer.alloc(32, 1), 'person'));
     expect(keyedId(key, 'person')).not.toBe(keyedId(Buffer.alloc(32, 2), 'person'));
@@ -66,7 +66,7 @@ describe('ids', () => {
     expect(keyedId(key, 'person')).toBe('52a0555d-4078-85c2-8177-380a79e7446b');
   });
 
-  it('derived for a moment are of version 7, and those derived like another id sort like it', () => {
+  it('that are derived for a time are of version 7, and ids derived from another id sort like that id', () => {
     const key = Buffer.alloc(32, 1);
     const at = Date.parse('2026-01-02T03:04:05.678Z');
     const like = newId();
@@ -90,7 +90,7 @@ describe('ids', () => {
         ]).toEqual([derived, false, false]);
       }),
     );
-    // Streams have these names, so they may never change.
+    // Streams have these names, so the names may never change.
     expect(keyedIdAt(at, key, 'scope')).toBe('019b7ca9-8f2e-7307-94c4-48ecc76bc101');
     expect(derivedIdLike('019b7c8f-a1b2-7c3d-8e4f-5a6b7c8d9e0f', 'payment', '0')).toBe(
       '019b7c8f-a1b2-805c-964b-b0b6564334cb',
@@ -99,7 +99,7 @@ describe('ids', () => {
 });
 
 describe('stream names', () => {
-  it('consist of category and id, with a dash between them', () => {
+  it('consist of the category and the id, with a dash between them', () => {
     const id = newId();
     expect([categoryOf(`screening-${id}`), idOf(`screening-${id}`)]).toEqual(['screening', id]);
     expect([categoryOf('access_key-a-b'), idOf('access_key-a-b')]).toEqual(['access_key', 'a-b']);
@@ -127,7 +127,7 @@ describe('folding', () => {
     expect(sum.initial).toEqual({ total: 0 });
   });
 
-  it('reads events that come from JSON', () => {
+  it('accepts events that come from JSON', () => {
     const stored = JSON.parse('[{"type":"Added","data":{"amount":4},"id":"x","revision":0}]') as Added[];
     expect(fold(sum, stored)).toEqual({ total: 4 });
   });
@@ -159,8 +159,8 @@ describe('error codes', () => {
   });
 });
 
-describe('unavailability', () => {
-  it('has one kind of error for every part that is unavailable', () => {
+describe('unavailability of a part', () => {
+  it('has one kind of error for all parts', () => {
     for (const error of [new EventStoreUnavailable('away'), new RedisUnavailable('away')]) {
       expect(error).toBeInstanceOf(Unavailable);
       expect(error).not.toBeInstanceOf(DomainError);

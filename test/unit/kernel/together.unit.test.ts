@@ -4,7 +4,7 @@ import { together } from '../../../src/kernel/together.js';
 describe('work in parallel', () => {
   const items = [1, 2, 3, 4, 5];
 
-  it('is started in order, and at most a given number of items run at once', async () => {
+  it('is started in order, and at most the given number of items run at once', async () => {
     const begun: number[] = [];
     let [now, most] = [0, 0];
     await together(items, 2, async (item) => {
@@ -19,7 +19,7 @@ describe('work in parallel', () => {
   it.each([
     { atMost: 1, done: [1] },
     { atMost: 2, done: [1, 3, 4, 5] },
-  ])('with $atMost at once ends only the one sequence of items in which a fault occurs', async ({ atMost, done }) => {
+  ])('with $atMost at once stops only the sequence of items in which an error occurs', async ({ atMost, done }) => {
     const worked: number[] = [];
     const work = together(items, atMost, async (item) => {
       await Promise.resolve();

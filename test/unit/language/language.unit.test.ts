@@ -1,4 +1,4 @@
-// The list of patterns and retired words (tools/language), and the three places that are held to it.
+// The list of patterns and retired words (tools/language), and the three places that must comply with it.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ import { faultsIn, faultsInSubject, sentencesOf } from '../../../tools/language/
 const namesIn = (text: string) => faultsIn(text).map(({ name }) => name);
 const words = (count: number) => `${Array.from({ length: count }, () => 'word').join(' ')}.`;
 
-/** By pattern: sentences with the fault, and sentences that come close and are plain. */
+/** For each pattern: sentences with the fault, and plain sentences that resemble them. */
 const SAMPLES: Readonly<Record<string, { readonly faulty: readonly string[]; readonly plain: readonly string[] }>> = {
   pronoun: {
     faulty: ['Whoever asks first wins.', 'The id is nobody’s.', 'The one with whom it was shared.', 'It is read anew.'],
@@ -94,7 +94,7 @@ describe('sentences', () => {
     'The doors refuse it.',
     'The grant lapses.',
     'A Refusal is thrown.',
-  ])('hold no retired word: "%s"', (sentence) => {
+  ])('contain no retired word: "%s"', (sentence) => {
     expect(namesIn(sentence)).toEqual(['retired-word']);
   });
 
@@ -108,7 +108,7 @@ describe('sentences', () => {
     ).toEqual(['A title', 'Some text goes on.', 'Then Code ends.', 'first', 'second', 'the rest']);
   });
 
-  it('are told with the way to write them', () => {
+  it('are reported together with a better way to write them', () => {
     for (const { instead } of [...faultsIn('Whoever asks, sweeps.'), ...faultsIn(words(30))])
       expect(instead).toMatch(/name the person|recovery job|make two/);
     expect(RETIRED.every(({ use }) => use !== '')).toBe(true);
@@ -134,7 +134,7 @@ describe('the subject of a commit', () => {
     },
   );
 
-  it('is read from the commits after the one that is named', () => {
+  it('is read from the commits after the named commit', () => {
     const folder = mkdtempSync(join(tmpdir(), 'language-'));
     const git = (...args: string[]) =>
       execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.test', ...args], {
@@ -155,7 +155,7 @@ describe('the subject of a commit', () => {
   });
 });
 
-describe('the lint rule', () => {
+describe('the lint rule for language', () => {
   const lint = (code: string) =>
     new Linter({ configType: 'flat' })
       .verify(code, [
@@ -188,7 +188,7 @@ describe('the lint rule', () => {
     expect(lint(code)).toEqual([]);
   });
 
-  it('names the sentence and the way to write it', () => {
+  it('names the sentence and a better way to write it', () => {
     expect(lint('call();\n// Whoever asks first wins.')).toEqual([
       '2 "Whoever asks first wins." (pronoun): name the person or thing, or say "no caller", "a person", "again", "of it".',
     ]);
@@ -196,7 +196,7 @@ describe('the lint rule', () => {
 });
 
 describe('a document', () => {
-  it('is read without its code, and by the cells of its tables', () => {
+  it('is read without its code, and its tables are read cell by cell', () => {
     const prose = proseOf(
       [
         '# Title',
@@ -213,7 +213,7 @@ describe('a document', () => {
   });
 });
 
-it('the places that are held to the list exist', () => {
+it('the places that must comply with the list exist', () => {
   for (const path of [...FINISHED_FOLDERS, ...FINISHED_DOCUMENTS])
     expect({ path, exists: existsSync(path) }).toEqual({ path, exists: true });
 });

@@ -25,14 +25,14 @@ function fileOf(pages: number): { pages: number; looks: number; readonly space: 
 }
 
 describe('the space of an LMDB file', () => {
-  it('is not measured at every write while much is left', () => {
+  it('is not measured at every write while much space is left', () => {
     const file = fileOf(100);
     const space = file.space(2 ** 30);
     for (let write = 0; write < 10_000; write++) expect(space.lacking(100)).toBeNull();
     expect(file.looks).toBeLessThan(1_000);
   });
 
-  it('is measured at every write when little is left, so that a write without room is refused', () => {
+  it('is measured at every write when little space is left, so that a write without space is refused', () => {
     const maxBytes = 1_000 * PAGE;
     const file = fileOf(900);
     const space = file.space(maxBytes);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { LogOutput } from '../../../src/platform/observability/log-output.js';
 
-/** A target that takes as many bytes as the test says, or fails. */
+/** A target that accepts as many bytes as the test says, or fails. */
 class Place {
   private readonly taken: Buffer[] = [];
   private next: {
@@ -48,7 +48,7 @@ function outputTo(place: Place, maxWaitingCharacters?: number): { output: LogOut
 }
 
 describe('the output of the log', () => {
-  it('writes every line in order, also when the target takes few bytes at a time', async () => {
+  it('writes every line in order, also when the target accepts few bytes at a time', async () => {
     const place = new Place();
     const { output, dropped } = outputTo(place);
     for (const line of ['one\n', 'two\n', 'drei ü\n']) output.write(line);
@@ -59,17 +59,17 @@ describe('the output of the log', () => {
     expect(dropped()).toBe(0);
   });
 
-  it('holds no more than its limit while the target takes nothing, and counts the dropped lines', async () => {
+  it('keeps no more bytes than its limit while the target accepts none, and counts the dropped lines', async () => {
     const place = new Place();
     const { output, dropped } = outputTo(place, 100);
     for (let line = 0; line < 1_000; line++) output.write('123456789\n');
-    // The first line is being written, and ten wait.
+    // The output is writing the first line, and ten lines wait.
     expect(dropped()).toBe(989);
     while (place.isAsked) await place.take();
     expect(place.text).toBe('123456789\n'.repeat(11));
   });
 
-  it('drops and counts the lines that a full disk refuses, and goes on in a new line when there is space again', async () => {
+  it('drops and counts the lines that a full disk refuses, and continues in a new line when there is space again', async () => {
     const place = new Place();
     const { output, dropped } = outputTo(place);
     output.write('one\n');
@@ -88,7 +88,7 @@ describe('the output of the log', () => {
     expect(place.text).toBe('one\ntwo\nth\nfive\n');
   });
 
-  it('lets a process end although the target takes nothing', async () => {
+  it('lets a process end although the target accepts nothing', async () => {
     const { output } = outputTo(new Place());
     output.write('last words\n');
     await output.flushed(1);

@@ -56,7 +56,7 @@ const harmless: Readonly<Record<string, fc.Arbitrary<string>>> = {
   'an id of the processor': fc.stringMatching(/^(pi|cs|ch|re|req|evt)_([0-9a-zA-Z]{5}[a-zA-Z]){3,5}$/),
 };
 
-/** Text that a library's message may have around the value. */
+/** Text that the message of a library may have around the value. */
 const before = fc.constantFrom(
   '',
   'value ',
@@ -80,7 +80,7 @@ describe('errors in the log', () => {
     it(`never show ${what}`, () => {
       fc.assert(
         fc.property(before, values, after, (start, value, end) => {
-          // The time of a full date may stay, since it is midnight.
+          // The time of a full date may stay, because it is midnight.
           const left = masked(start + value + end)
             .replace('status 12, ', '')
             .replace('T00:00:00.000Z', '');

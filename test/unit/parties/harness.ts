@@ -1,4 +1,5 @@
-// The use cases of parties on a real log. The test can hold up the vendor and kill processes; the sessions are played.
+// The use cases of parties on a real log. The test can delay the vendor's answers and kill processes. The sessions are
+// fakes.
 import { join } from 'node:path';
 import { ChallengeRecorder } from '../../../src/challenges/application/challenge-recorder.js';
 import { ChallengeService } from '../../../src/challenges/application/challenge-service.js';
@@ -75,7 +76,7 @@ export const TEST: CallerContext = {
 export const LIVE: CallerContext = { ...TEST, environment: 'live' };
 const APPLICANT: Applicant = { userType: 'AGENT', lastName: 'Example', jscPayload: 'fp' };
 export const RIGHT = '123456';
-/** How long a caller waits for another caller's attempt, in real time. */
+/** The real time for which a caller waits for the attempt of another caller. */
 const TIMEOUT_SECONDS = 2;
 
 export class ProcessDied extends Error {}
@@ -89,24 +90,24 @@ interface PlayedSubmission extends AdmittedSubmission {
   readonly context: CallerContext;
 }
 
-/** Sessions as the screening module would have them. The test decides how they end. */
+/** Sessions as the screening module would make them. The test decides how they end. */
 export class PlayedVerifications extends Verifications {
-  /** How the next registration ends. */
+  /** The end of the next registration. */
   ends: Pick<VerificationStep, 'end'> & { status: ScreeningFacts['status']; guard?: true } = {
     end: 'answered',
     status: 'VERIFIED',
   };
   /** The user type of the persons who register. */
   userType: ScreeningFacts['userType'] = 'AGENT';
-  /** The vendor's registration waits for this promise. */
+  /** The vendor answers a registration when this promise resolves. */
   busy: Promise<void> = Promise.resolve();
-  /** The opening of sessions waits for this promise. */
+  /** A session is opened when this promise resolves. */
   opening: Promise<void> = Promise.resolve();
-  /** Refuses the next submission before anything is stored. */
+  /** Refuses the next submission before an event is stored. */
   refusal: DomainError | null = null;
-  /** How often the vendor was called. */
+  /** The number of calls to the vendor. */
   registrations = 0;
-  /** How many submissions are neither opened nor withdrawn. */
+  /** The number of submissions that are neither opened nor withdrawn. */
   admitted = 0;
   readonly steps = new Map<string, VerificationStep>();
   private readonly partyOf = new Map<string, string>();
@@ -147,7 +148,7 @@ export class PlayedVerifications extends Verifications {
     this.admitted -= 1;
   }
 
-  /** Records the vendor's answer now. */
+  /** Records the vendor's answer immediately. */
   settle(sessionId: string): void {
     const { session } = this.stepOf(sessionId);
     const { end, status, guard = false } = this.ends;
@@ -224,21 +225,21 @@ export class Harness {
   /** The contents of the vault, by subject and entry. */
   readonly kept = new Map<string, Uint8Array>();
   readonly erased = new Set<string>();
-  /** The expiry of reports, past or future, by session. */
+  /** The expiry of reports by session. It may be in the past or the future. */
   readonly reportExpiries = new Map<string, string>();
   /** The outcome that the vendor has for each attempt. */
   readonly vendorAnswers = new Map<string, PastOutcome>();
-  /** The person that each session confirms. A session without an entry confirms a person of its own. */
+  /** The person that each session confirms. Each session without an entry confirms a different person. */
   readonly personOf = new Map<string, string>();
-  /** The newest token of a session's person, by session, when the vendor has renewed it. */
+  /** The newest token of a session's person, by session, when the vendor has renewed the token. */
   readonly tokens = new Map<string, string>();
-  /** Tokens and inputs that the vendor received. */
+  /** The tokens and inputs that the vendor received. */
   readonly vendorHeard: unknown[] = [];
-  /** Sessions for whose report the service cannot ask the bureau. */
+  /** The sessions for whose reports the service cannot ask the bureau. */
   readonly unreachable = new Set<string>();
-  /** The vendor's answers wait for this promise. */
+  /** The vendor answers when this promise resolves. */
   vendorIsBusy: Promise<void> = Promise.resolve();
-  /** The vendor's next answers, in place of a judgement. */
+  /** The vendor's next answers, instead of a verdict of the fake vendor. */
   vendorSays: object | null = null;
 
   constructor(directory: string) {
@@ -261,7 +262,10 @@ export class Harness {
     return (await this.store.readAll(null, 1_000)).map(({ type }) => type);
   }
 
-  /** One of several processes on the same log. `dies` names the append at which it is killed, before anything is stored. */
+  /**
+   * One of several processes on the same log. `dies` names the append at which the process is killed, before the append
+   * is stored.
+   */
   process(dies: (types: readonly string[]) => boolean = () => false) {
     const clock = { now: () => this.now };
     const { store, verifications } = this;
@@ -379,7 +383,7 @@ export class Harness {
     };
   }
 
-  /** The real count, of the screening module. */
+  /** The real counter of the screening module. */
   private counts(aggregates: AggregateStore): AnswerCounts {
     const clock = { now: () => this.now };
     const policy = {} as ScreeningPolicy;

@@ -1,4 +1,4 @@
-// Commands to a party, for the tests in this folder.
+// Commands to a party. The tests in this folder use them.
 import type { AnswerLimit } from '../../../src/challenges/domain/answer-limit.js';
 import type { NewAttempt } from '../../../src/challenges/domain/challenge.js';
 import type { Verdict } from '../../../src/challenges/domain/verdict.js';
@@ -79,7 +79,7 @@ export const CHALLENGED: Verdict = {
 };
 export const WRONG: Verdict = { kind: 'wrong', attemptsRemaining: null };
 
-/** A registered party with an open challenge, by a code and by questions. */
+/** A registered party with an open challenge that offers a code and questions. */
 export function challenged(): GivenParty {
   return given(party)
     .when(register())
@@ -87,7 +87,7 @@ export function challenged(): GivenParty {
     .decided.when(record('auth', CHALLENGED, 10)).decided;
 }
 
-/** Gives an answer and records its verdict. */
+/** Gives an answer and records the vendor's verdict. */
 export function answered(before: GivenParty, attemptId: string, verdict: Verdict, seconds = 20): GivenParty {
   return before.when(answerOtp(attemptId, seconds)).decided.when(record(attemptId, verdict, seconds)).decided;
 }

@@ -35,7 +35,7 @@ describe('a registration', () => {
       });
   });
 
-  it('is stored once when two run at once and the second has not seen the first', () => {
+  it('is stored once when two run at once and the second one has not seen the first', () => {
     registered().when(register('other', null)).then();
     expect(registered().when(register('other', 'session')).events).toHaveLength(1);
   });
@@ -44,7 +44,7 @@ describe('a registration', () => {
     registered().when(register('session', 'session')).then();
   });
 
-  it('begins again after others, and the party remembers the newest 20', () => {
+  it('begins again after other registrations, and the party remembers the newest 20', () => {
     let party: GivenParty = registered();
     for (let number = 1; number < 30; number++)
       party = party.when(register(`s${number}`, number === 1 ? 'session' : `s${number - 1}`)).decided;
@@ -69,7 +69,7 @@ describe('the confirmation', () => {
     expect(since(again, iso(5), 2 * YEAR + 20)).toBeNull();
   });
 
-  it('ends at once when the caller expires it, also after a re-authentication, and returns with the next success', () => {
+  it('ends immediately when the caller expires it, also after a re-authentication, and returns with the next success', () => {
     const again = answered(challenged(), 'a', { kind: 'confirmed' }, 20);
     const expired = again.when({ kind: 'expire', now: at(30) }).then({
       type: 'AuthenticationExpired',
@@ -81,7 +81,7 @@ describe('the confirmation', () => {
     expect(since(after, iso(5), 51)).toBe(iso(50));
   });
 
-  it('does not pass from a re-authentication to a later registration', () => {
+  it('is not transferred from a re-authentication to a later registration', () => {
     const again = answered(challenged(), 'a', { kind: 'confirmed' }, 20);
     expect(since(again.when(register('later', 'session', 30)).decided, null, 31)).toBeNull();
   });
@@ -101,7 +101,7 @@ describe('the references of a party', () => {
 });
 
 describe('a challenge', () => {
-  it('is requested, and is open once the vendor has one', () => {
+  it('is requested first, and is open when the vendor has made one', () => {
     const asked = registered()
       .when(reauthenticate())
       .then({
@@ -131,7 +131,7 @@ describe('a challenge', () => {
     over.when(answerOtp('b')).thenRefused('party.no_challenge');
   });
 
-  it('ends when the vendor says so, and stays open when the vendor could not be asked', () => {
+  it('ends when the vendor says that it is over, and stays open when the vendor could not be reached', () => {
     answered(challenged(), 'a', { kind: 'session-over' }).when(answerOtp('b')).thenRefused('party.no_challenge');
     expect(answered(challenged(), 'a', { kind: 'unavailable' }).when(answerOtp('b')).events).toHaveLength(1);
   });
@@ -155,7 +155,7 @@ describe('a challenge', () => {
     by(true, false).when(answerKba('a')).thenRefused('screening.kba_unusable', { rule: 'Questions are not offered.' });
   });
 
-  it('has another code sent after the interval, at most five times', () => {
+  it('has another code sent after the interval, up to five times', () => {
     challenged().when(resend('r', 20)).thenRefused('screening.resend_too_early', { retryAfterSeconds: 20 });
     let party = challenged();
     for (let number = 1; number <= 5; number++)
@@ -180,7 +180,7 @@ describe('a challenge', () => {
 describe('wrong answers', () => {
   const BUSY = { retryAfterSeconds: 1 };
 
-  it('lock the party with the third, for as long as the limit says', () => {
+  it('lock the party at the third, for the time that the limit sets', () => {
     const twice = answered(answered(challenged(), 'a', WRONG), 'b', WRONG);
     twice
       .when(answerOtp('c', 30))
@@ -205,13 +205,13 @@ describe('wrong answers', () => {
     expect(locked.when(reauthenticate('d', 86_420)).events).toHaveLength(1);
   });
 
-  it('count across challenges, so that another challenge gives no attempts back', () => {
+  it('count across challenges, so that another challenge restores no attempts', () => {
     const twice = answered(answered(challenged(), 'a', WRONG), 'b', WRONG);
     const anew = twice.when(reauthenticate('again', 40)).decided.when(record('again', CHALLENGED, 40)).decided;
     expect(answered(anew, 'c', WRONG, 50).state.lockedUntil).toBe(iso(50 + 86_400));
   });
 
-  it('no longer count after a success, nor when they are older than the lock lasts', () => {
+  it('no longer count after a success, or when they are older than the duration of a lock', () => {
     const twice = answered(answered(challenged(), 'a', WRONG), 'b', WRONG);
     const late = 20 + 86_400;
     expect(answered(twice, 'c', WRONG, late).state.lockedUntil).toBeNull();
@@ -220,7 +220,7 @@ describe('wrong answers', () => {
     expect(answered(anew, 'd', WRONG, 40).state.lockedUntil).toBeNull();
   });
 
-  it('are judged one at a time, and a second answer meanwhile is refused', () => {
+  it('are judged one at a time, and a second answer in the meantime is refused', () => {
     const judging = challenged().when(answerOtp('a')).decided;
     judging.when(answerOtp('b')).thenRefused('screening.attempt_in_progress', BUSY);
     judging.when(answerKba('b')).thenRefused('screening.attempt_in_progress', BUSY);
@@ -228,7 +228,7 @@ describe('wrong answers', () => {
     judging.when(record('b', WRONG)).then();
   });
 
-  it('are judged once each, also when they are sent again', () => {
+  it('are judged once each, even if they are sent again', () => {
     challenged().when(answerOtp('a')).decided.when(answerOtp('a')).then();
     const judged = answered(challenged(), 'a', WRONG);
     judged.when(answerOtp('a')).then();
@@ -236,7 +236,7 @@ describe('wrong answers', () => {
     judged.when(reauthenticate('auth')).then();
   });
 
-  it("lock earlier when the vendor says so, until the vendor's time", () => {
+  it('lock the party earlier when the vendor says so, until the time that the vendor names', () => {
     expect(answered(challenged(), 'a', { kind: 'wrong', attemptsRemaining: 0 }).state.lockedUntil).toBe(
       iso(20 + 86_400),
     );
@@ -250,7 +250,7 @@ describe('wrong answers', () => {
     );
   });
 
-  it("lock by our own limit with the third, whatever time the vendor's lock has", () => {
+  it("lock the party at the third by the service's own limit, even if the vendor's lock has another time", () => {
     const twice = answered(answered(challenged(), 'a', WRONG), 'b', WRONG);
     expect(answered(twice, 'c', { kind: 'locked', unblockAt: iso(999_999) }, 30).state.lockedUntil).toBe(
       iso(30 + 86_400),
@@ -271,7 +271,7 @@ describe('a stored token', () => {
     stored.when(erasure('other')).then();
   });
 
-  it('under another subject records the erasure of the earlier token, unless an event has recorded it already', () => {
+  it('under another subject records the erasure of the earlier token, unless an event has already recorded it', () => {
     expect(stored.when(storeToken('second')).events).toMatchObject([
       { type: 'VendorTokenErased', data: { subjectId: 'first' } },
       { type: 'VendorTokenStored', data: { subjectId: 'second' } },

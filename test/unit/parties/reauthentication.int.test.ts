@@ -1,4 +1,4 @@
-// Re-authentication of a party on a real log. The test can hold up the vendor and kill processes.
+// Re-authentication of a party on a real log. The test can delay the vendor's answers and kill processes.
 import 'reflect-metadata';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -30,7 +30,7 @@ const keptEntries = (): string[] =>
   [...harness.kept.keys()].map((key) => key.replace(/^(\S+) party\/[^/]+\/(\w+).*/, '$1 $2'));
 
 describe('a challenge', () => {
-  it("asks the vendor with the person's token, and returns the vendor's reply", async () => {
+  it("is requested from the vendor with the person's token, and returns the vendor's reply", async () => {
     expect(await harness.process().authenticate()).toEqual({
       json: '{"otpEnabled":true}',
       accepted: true,
@@ -48,7 +48,7 @@ describe('a challenge', () => {
     expect(harness.vendorHeard.at(-1)).toMatchObject({ answers: [{ questionId: 9, answerId: 2 }] });
   });
 
-  it('stores the next token that the vendor names before the log has the right answer', async () => {
+  it("stores the vendor's next token before the log has the right answer", async () => {
     for (const [named, first] of [
       [AGENT, 'token-of-session'],
       [ORGANIZATION, 'stored'],
@@ -72,7 +72,7 @@ describe('a challenge', () => {
     expect(harness.vendorHeard.at(-1)).toMatchObject({ token: 'second' });
   });
 
-  it('is needed before an answer, and a token before a challenge', async () => {
+  it('is required before an answer, and a token is required before a challenge', async () => {
     await expect(harness.process().answer(RIGHT)).rejects.toMatchObject({ code: 'party.no_challenge' });
     await expect(harness.process().resend()).rejects.toMatchObject({ code: 'party.no_challenge' });
     harness.verifications.ends = { end: 'answered', status: 'STEP_UP_REQUIRED' };
@@ -97,7 +97,7 @@ describe('a challenge', () => {
     for (const secret of [RIGHT, 'token-of-session', 'vs-', 'Which?', 'agent-7']) expect(log).not.toContain(secret);
   });
 
-  it("keeps the vendor's replies for an hour, and can still be answered afterwards while it is open", async () => {
+  it("keeps the vendor's replies for an hour, and can be answered after that time while it is open", async () => {
     await harness.process().authenticate();
     harness.later(1_800);
     await harness.process().answer(WRONG);
@@ -113,7 +113,7 @@ describe('a challenge', () => {
     expect(keptEntries()).toEqual([]);
   });
 
-  it('is on the list of replies to remove, by its oldest reply, until its replies are removed', async () => {
+  it('is on the list of replies to remove, under the time of its oldest reply, until its replies are removed', async () => {
     await harness.process().authenticate();
     const listed = async (): Promise<unknown> => {
       const events = (await harness.store.readAll(null, 100)).filter(({ stream }) => stream.startsWith('party-'));
@@ -130,7 +130,7 @@ describe('a challenge', () => {
     expect(await listed()).toEqual([]);
   });
 
-  it('returns the reply to each answer, even when another call stores its reply before the first is read', async () => {
+  it('returns the reply to each answer, even when another call stores its own reply before the first is read', async () => {
     await harness.process().authenticate();
     const first = harness.process();
     const { make } = first.calls;
@@ -142,7 +142,7 @@ describe('a challenge', () => {
     expect(await first.answer(WRONG)).toMatchObject({ accepted: false, json: '{"userAuthenticated":false}' });
   });
 
-  it('cannot be answered or begun once the person was erased', async () => {
+  it('cannot be answered or begun when the person has been erased', async () => {
     await harness.process().authenticate();
     harness.erased.add('subject-of-session');
     await expect(harness.process().answer(RIGHT)).rejects.toMatchObject({ code: 'party.no_challenge' });
@@ -152,7 +152,7 @@ describe('a challenge', () => {
 });
 
 describe('a registration', () => {
-  it('ends the challenge, so an answer to its old question confirms no person', async () => {
+  it("ends the challenge, so an answer to the challenge's question confirms no person", async () => {
     await harness.process().authenticate();
     harness.verifications.ends = { end: 'answered', status: 'BLOCKED' };
     await expect(harness.process().register('another person')).rejects.toMatchObject({ code: 'vendor.refused' });
@@ -178,7 +178,7 @@ describe('a registration', () => {
 });
 
 describe('the authentication of a person who is erased', () => {
-  it('ends, also when it was made with another token of the same person', async () => {
+  it('ends, even if it was made with another token of the same person', async () => {
     await harness.process().authenticate();
     await harness.process().answer(RIGHT);
     await harness.process().storeToken(ORGANIZATION, 'token');
@@ -192,7 +192,7 @@ describe('the authentication of a person who is erased', () => {
 });
 
 describe('wrong answers', () => {
-  it('lock the agent with the third, and every later call is refused with the time until the lock ends', async () => {
+  it('lock the agent at the third, and every later call is refused with the time until the lock ends', async () => {
     await harness.process().authenticate();
     for (let number = 0; number < 2; number++)
       expect(await harness.process().answer(WRONG)).toMatchObject({
@@ -239,7 +239,7 @@ describe('wrong answers', () => {
     expect((await harness.events()).filter((type) => type === 'PartyLocked')).toHaveLength(1);
   });
 
-  it("count against the person, whichever of the person's agents gives them", async () => {
+  it('count for the person, over all agents of this person', async () => {
     const others = [2, 3].map((number) => ({ kind: 'agent', id: `agent-${number}` }) as const);
     for (const [index, named] of others.entries())
       await harness.process().register('body', { named, sessionId: `session-${index}` });
@@ -264,7 +264,7 @@ describe('wrong answers', () => {
     expect(await harness.process().answer(RIGHT, { named: other })).toMatchObject({ accepted: true });
   });
 
-  it('count against the person of a token over all organizations that store the token, also when one replaces its token', async () => {
+  it('count for the person of a token over all organizations that store the token, even when one replaces its token', async () => {
     const named = (number: number) => ({ kind: 'organization', id: `org-${number}` }) as const;
     for (const number of [1, 2, 3, 4]) await harness.process().storeToken(named(number), 'token-of-session');
     for (const number of [1, 2, 3]) await harness.process().authenticate(named(number));
@@ -272,7 +272,7 @@ describe('wrong answers', () => {
     await harness.process().storeToken(named(2), 'another');
     await harness.process().answer(WRONG, { named: named(2) });
     await expect(harness.process().answer(WRONG, { named: named(3) })).rejects.toMatchObject({ code: 'party.locked' });
-    // The session of AGENT has that token, so AGENT is the same person.
+    // The session of AGENT has this token, so AGENT is the same person.
     for (const party of [named(1), named(4), AGENT])
       await expect(harness.process().authenticate(party)).rejects.toMatchObject({ code: 'party.locked' });
     harness.later(30);
@@ -293,7 +293,7 @@ describe('wrong answers', () => {
     expect(answersHeard()).toBe(3);
   });
 
-  it('make other requests refused with the time to wait while the vendor judges them', async () => {
+  it('make other requests refused with the time to wait while the vendor judges an answer', async () => {
     await harness.process().authenticate();
     let release = (): void => undefined;
     harness.vendorIsBusy = new Promise((resolve) => (release = resolve));
@@ -318,7 +318,7 @@ describe('wrong answers', () => {
 });
 
 describe('codes', () => {
-  it('are sent six times an hour to one phone over all agents with it, and only codes that were sent count', async () => {
+  it('are sent at most six times an hour to one phone over all agents with this phone, and only sent codes count', async () => {
     const other = { kind: 'agent', id: 'other' } as const;
     await harness.process().register('body', { named: other, sessionId: 'of-other' });
     for (const sessionId of ['session', 'of-other']) harness.personOf.set(sessionId, 'Ada');
@@ -336,7 +336,7 @@ describe('codes', () => {
     expect(await harness.process().answer(RIGHT)).toMatchObject({ accepted: true });
   });
 
-  it('do not count when the vendor turns out to be unavailable after the caller was answered', async () => {
+  it('do not count when the vendor proves to be unavailable after the caller was answered', async () => {
     for (let number = 0; number < 7; number++) {
       const slow = harness.process();
       const { make } = slow.calls;
@@ -351,7 +351,7 @@ describe('codes', () => {
     }
   });
 
-  it('do not count when the recovery job learns that the vendor never got the call', async () => {
+  it('do not count when the recovery job learns that the vendor never received the call', async () => {
     for (let number = 0; number < 7; number++) {
       const slow = harness.process();
       slow.calls.make = async () => null;
@@ -364,14 +364,14 @@ describe('codes', () => {
     await expect(harness.process().authenticate()).rejects.toMatchObject({ code: 'request.rate_limited' });
   });
 
-  it('are sent six times an hour to the person of a stored token, over all organizations that store it', async () => {
+  it('are sent at most six times an hour to the person of a stored token, over all organizations that store it', async () => {
     const named = (number: number) => ({ kind: 'organization', id: `org-${number}` }) as const;
     for (const number of [0, 1, 2, 3, 4, 5, 6]) await harness.process().storeToken(named(number), 'stored');
     for (const number of [0, 1, 2, 3, 4, 5]) await harness.process().authenticate(named(number));
     await expect(harness.process().authenticate(named(6))).rejects.toMatchObject({ code: 'request.rate_limited' });
   });
 
-  it('are not sent again too early', async () => {
+  it('are not sent again before the interval has passed', async () => {
     await harness.process().authenticate();
     await expect(harness.process().resend()).rejects.toMatchObject({
       code: 'screening.resend_too_early',
@@ -411,26 +411,23 @@ describe('a process that dies', () => {
       'a challenge',
       { kind: 'reauthentication', verdict: { kind: 'step-up', vendorSession: 'vs', otp: true, kba: null } },
     ],
-  ])(
-    'leaves an answer whose challenge ends after a while when the vendor reports the answer as %s',
-    async (what, outcome) => {
-      await harness.process().authenticate();
-      const dying = harness.process((types) => types.includes('ReauthenticationRejected'));
-      await expect(dying.answer(WRONG)).rejects.toBeInstanceOf(ProcessDied);
-      for (const attemptId of harness.vendorAnswers.keys()) harness.vendorAnswers.set(attemptId, outcome);
-      harness.later(5);
-      await harness.process().settle();
-      await expect(harness.process().register('other')).rejects.toMatchObject({
-        code: 'screening.attempt_in_progress',
-      });
-      harness.later(78);
-      await harness.process().settle();
-      expect((await harness.events()).at(-1)).toBe('ReauthenticationEnded');
-      await harness.process().register(`after ${what}`);
-    },
-  );
+  ])('leaves an answer whose challenge ends later when the vendor reports the answer as %s', async (what, outcome) => {
+    await harness.process().authenticate();
+    const dying = harness.process((types) => types.includes('ReauthenticationRejected'));
+    await expect(dying.answer(WRONG)).rejects.toBeInstanceOf(ProcessDied);
+    for (const attemptId of harness.vendorAnswers.keys()) harness.vendorAnswers.set(attemptId, outcome);
+    harness.later(5);
+    await harness.process().settle();
+    await expect(harness.process().register('other')).rejects.toMatchObject({
+      code: 'screening.attempt_in_progress',
+    });
+    harness.later(78);
+    await harness.process().settle();
+    expect((await harness.events()).at(-1)).toBe('ReauthenticationEnded');
+    await harness.process().register(`after ${what}`);
+  });
 
-  it('leaves a challenge that ends after a while when the vendor reports it as a registration', async () => {
+  it('leaves a challenge that ends later when the vendor reports it as a registration', async () => {
     const dying = harness.process((types) => types.includes('ReauthenticationChallenged'));
     await expect(dying.authenticate()).rejects.toBeInstanceOf(ProcessDied);
     const outcome = { kind: 'registration', verdict: { kind: 'unavailable' } } as const;
@@ -467,7 +464,7 @@ describe('a process that dies', () => {
     expect((await harness.events()).at(-1)).toBe('ReauthenticationAbandoned');
   });
 
-  it('before the vendor gets the call leaves nothing open', async () => {
+  it('before the vendor receives the call leaves nothing open', async () => {
     const dying = harness.process();
     dying.calls.make = async () => {
       throw new ProcessDied();
@@ -480,7 +477,7 @@ describe('a process that dies', () => {
   });
 });
 
-describe('a vendor in trouble', () => {
+describe('a vendor with an outage or fault', () => {
   it.each([
     ['does not answer', { kind: 'timed-out' }, 'service.upstream_timeout'],
     ['is unavailable', { kind: 'unavailable' }, 'vendor.unreachable'],
@@ -508,7 +505,7 @@ describe('a vendor in trouble', () => {
   });
 
   it.each(['status', 'expiry'] as const)(
-    'that was not asked for the %s causes an error, also when it answered an earlier request',
+    'that did not receive the %s causes an error, even if it answered an earlier request',
     async (asked) => {
       await harness.process().look(asked);
       const unheard = harness.process();
@@ -520,7 +517,7 @@ describe('a vendor in trouble', () => {
     },
   );
 
-  it('that could not be asked for an answer uses up no attempt', async () => {
+  it('that could not be reached for an answer uses up no attempt', async () => {
     await harness.process().authenticate();
     harness.vendorSays = { kind: 'unavailable' };
     for (let number = 0; number < 4; number++)
@@ -530,8 +527,8 @@ describe('a vendor in trouble', () => {
   });
 });
 
-describe('the authentication', () => {
-  it("is queried and ended at the vendor, and the vendor's reply is passed on, even null", async () => {
+describe('the authentication at the vendor', () => {
+  it("is queried and ended at the vendor, and the vendor's reply is passed on, even if it is null", async () => {
     expect(await harness.process().look('status')).toMatchObject({ json: '{"authenticated":true}', accepted: true });
     expect(await harness.process().look('expiry')).toMatchObject({ json: 'null', accepted: true });
     expect((await harness.process().facts())?.authenticated).toBe(false);
@@ -541,7 +538,7 @@ describe('the authentication', () => {
     expect((await harness.process().facts())?.authenticated).toBe(true);
   });
 
-  it('has already ended here when a process dies during the vendor call that ends it', async () => {
+  it('has already ended in the service when a process dies during the vendor call that ends it', async () => {
     const dying = harness.process();
     dying.calls.make = async () => {
       throw new ProcessDied();
@@ -550,7 +547,7 @@ describe('the authentication', () => {
     expect((await harness.process().facts())?.authenticated).toBe(false);
   });
 
-  it('does not end when the account has no place at the vendor; a process that cannot write to the log gives its place back', async () => {
+  it("does not end when the account's limit of vendor calls is used up; a process that cannot write to the log releases its call", async () => {
     const full = harness.process();
     full.calls.full = true;
     await expect(full.look('expiry')).rejects.toMatchObject({ code: 'request.rate_limited' });
@@ -571,7 +568,7 @@ describe('the authentication', () => {
 });
 
 describe('a stored token', () => {
-  it('makes an organization known; only the right answer to a challenge confirms the organization', async () => {
+  it('identifies an organization, which only the right answer to a challenge confirms', async () => {
     await harness.process().storeToken(ORGANIZATION, '  any token ');
     expect(await harness.process().facts(ORGANIZATION)).toMatchObject({ sessionIds: [], authenticated: false });
     await harness.process().authenticate(ORGANIZATION);
@@ -581,7 +578,7 @@ describe('a stored token', () => {
     expect(JSON.stringify(await harness.store.readAll(null, 100))).not.toContain('any token');
   });
 
-  it('is used in place of earlier sessions; a later session has priority', async () => {
+  it('is used instead of earlier sessions; a later session has priority', async () => {
     await harness.process().storeToken(AGENT, 'stored');
     await harness.process().authenticate();
     expect(harness.vendorHeard.at(-1)).toMatchObject({ token: 'stored' });

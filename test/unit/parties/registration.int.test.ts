@@ -1,4 +1,5 @@
-// Registrations of a party: when one begins, when it is answered from an earlier one, and when it is refused.
+// Registrations of a party: when a new one begins, when the reply of an earlier one is returned, and when one is
+// refused.
 import 'reflect-metadata';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -19,7 +20,7 @@ beforeEach(() => {
 });
 afterEach(() => harness.store.close());
 
-/** Holds the vendor up until `release` is called. */
+/** Delays the vendor's answers until `release` is called. */
 function holdVendor(): () => void {
   let release = (): void => undefined;
   harness.verifications.busy = new Promise((resolve) => (release = resolve));
@@ -62,7 +63,7 @@ describe('a registration', () => {
     expect(harness.verifications.registrations).toBe(6);
   });
 
-  it('belongs to its account, environment and kind only', async () => {
+  it('belongs only to its account, environment and kind of party', async () => {
     const service = harness.process();
     await service.register();
     expect(await service.facts(AGENT, { ...TEST, accountId: 'another' })).toBeNull();
@@ -82,7 +83,7 @@ describe('a registration', () => {
 });
 
 describe('two registrations of one party at once', () => {
-  it('make one vendor call and get the same answer when they are the same', async () => {
+  it('make one vendor call and get the same answer when they are equal', async () => {
     const release = holdVendor();
     const [one, other] = [harness.process().register(), harness.process().register()];
     await untilAsked();
@@ -92,7 +93,7 @@ describe('two registrations of one party at once', () => {
     expect(await harness.events()).toEqual(['PartyRegistered']);
   });
 
-  it('get the same answer also when the second request opens the session before the first does', async () => {
+  it('get the same answer even if the second request opens the session before the first does', async () => {
     let open = (): void => undefined;
     harness.verifications.opening = new Promise((resolve) => (open = resolve));
     const first = harness.process().register();
@@ -121,15 +122,15 @@ describe('two registrations of one party at once', () => {
     expect(harness.verifications.registrations).toBe(1);
   });
 
-  it('in many processes lead to one session', async () => {
+  it('in many processes open one session', async () => {
     const answers = await Promise.all(Array.from({ length: 8 }, () => harness.process().register()));
     expect(new Set(answers.map(({ json }) => json)).size).toBe(1);
     expect(harness.verifications.registrations).toBe(1);
   });
 });
 
-describe('a registration that is sent again', () => {
-  it('after a timeout is answered from the first, without another vendor call', async () => {
+describe('a repeated registration', () => {
+  it('after a timeout gets the answer of the first, without another vendor call', async () => {
     harness.verifications.ends = { end: 'timed-out', status: 'SUBMITTED' };
     await expect(harness.process().register('body', { context: LIVE, sessionId: 'first' })).rejects.toMatchObject({
       code: 'service.upstream_timeout',
@@ -150,7 +151,7 @@ describe('a registration that is sent again', () => {
     expect(harness.verifications.registrations).toBe(1);
   });
 
-  it('begins again with another body, or when the settling time is over', async () => {
+  it('begins again with another body, or when the settling time has passed', async () => {
     harness.verifications.ends = { end: 'answered', status: 'STEP_UP_REQUIRED' };
     await harness.process().register();
     await harness.process().register('other');
@@ -159,7 +160,7 @@ describe('a registration that is sent again', () => {
     expect(harness.verifications.registrations).toBe(3);
   });
 
-  it('begins again after one that failed', async () => {
+  it('begins again after a failed registration', async () => {
     harness.verifications.ends = { end: 'unavailable', status: 'ERROR' };
     await expect(harness.process().register()).rejects.toMatchObject({ code: 'vendor.unreachable' });
     harness.verifications.ends = { end: 'answered', status: 'VERIFIED' };
@@ -197,7 +198,7 @@ describe('a registration that is sent again', () => {
     expect(await harness.events()).toEqual(['PartyRegistered']);
   });
 
-  it('with the same session id is the same registration', async () => {
+  it('with the same session id counts as the same registration', async () => {
     await harness.process().register('body', { sessionId: 'named' });
     harness.later(1_000);
     expect((await harness.process().register('body', { sessionId: 'named' })).json).toBe('{"registration":"named"}');
@@ -206,7 +207,7 @@ describe('a registration that is sent again', () => {
 });
 
 describe('registering again', () => {
-  it('is refused in live while the party is confirmed, and begins again afterwards', async () => {
+  it('is refused in live while the party is confirmed, and is possible afterwards', async () => {
     await harness.process().register('body', { context: LIVE });
     for (const body of ['body', 'other'])
       await expect(harness.process().register(body, { context: LIVE })).rejects.toMatchObject({
@@ -232,7 +233,7 @@ describe('registering again', () => {
     expect(await harness.process().facts(AGENT, LIVE)).toMatchObject({ sessionIds: ['first'], authenticated: true });
   });
 
-  it("begins again once the renter's report has expired, and not before", async () => {
+  it("is possible when the renter's report has expired, and not before", async () => {
     const named = { kind: 'renter', id: 'renter-1' } as const;
     harness.verifications.userType = 'CONSUMER';
     const register = () => harness.process().register('body', { named, context: LIVE });
@@ -246,7 +247,7 @@ describe('registering again', () => {
     await expect(register()).rejects.toMatchObject({ code: 'party.already_confirmed' });
   });
 
-  it('begins again when the bureau cannot be asked about the renter', async () => {
+  it('is possible when the bureau cannot be asked about the renter', async () => {
     const named = { kind: 'renter', id: 'renter-1' } as const;
     harness.verifications.userType = 'CONSUMER';
     const register = () => harness.process().register('body', { named, context: LIVE });
@@ -257,7 +258,7 @@ describe('registering again', () => {
     expect(harness.verifications.registrations).toBe(2);
   });
 
-  it('begins again when the person was erased, because the confirmation ends with the erasure', async () => {
+  it('is possible when the person was erased, because the confirmation ends with the erasure', async () => {
     await harness.process().register('body', { context: LIVE, sessionId: 'first' });
     harness.erased.add('subject-of-first');
     expect((await harness.process().facts(AGENT, LIVE))?.authenticated).toBe(false);
@@ -277,7 +278,7 @@ describe('registering again', () => {
     expect(harness.verifications.registrations).toBe(4);
   });
 
-  it('is refused with the time while wrong answers block the session, and begins again afterwards', async () => {
+  it('is refused with the end of the block while wrong answers block the session, and is possible afterwards', async () => {
     harness.verifications.ends = { end: 'answered', status: 'STEP_UP_REQUIRED' };
     await harness.process().register('body', { sessionId: 'blocked' });
     const step = harness.verifications.steps.get('blocked')!;
@@ -318,7 +319,7 @@ describe('an answer to the challenge of a registration', () => {
     });
   });
 
-  it('is refused for an unknown party and for one without a session', async () => {
+  it('is refused for an unknown party and for a party without a session', async () => {
     await expect(harness.process().answerRegistration()).rejects.toMatchObject({ code: 'party.recipient_unknown' });
     await harness.process().storeToken(AGENT, 'token');
     await expect(harness.process().answerRegistration()).rejects.toMatchObject({ code: 'party.no_challenge' });

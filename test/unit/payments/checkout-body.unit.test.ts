@@ -10,8 +10,8 @@ const given = (fields: object): object => ({ renterId: 'r-1', ...PAGE, ...fields
 const read = (fields: object): Promise<CheckoutBody> => readBody(CheckoutBody, given(fields), NOW);
 
 describe('the id of the renter', () => {
-  // Characters are counted as in the path under which the renter is registered.
-  it('has at most 128 characters, whatever their length in UTF-16', async () => {
+  // The characters are counted as in the path of the renter's registration.
+  it('has at most 128 characters, for any length in UTF-16', async () => {
     const renterId = '\u{1F3E0}'.repeat(128);
     expect((await read({ renterId })).renterId).toBe(renterId);
     const { detail } = await refusedBody(CheckoutBody, given({ renterId: `${renterId}x` }), NOW);

@@ -72,12 +72,12 @@ const ON_ITS_WAY: CheckoutCommand = {
 };
 
 describe('a hosted checkout', () => {
-  it('is opened once, and a second request finds the opening', () => {
+  it('is opened once, and a second request finds the open checkout', () => {
     given(checkout).when(open()).then(opened()).when(open()).then();
     given(checkout, opened(), created()).when(open()).then();
   });
 
-  it('has one session at the processor, whichever process records it', () => {
+  it('has one session at the processor, whichever process records the session', () => {
     const record: CheckoutCommand = { kind: 'record-session', ...(created().data as any) };
     given(checkout, opened()).when(record).then(created()).when(record).then();
     given(checkout, opened(), created(), { type: 'CheckoutExpired', data: { ordinal: 0 } }, opened(1))
@@ -92,7 +92,7 @@ describe('a hosted checkout', () => {
       .then(paid(0, 'newer'));
   });
 
-  it('expires or is replaced, and another opening may follow', () => {
+  it('expires or is replaced, and can then be opened again', () => {
     given(checkout, opened(), created())
       .when(seen('expired'))
       .then({ type: 'CheckoutExpired', data: { ordinal: 0 } })
@@ -107,13 +107,13 @@ describe('a hosted checkout', () => {
       .then(opened(1));
   });
 
-  it('stays open while its session waits for the money, which does not count as paid', () => {
+  it('stays open while its session waits for the money, and pending money does not count as paid', () => {
     given(checkout, opened(), created()).when(seen('open')).then();
     given(checkout, opened(), created()).when(ON_ITS_WAY).then().when(open()).then();
   });
 
-  // Received money always counts.
-  it('counts as paid even when an earlier observation said that it had expired', () => {
+  // Received money always counts as paid.
+  it('counts as paid even if an earlier look-up found it expired', () => {
     given(checkout, opened(), created(), { type: 'CheckoutExpired', data: { ordinal: 0 } })
       .when(seen('complete'))
       .then(paid());
@@ -124,7 +124,7 @@ describe('a hosted checkout', () => {
     given(checkout, opened()).when(seen('complete')).then();
   });
 
-  it('is given up when the processor refuses it, and another opening may follow', () => {
+  it('is given up when the processor refuses it, and can then be opened again', () => {
     given(checkout, opened())
       .when({ kind: 'abandon', ordinal: 0 })
       .then({ type: 'CheckoutAbandoned', data: { ordinal: 0 } })
@@ -133,15 +133,15 @@ describe('a hosted checkout', () => {
     given(checkout, opened(), created()).when({ kind: 'abandon', ordinal: 0 }).then();
   });
 
-  it('is not opened again within 30 days of the payment, and may be opened after them', () => {
+  it('is not opened again within 30 days of the payment, and can be opened afterwards', () => {
     const after = given(checkout, opened(), created(), paid());
     after.when(open(later(1))).thenRefused('checkout.already_paid');
     after.when(open(later(30 * DAY - 1))).thenRefused('checkout.already_paid');
     after.when(open(later(30 * DAY))).then(opened(1));
   });
 
-  // The guard counts from the payment, not from a later opening.
-  it('remembers the payment through openings that were not paid', () => {
+  // The 30 days count from the payment, not from a later opening.
+  it('remembers the payment through later openings that were not paid', () => {
     given(checkout, opened(), created(), paid(), opened(1), created(1), {
       type: 'CheckoutExpired',
       data: { ordinal: 1 },

@@ -1,5 +1,5 @@
-// A payment is opened while the processor refuses it, the account has no place, or the person was erased. The processor, the sessions and the
-// accounts are fakes.
+// Payments that are opened while the processor refuses them, the account's limit of calls is used up, or the person is
+// erased. The processor, the sessions and the accounts are fakes.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -52,13 +52,13 @@ class PlayedProcessor extends IntentsOnly {
   private readonly intents = new Map<string, IntentVerdict>();
   status: IntentStatus = 'requires_payment_method';
   down = false;
-  /** The processor always gives this verdict under this key. */
+  /** The processor always answers this verdict under this key. */
   kept: { readonly key: string; readonly verdict: IntentVerdict } | null = null;
-  /** The number of requests for a new intent, and of reads of one. */
+  /** The number of requests for a new intent, and the number of reads of an intent. */
   asked = 0;
   looks = 0;
   readonly changeKeys: string[] = [];
-  /** The fees that the intent was changed to. */
+  /** The fees to which the intent was changed. */
   readonly fees: (number | null)[] = [];
 
   override async createIntent(
@@ -241,8 +241,8 @@ function harness(limits: Pick<Limits, 'paymentIntentsPerMinute' | 'confirmsPerMi
   };
 }
 
-// A transaction keeps its terms. A transaction that can never be charged must not block the next one.
-it('a session can be paid after the settings are corrected, although its first transaction was refused', async () => {
+// A transaction keeps its terms. When it can never be charged, it must not block the next one.
+it('a session can be paid after the settings are corrected, although the processor refused its first transaction', async () => {
   const { account, create, types, sessionId, calls } = harness();
   account.connectedPaymentAccount = 'acct_gone';
   await expect(create()).rejects.toThrow('refused a request of ours');
@@ -254,7 +254,7 @@ it('a session can be paid after the settings are corrected, although its first t
   expect(calls.admitted.size).toBe(0);
 });
 
-it('an intent for a verified session without a possible report is refused, and the processor is not asked', async () => {
+it('an intent is refused without a call to the processor when the verified session can have no report', async () => {
   const { create, session, report, types } = harness();
   report.prospect = 'none';
   await expect(create()).rejects.toMatchObject({ code: 'payment.report_not_available' });
@@ -267,15 +267,15 @@ it('an intent for a verified session without a possible report is refused, and t
   await expect(create()).rejects.toMatchObject({ code: 'payment.already_completed' });
 });
 
-it('an intent is refused before anything is stored when the account has no place at the processor', async () => {
+it("an intent is refused before an event is stored when the account's limit of calls to the processor is used up", async () => {
   const { create, types, calls } = harness();
   calls.full = true;
   await expect(create()).rejects.toMatchObject({ code: 'request.rate_limited' });
   expect(await types()).toEqual([]);
 });
 
-// No browser has the secret of this intent, so it cannot be paid and does not block another.
-it('a payment ends when its intent cannot be made under its key, and the next request has another key', async () => {
+// No browser has the secret of this intent. The intent therefore cannot be paid and does not block another intent.
+it('a payment ends when its intent cannot be made under its key, and the next request uses another key', async () => {
   const { create, processor, sessionId, types } = harness();
   const key = `${transactionIdOf(paymentId(sessionId, 0))}:create`;
   const second = transactionIdOf(paymentId(sessionId, 1));
@@ -285,7 +285,7 @@ it('a payment ends when its intent cannot be made under its key, and the next re
   expect(await create()).toMatchObject({ transactionId: second });
 });
 
-it('if the processor does not make a change under the first key, the service requests the change once more under a second key', async () => {
+it('when the processor does not make a change under the first key, the service requests the change once more under a second key', async () => {
   const { create, processor, sessionId } = harness();
   const { transactionId } = await create();
   const key = `${transactionIdOf(paymentId(sessionId, 0))}:update:1`;
@@ -300,7 +300,7 @@ it('if the processor does not make a change under the first key, the service req
   expect(processor.changeKeys.at(-1)).toBe(`${transactionId}:update:2`);
 });
 
-it('an intent with an unreadable answer is requested again once, and then its payment ends', async () => {
+it('an intent whose answer is unreadable is requested once more, and then its payment ends', async () => {
   const { create, processor, sessionId, types } = harness();
   const key = `${transactionIdOf(paymentId(sessionId, 0))}:create`;
   processor.kept = { key, verdict: { kind: 'unintelligible' } };
@@ -311,7 +311,7 @@ it('an intent with an unreadable answer is requested again once, and then its pa
   expect(await create()).toMatchObject({ transactionId: transactionIdOf(paymentId(sessionId, 1)) });
 });
 
-it('the secret for the browser is kept while the payment is open, and only in the vault', async () => {
+it('the secret for the browser is kept only in the vault, while the payment is open', async () => {
   const { create, confirm, kept, processor, types } = harness();
   const { transactionId, clientSecret } = await create();
   expect([...kept.values()].map((value) => Buffer.from(value).toString())).toEqual([JSON.stringify({ clientSecret })]);
@@ -321,7 +321,7 @@ it('the secret for the browser is kept while the payment is open, and only in th
   await expect(create()).rejects.toMatchObject({ code: 'payment.already_completed' });
 });
 
-it('the secret of a payment without a subject is removed too when the payment ends', async () => {
+it('the secret of a payment without a subject is also removed when the payment ends', async () => {
   const { create, confirm, kept, processor, openedEarlier } = harness();
   await openedEarlier();
   const { transactionId } = await create();
@@ -331,7 +331,7 @@ it('the secret of a payment without a subject is removed too when the payment en
   expect(kept.size).toBe(0);
 });
 
-it('when a call returns no result, the caller gets the recorded one, or a timeout when none is recorded', async () => {
+it('when a call returns no result, the caller gets the recorded result, or a timeout when none is recorded', async () => {
   const { create, confirm, processor, calls, kept } = harness();
   const late = { code: 'service.upstream_timeout' };
   calls.deaf = true;
@@ -349,8 +349,8 @@ it('when a call returns no result, the caller gets the recorded one, or a timeou
   expect(await confirm(transactionId)).toMatchObject({ status: 'SUCCEEDED' });
 });
 
-// The session's payment state releases the report, and a page asks for the report right after the confirmation.
-it('the session has the success before confirm answers, also when another process recorded the success', async () => {
+// The payment state of the session releases the report. A page requests the report immediately after the confirmation.
+it('the session has the success before confirm answers, even if another process recorded the success', async () => {
   const { create, confirm, processor, noticed, told } = harness();
   const { transactionId } = await create();
   processor.status = 'succeeded';
@@ -360,7 +360,7 @@ it('the session has the success before confirm answers, also when another proces
   expect(told).toEqual(['SUCCEEDED']);
 });
 
-// A payment after another transaction has paid is for a report that the person has already paid for.
+// When another transaction has already paid for the session, a further payment would buy the same report twice.
 it.each([
   ['another transaction', 'txn_other', { reasonCode: 'duplicate', keepsReport: true, refusals: 0 }],
   ['that transaction', null, null],
@@ -384,7 +384,7 @@ it('a payment for an erased person is refused', async () => {
   expect(await types()).toEqual(['PaymentOpened']);
 });
 
-it('an intent is refused with 429 beyond 10 a minute for one session, before anything is stored; other sessions go on', async () => {
+it('an intent is refused with 429 beyond 10 a minute for one session, before an event is stored; other sessions are not limited', async () => {
   const { create, types, limiter, processor } = harness(DEFAULTS);
   for (let count = 0; count < 10; count++) await create();
   const before = await types();

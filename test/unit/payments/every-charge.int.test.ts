@@ -1,5 +1,6 @@
-// Random orders of events for the sessions, payments and reports of one person. Every charge has a report, a planned one or a refund. A session is
-// never charged twice, and a charge never has two reports. A failing history is printed with its seed.
+// Random orders of events for the sessions, payments and reports of one person. Every charge has a report, a planned
+// report or a refund. A session is never charged twice, and a charge never has two reports. A failing history is
+// printed with its seed.
 import 'reflect-metadata';
 import { expect, it } from '@jest/globals';
 import fc from 'fast-check';
@@ -13,7 +14,10 @@ import type { Session } from '../../../src/modules/screening/domain/session.js';
 import type { RegistrationVerdict } from '../../../src/modules/screening/domain/verdicts.js';
 import { PlayedInstallation, PlayedProcess, UNTROUBLED, type Trouble } from './played-installation.js';
 
-/** Set these to try other histories, or the seed and path of a failure to repeat it. The second tier has time for more histories. */
+/**
+ * Set these variables to try other histories, or set the seed and path of a failure to repeat it. The second tier has
+ * time for more histories.
+ */
 const {
   HISTORIES = process.env['TIER'] === 'first' ? '60' : '600',
   HISTORIES_SEED = '29',
@@ -21,14 +25,14 @@ const {
 } = process.env;
 const [RUNS, SEED] = [Number(HISTORIES), Number(HISTORIES_SEED)];
 
-/** Money that was received for a session. Every kind of payment is one of these. */
+/** Money that was received for a session. Every kind of payment appears in this form. */
 interface Charge {
   readonly transactionId: string;
-  /** The session that it counts for now. */
+  /** The session for which the money counts now. */
   readonly sessionId: string;
-  /** The sessions that it counted for earlier. */
+  /** The sessions for which the money counted earlier. */
   readonly former: readonly string[];
-  /** `asked`: the refund will be made. `planned`: it is made unless the report comes first. */
+  /** `asked`: the refund will be made. `planned`: the refund is made unless the report comes first. */
   readonly refund: 'none' | 'planned' | 'asked' | 'made';
   /** The session keeps its report after the refund. */
   readonly keepsReport: boolean;
@@ -82,11 +86,11 @@ const DAY = 24 * HOUR;
 interface Doing {
   readonly harness: PlayedInstallation;
   readonly process: PlayedProcess;
-  /** One of the existing sessions, and an intent with a known secret. Newer ones are chosen more often. */
+  /** One of the existing sessions, or an intent with a known secret. Newer ones are chosen more often. */
   readonly sessionId: string;
   readonly transactionId: string;
   readonly intentId: string;
-  /** Selects one of the variants of an act. */
+  /** Selects one of the variants of an action. */
   readonly way: number;
 }
 
@@ -123,7 +127,7 @@ function pay({ harness, intentId, way }: Doing): void {
 }
 const HANDLERS = new PlayedProcess(new PlayedInstallation(null), UNTROUBLED).handlers.map(({ name }) => name);
 
-/** The possible acts with their weights. */
+/** The possible actions with their weights. */
 const ACTS = {
   register: [
     5,
@@ -140,7 +144,7 @@ const ACTS = {
     ({ harness, process, sessionId, way }) => harness.createIntent(process, sessionId, 3_500 + (way % 2)),
   ],
   pay: [3, pay],
-  // A person without a possible report submits again, opens the payment early in a second page, and pays in both.
+  // A person without a possible report submits again, opens the payment early in a second page, and pays in both pages.
   'pay in two pages': [
     2,
     async (doing) => {
@@ -212,7 +216,7 @@ async function perform({ what, place, way }: Act, harness: PlayedInstallation, p
   await ACTS[what][1]({ harness, process, sessionId, transactionId, intentId, way });
 }
 
-/** Null in most cases. */
+/** The value is null in most cases. */
 const seldom = <Value>(value: fc.Arbitrary<Value>): fc.Arbitrary<Value | null> =>
   fc.oneof({ weight: 5, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: value });
 const troubles = fc.record<Trouble>({
@@ -236,11 +240,13 @@ const histories = fc.record({
 });
 type History = typeof histories extends fc.Arbitrary<infer One> ? One : never;
 
-/** The recovery jobs repeat open calls within these times, and a planned refund is made within the later ones. */
+/** The recovery jobs repeat open calls within the first times. A planned refund is made within the later times. */
 const SOON = [15, 60, 300, HOUR, 12 * HOUR];
 const LATER = [DAY, 14 * DAY, 60, HOUR, DAY, DAY, 2 * DAY, 4 * DAY];
 
-/** The faults in the log after the recovery of all interrupted work. `isLate`: every report was also requested, long ago. */
+/**
+ * The faults in the log after all interrupted work was recovered. `isLate`: every report was also requested long ago.
+ */
 async function wrongs({ log }: PlayedInstallation, isLate: boolean): Promise<string[]> {
   const charges = await chargesIn(log);
   const wrong: string[] = [];
@@ -257,7 +263,7 @@ async function wrongs({ log }: PlayedInstallation, isLate: boolean): Promise<str
     if (charges.some((other) => other !== charge && other.sessionId === sessionId && isKept(other)))
       complain('its session was charged twice');
   }
-  // Each report has its own charge, which counts for its session and no other.
+  // Each report has a charge of its own, which counts for the session of the report and no other.
   for (const sessionId of log.ids('report'))
     if (
       (await reportOf(sessionId, log)).status === 'RELEASED' &&
@@ -293,7 +299,10 @@ async function play({ refundAfterDays, steps, fates }: History): Promise<PlayedI
   return harness;
 }
 
-/** A read returns the report, or its refusal plans a refund. A read therefore settles a charge that waits for a report. */
+/**
+ * A read returns the report, or it is refused and a refund is planned. A read therefore settles a charge that waits for
+ * a report.
+ */
 async function askForReports(harness: PlayedInstallation): Promise<void> {
   for (const sessionId of harness.sessions) await harness.run((process) => harness.read(process, sessionId));
 }
@@ -302,7 +311,7 @@ function fail(harness: PlayedInstallation, wrong: readonly string[]): void {
   if (wrong.length > 0) throw new Error(`${wrong.join('\n')}\n\n${harness.story()}\n`);
 }
 
-it('every charge has a report, a planned one or a refund, and a session is never charged twice', async () => {
+it('every charge has a report, a planned report or a refund, and a session is never charged twice', async () => {
   const seen = new Set<string>();
   await fc.assert(
     fc.asyncProperty(histories, async (history) => {
@@ -314,7 +323,7 @@ it('every charge has a report, a planned one or a refund, and a session is never
       fail(harness, await wrongs(harness, true));
       let left = await inVain(harness);
       if (history.refundAfterDays !== null) fail(harness, left);
-      // This account makes no refunds by itself, so the person is verified again without another payment.
+      // This account makes no automatic refunds, so the person is verified again without another payment.
       harness.bureau.isFrozen = false;
       while (left.length > 0) {
         await harness.run((process) => perform({ what: 'register', place: 0, way: 1 }, harness, process));
@@ -331,7 +340,7 @@ it('every charge has a report, a planned one or a refund, and a session is never
     }),
     { seed: SEED, numRuns: RUNS, ...(PATH !== undefined && { path: PATH }) },
   );
-  // The property would prove little if the histories did not reach these ends.
+  // The property would prove little if the histories never reached these ends.
   expect([...seen]).toEqual(
     expect.arrayContaining(['none', 'made', 'carried 1', 'ReportReleased', 'ReportPullFailed', 'PaymentRefundPlanned']),
   );

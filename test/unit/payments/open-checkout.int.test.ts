@@ -1,5 +1,6 @@
-// Hosted checkouts with the real SDK and the sandbox's processor: replaced, paid in another tab, continued after a crash, found by a look-up.
-// Sessions, accounts and parties are fakes. A crash is a call that is never made, or one that is made and not recorded.
+// Hosted checkouts with the real SDK and the sandbox's processor. They are replaced, paid in another tab, continued
+// after a crash, or found by a look-up. Sessions, accounts and parties are fakes. A crash is a call that is never made,
+// or one that is made and not recorded.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -65,7 +66,9 @@ class MortalCalls extends CallsAtOnce {
   }
 }
 
-/** Remembers the checkout sessions that it made. The worker may die before it records the answer. */
+/**
+ * Remembers the checkout sessions that the processor made. The worker may die before it records the processor's answer.
+ */
 class WatchedProcessor extends StripePaymentProcessor {
   readonly made = new Set<string>();
   dying = 0;
@@ -115,7 +118,7 @@ function harness() {
     lockedUntil: null as string | null,
     provisioned: true,
     reportCanBeHad: true,
-    /** Runs while a request reads its terms. */
+    /** Runs while a request reads the terms of the payment. */
     meanwhile: async (): Promise<void> => undefined,
   };
   const flags: { excludeBackground?: boolean } = {};
@@ -249,7 +252,7 @@ function harness() {
           attemptId,
         ),
       ),
-    /** Pays on the page, as a renter does. */
+    /** Pays on the checkout page, as a renter does. */
     pay: async ({ checkoutSessionId }: OpenedCheckout, card: Record<string, string> = CARD): Promise<number> =>
       (await sandbox.post(`/checkout/${checkoutSessionId}/pay`, card, {})).status,
     lookUp: () => lookUp.execute(new LookUpCheckout(partyId, AbortSignal.timeout(20_000))),
@@ -265,7 +268,7 @@ function harness() {
       const call = { attemptId: newId(), correlationId: newId(), environment: 'test', subject: null } as const;
       return follow.askAndRecord(call, { id: event.eventId, attemptId: newId(), subject: null, context }, event);
     },
-    /** Handles a registration as the screening module records it. The session exists by then. */
+    /** Handles a registration as the screening module records it. The session already exists. */
     registersAnew: async (): Promise<string> => {
       const sessionId = registered();
       const recorded = {
@@ -328,7 +331,7 @@ describe('a renter at a hosted checkout', () => {
     await expect(open()).rejects.toMatchObject(PAID);
   });
 
-  it('makes one payment, on the terms that held when the page was opened; a newer session gets it too', async () => {
+  it('makes one payment on the terms at the opening of the page, and a newer session gets the payment too', async () => {
     const { open, pay, notice, account, altered, first, partyId, payment, registersAnew } = harness();
     Object.assign(account, { refundAfterDays: 14, connectedPaymentAccount: 'acct_1' });
     const opened = await open();
@@ -357,7 +360,7 @@ describe('a renter at a hosted checkout', () => {
     ]);
   });
 
-  it("raises an alarm when the received amount differs from the page's", async () => {
+  it('raises an alarm when the received amount differs from the amount of the page', async () => {
     const { open, altered, aggregates, partyId, clock, payment } = harness();
     const { checkoutSessionId } = await open();
     const received = { intentId: `pi_${partyId}`, amountCents: 50, currency: 'usd' };
@@ -373,7 +376,7 @@ describe('a renter at a hosted checkout', () => {
   it.each([
     [500, PAID],
     [3_500, null],
-  ])('pays again within the guard only after a full refund: %s of 3500 cents', async (refundedCents, refusal) => {
+  ])('pays again within 30 days only after a full refund: %s of 3500 cents', async (refundedCents, refusal) => {
     const { open, pay, notice, aggregates, partyId, payment, registersAnew, told, first } = harness();
     const opened = await open();
     await pay(opened);
@@ -391,7 +394,7 @@ describe('a renter at a hosted checkout', () => {
     else expect(await open()).toMatchObject({ url: expect.any(String) });
   });
 
-  // No report was pulled for this payment, and none will be.
+  // No report was or will be pulled for this payment.
   it('gets the money back as a duplicate payment when another transaction has paid for the session', async () => {
     const { open, pay, notice, sessions, payment } = harness();
     const opened = await open();
@@ -403,7 +406,7 @@ describe('a renter at a hosted checkout', () => {
     ]);
   });
 
-  // A log of an earlier version has such old payments. An operator decides about them.
+  // A log of an earlier version contains old duplicate payments. An operator decides about them.
   it('gets nothing back automatically for a duplicate that was paid more than a day ago', async () => {
     const { open, aggregates, partyId, clock, sessions, payment } = harness();
     const { checkoutSessionId } = await open();
@@ -417,7 +420,7 @@ describe('a renter at a hosted checkout', () => {
   });
 
   // The return addresses and the caller's notes are personal data.
-  it('leaves no personal data in the log, and keeps it in the vault only while the page is open', async () => {
+  it('leaves no personal data in the log, and the vault keeps the data only while the page is open', async () => {
     const { open, pay, notice, history, kept } = harness();
     const opened = await open();
     expect([...kept.values()].map((value) => JSON.parse(Buffer.from(value).toString()))).toEqual([
@@ -429,7 +432,7 @@ describe('a renter at a hosted checkout', () => {
     expect(JSON.stringify(await history())).not.toMatch(/canary|example\.test|https?:/i);
   });
 
-  it('is refused before anything is stored when the renter is unknown or the price is too low', async () => {
+  it('is refused before an event is stored when the renter is unknown or the price is too low', async () => {
     const { open, account, calls, kept, types } = harness();
     await expect(open({ renterId: 'unknown' })).rejects.toMatchObject({ code: 'checkout.renter_unknown' });
     account.feeCents = 49;
@@ -437,7 +440,7 @@ describe('a renter at a hosted checkout', () => {
     expect([await types(), kept.size, calls.admitted.size]).toEqual([[], 0, 0]);
   });
 
-  it('is sent to the page after the settings are corrected, although the processor refused them first', async () => {
+  it('is sent to the page after the settings are corrected, although the processor first refused them', async () => {
     const { open, account, types, kept } = harness();
     account.connectedPaymentAccount = 'acct_missing1';
     await expect(open()).rejects.toMatchObject({ code: 'checkout.misconfigured' });
@@ -451,7 +454,7 @@ describe('a renter at a hosted checkout', () => {
     ['successUrl', { successUrl: 'https://' }],
     ['cancelUrl', { cancelUrl: 'https://' }],
   ])(
-    'gets an error that names the refused field %s, and is sent to the page when the field is left out',
+    'gets an error that names the refused field %s, and is sent to the page when the field is omitted',
     async (field, wrong) => {
       const { open, pay } = harness();
       for (let time = 0; time < 2; time++)
@@ -472,7 +475,7 @@ describe('a renter at a hosted checkout', () => {
     },
   );
 
-  it('cannot pay during a lock after wrong answers', async () => {
+  it('cannot pay while wrong answers lock the renter', async () => {
     const { open, facts, types } = harness();
     facts.lockedUntil = '2026-02-01T00:00:00.000Z';
     await expect(open()).rejects.toMatchObject({ code: 'party.locked', detail: { blockedUntil: facts.lockedUntil } });
@@ -513,10 +516,10 @@ it('the report flags of the newest checkout are the default for readers of the r
   expect(await checkouts.reportFlags(partyId)).toEqual({ excludeBackground: false });
 });
 
-describe('a page that cannot be made', () => {
+describe('a page that the processor cannot make', () => {
   const AWAY = { code: 'service.unavailable' };
 
-  it('does not block the next request when its text cannot be sent', async () => {
+  it('does not block the next request when the text of the page cannot be sent', async () => {
     const { open, pay, types, kept } = harness();
     for (let time = 0; time < 2; time++)
       await expect(open({ description: 'half a character \ud83d' })).rejects.toMatchObject(AWAY);
@@ -532,7 +535,7 @@ describe('a page that cannot be made', () => {
     expect(await pay(await open())).toBe(303);
   });
 
-  it('does not block the next request when an earlier process left it with an unreadable answer', async () => {
+  it('does not block the next request when an earlier process got an unreadable answer', async () => {
     const { open, pay, processor, types } = harness();
     const create = processor.createCheckout;
     processor.createCheckout = async () => ({ kind: 'unintelligible' });
@@ -543,7 +546,7 @@ describe('a page that cannot be made', () => {
     expect(await pay(await open())).toBe(303);
   });
 
-  it('does not block the next request when the processor keeps a failure of its expiry', async () => {
+  it('does not block the next request when the processor keeps a failure to expire the page', async () => {
     const { open, payable } = harness();
     await open();
     await sandbox.control('kept-failures', { calls: 1 });
@@ -552,8 +555,8 @@ describe('a page that cannot be made', () => {
   });
 });
 
-describe('a second request', () => {
-  it('replaces an open page at the processor first, so that the page in the other tab takes no money', async () => {
+describe('a second request for a page', () => {
+  it('first expires an open page at the processor, so that the page in the other tab accepts no money', async () => {
     const { open, pay, payable, types, charged } = harness();
     const first = await open();
     const second = await open();
@@ -569,14 +572,14 @@ describe('a second request', () => {
     ]);
   });
 
-  it('is refused with 409 when it finds the page paid without a notice, and the session gets the payment', async () => {
+  it('is refused with 409 when the page was paid and the processor sent no event, and the session gets the payment', async () => {
     const { open, pay, told, types, charged } = harness();
     await pay(await open());
     await expect(open()).rejects.toMatchObject(PAID);
     expect([(await types()).at(-1), told.length, await charged()]).toEqual(['CheckoutPaid', 1, 3_500]);
   });
 
-  it('replaces the page after a decline, and cancels its intent', async () => {
+  it('replaces the page after a decline, and cancels the intent of the old page', async () => {
     const { open, pay, charged } = harness();
     const first = await open();
     expect(await pay(first, { ...CARD, number: '4000000000000002' })).toBe(402);
@@ -592,7 +595,7 @@ describe('a second request', () => {
     expect(processor.made.size).toBe(1);
   });
 
-  it('at the same moment gets the same page for equal texts, and otherwise at most one page can be paid', async () => {
+  it('at the same moment gets the same page for equal texts; for other texts, at most one page can be paid', async () => {
     const same = harness();
     const pages = await Promise.all([same.open(), same.open(), same.open()].map((one) => one.catch(() => null)));
     expect(new Set(pages.map((page) => page?.url)).size).toBe(1);
@@ -610,7 +613,7 @@ describe('a second request', () => {
     expect(await charged()).toBeLessThanOrEqual(3_500);
   });
 
-  it('fails while the processor is down, and the open page stays valid', async () => {
+  it('fails during an outage of the processor, and the open page stays valid', async () => {
     const { open, payable, types } = harness();
     const first = await open();
     await sandbox.control('outage', { seconds: 600 });
@@ -620,8 +623,8 @@ describe('a second request', () => {
     expect(await types()).toEqual(['CheckoutOpened', 'CheckoutSessionCreated']);
   });
 
-  // A second charge would be for the same report. Only a new registration leads to another report.
-  it('is refused while the newest session is paid, also after the guard', async () => {
+  // A second charge would pay for the same report. Only a new registration leads to another report.
+  it('is refused while the newest session is paid, even after the 30 days', async () => {
     const { open, pay, notice, clock, registersAnew, processor } = harness();
     const first = await open();
     await pay(first);
@@ -635,7 +638,7 @@ describe('a second request', () => {
 });
 
 describe('a process that dies during an opening', () => {
-  it('before the call leaves an opening that the repeated request turns into one page', async () => {
+  it('before the call to the processor leaves an opening that the repeated request turns into one page', async () => {
     const { open, calls, processor, types } = harness();
     calls.dead = true;
     await expect(open()).rejects.toMatchObject({ code: 'service.upstream_timeout' });
@@ -645,7 +648,7 @@ describe('a process that dies during an opening', () => {
     expect(calls.admitted.size).toBe(0);
   });
 
-  it('after the call leaves a page that the repeated request returns', async () => {
+  it('after the call to the processor leaves a page that the repeated request returns', async () => {
     const { open, processor, types } = harness();
     processor.dying = 1;
     await expect(open()).rejects.toMatchObject({ code: 'service.upstream_timeout' });
@@ -654,7 +657,7 @@ describe('a process that dies during an opening', () => {
     expect(await types()).toEqual(['CheckoutOpened', 'CheckoutSessionCreated']);
   });
 
-  it('after the call leaves a page that another request expires', async () => {
+  it('after the call to the processor leaves a page that another request expires', async () => {
     const { open, processor, payable } = harness();
     processor.dying = 1;
     await expect(open()).rejects.toMatchObject({ code: 'service.upstream_timeout' });
@@ -663,8 +666,8 @@ describe('a process that dies during an opening', () => {
     expect(await payable()).toEqual([second.checkoutSessionId]);
   });
 
-  // The processor refuses other parameters under the same key.
-  it('after the call leaves a page that the repeated request returns, although the renter has registered again', async () => {
+  // The processor refuses different parameters under the same key.
+  it('after the call leaves a page that the repeated request returns, even if the renter has registered again', async () => {
     const { open, processor, registersAnew } = harness();
     processor.dying = 1;
     await expect(open()).rejects.toMatchObject({ code: 'service.upstream_timeout' });
@@ -709,7 +712,7 @@ it('an opening without another request is given up when the processor refuses it
   expect([(await types()).slice(1), kept.size]).toEqual([['CheckoutLookedUp', 'CheckoutAbandoned'], 0]);
 });
 
-describe('a page without a notice', () => {
+describe('a page about which the processor sends no event', () => {
   it('is recorded as paid by the look-up', async () => {
     const { open, pay, lookUp, clock, types, told } = harness();
     await pay(await open());
@@ -724,7 +727,7 @@ describe('a page without a notice', () => {
     expect(told).toHaveLength(1);
   });
 
-  it('stays open at the first look-up, and is recorded as expired by a later one', async () => {
+  it('stays open at the first look-up, and is recorded as expired at a later look-up', async () => {
     const { open, lookUp, clock, types, kept } = harness();
     const { checkoutSessionId } = await open();
     clock.pass(60);
@@ -749,7 +752,7 @@ describe('a page without a notice', () => {
     expect((await types()).at(-1)).toBe('CheckoutPaid');
   });
 
-  it('is not changed by a notice about another session', async () => {
+  it('is not changed by an event about another session', async () => {
     const { open, pay, notice, types, partyId } = harness();
     const opened = await open();
     await pay(opened);
@@ -762,7 +765,7 @@ describe('a page without a notice', () => {
 });
 
 describe('a renter who registers again', () => {
-  it('within the guard need not pay again, and only the new session gets the payment', async () => {
+  it('within 30 days need not pay again, and only the new session gets the payment', async () => {
     const { open, pay, notice, registersAnew, told, first, clock } = harness();
     const opened = await open();
     await pay(opened);
@@ -773,7 +776,7 @@ describe('a renter who registers again', () => {
     await expect(open()).rejects.toMatchObject(PAID);
   });
 
-  it('after the guard must pay again, and gets a page', async () => {
+  it('after 30 days must pay again, and gets a page', async () => {
     const { open, pay, notice, registersAnew, told, clock } = harness();
     const opened = await open();
     await pay(opened);
@@ -795,7 +798,7 @@ describe('a renter who registers again', () => {
   });
 
   // The registration cannot be recorded in a checkout that does not exist yet.
-  it('while the first page is being opened pays for the new session', async () => {
+  it('while the service opens the first page pays for the new session', async () => {
     const { open, pay, notice, registersAnew, told, facts, clock } = harness();
     let second = '';
     facts.meanwhile = async () => {
@@ -826,7 +829,7 @@ describe('an erased person', () => {
     expect([(await types()).at(-1), await payable(), await pay(opened)]).toEqual(['CheckoutExpired', [], 400]);
   });
 
-  it('does not block a new registration when the erasure came during an opening', async () => {
+  it('does not block a new registration when the erasure happened during an opening', async () => {
     const { open, calls, erased, sessions, registered, types } = harness();
     calls.dead = true;
     await expect(open()).rejects.toMatchObject({ code: 'service.upstream_timeout' });
@@ -837,7 +840,7 @@ describe('an erased person', () => {
     expect((await types()).slice(1)).toEqual(['CheckoutAbandoned', 'CheckoutOpened', 'CheckoutSessionCreated']);
   });
 
-  it('gets no page from the look-up when the erasure came during an opening', async () => {
+  it('gets no page from the look-up when the erasure happened during an opening', async () => {
     const { open, calls, erased, sessions, lookUp, clock, types } = harness();
     calls.dead = true;
     await expect(open()).rejects.toMatchObject({ code: 'service.upstream_timeout' });

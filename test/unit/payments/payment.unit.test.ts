@@ -66,11 +66,11 @@ const DECLINED = intent('requires_payment_method', { lastErrorCode: 'card_declin
 const FREE: FeeTerms = { fixedByAccount: null, saidByGrant: null, most: null };
 
 describe('a payment', () => {
-  it('is opened once, however often it is requested', () => {
+  it('is opened once for any number of requests', () => {
     given(payment).when(OPEN).then(OPENED).when(OPEN).then();
   });
 
-  it('learns its intent with the first read at the processor', () => {
+  it('learns its intent from the first read at the processor', () => {
     given(payment, OPENED)
       .when(observe(intent('requires_payment_method')))
       .then(CREATED)
@@ -78,7 +78,7 @@ describe('a payment', () => {
       .then();
   });
 
-  it('is carried over to a newer session when it has succeeded, was not refunded and counts for the named session', () => {
+  it('moves to a newer session when it has succeeded, was not refunded and counts for the named session', () => {
     const carry: PaymentCommand = { kind: 'carry-over', from: 'session', to: 'newer' };
     const carried: PaymentEvent = { type: 'PaymentCarriedOver', data: { sessionId: 'newer' } };
     given(payment, OPENED, CREATED).when(carry).then();
@@ -94,7 +94,7 @@ describe('a payment', () => {
       .then();
   });
 
-  it('records once each amount or currency that was not requested', () => {
+  it('records once each amount or currency that the service did not request', () => {
     const altered = (amountCents: number, currency = 'usd'): PaymentEvent => ({
       type: 'PaymentIntentAltered',
       data: { amountCents, currency },
@@ -116,7 +116,7 @@ describe('a payment', () => {
       .then(altered(3_600, 'eur'));
   });
 
-  it('ignores an intent that is not its own', () => {
+  it('ignores an intent of another payment', () => {
     given(payment, OPENED, CREATED)
       .when(observe(intent('succeeded', { id: 'pi_other' })))
       .then();
@@ -134,13 +134,13 @@ describe('a payment', () => {
       .then(SUCCEEDED);
   });
 
-  it('has the received amount and currency, whatever it was opened with', () => {
+  it('records the received amount and currency, even if it was opened with others', () => {
     const received = { receivedCents: 3_400, currency: 'eur' };
     const { state } = given(payment, OPENED, CREATED).when(observe(intent('succeeded', received))).decided;
     expect(state).toMatchObject({ status: 'SUCCEEDED', price: { amountCents: 3_400 }, currency: 'eur' });
   });
 
-  it('stays succeeded, whatever status is seen later', () => {
+  it('stays succeeded, even if another status is seen later', () => {
     const paid = given(payment, OPENED, CREATED, SUCCEEDED);
     for (const status of ['requires_payment_method', 'requires_action', 'processing', 'canceled', 'succeeded'] as const)
       paid.when(observe(intent(status))).then();
@@ -190,7 +190,7 @@ describe('a payment', () => {
           .thenRefused('payment.not_completed');
     });
 
-    it('is returned when the processor has refunded the whole amount, and stays succeeded', () => {
+    it('is returned when the processor has refunded the whole amount, and its status stays succeeded', () => {
       const returned = paid.when(REQUEST).then(REQUESTED).when(refundOf(3_500)).then(WHOLE);
       expect(returned.state).toMatchObject({ status: 'SUCCEEDED', refundedCents: 3_500 });
       expect(isReturned(returned.state as Payment)).toBe(true);
@@ -198,7 +198,7 @@ describe('a payment', () => {
       expect(lookAt(returned.state, '2026-03-01T12:00:00.000Z')).toBeNull();
     });
 
-    it('is not returned by a partial refund, which has no reason', () => {
+    it('is not returned by a partial refund, because such a refund has no reason', () => {
       const part = paid
         .when(REQUEST)
         .then(REQUESTED)
@@ -208,7 +208,7 @@ describe('a payment', () => {
       expect(isRefundOpen(part.state)).toBe(true);
     });
 
-    it('is returned at once when the processor had refunded all of it before the request', () => {
+    it('is returned immediately when the processor had refunded the whole amount before the request', () => {
       const returned = paid
         .when(refundOf(3_500))
         .then({ type: 'PaymentRefunded', data: { refundedCents: 3_500 } })
@@ -226,8 +226,9 @@ describe('a payment', () => {
       expect([isRefunded(refunded.state as Payment), isReturned(refunded.state as Payment)]).toEqual([true, false]);
     });
 
-    // The consumer may have paid again by then, and the processor would only refuse. A person has to look into it.
-    it('stays returned when the bank reverses the refund, and records each reversal once', () => {
+    // The consumer may have paid again in the meantime, and the processor would only refuse. An operator has to examine
+    // the refund.
+    it('stays returned when the bank reverses the refund, and each reversal is recorded once', () => {
       const reversed: PaymentEvent = { type: 'PaymentRefundReversed', data: { refundedCents: 0 } };
       const again = paid
         .when(REQUEST)
@@ -271,7 +272,7 @@ describe('a payment', () => {
       expect(keys.slice(0, 3)).toEqual(['txn_id:refund', 'txn_id:refund:1', 'txn_id:refund:2']);
     });
 
-    describe('that is automatic', () => {
+    describe('with an automatic refund', () => {
       const refusedAt = new Date('2026-03-01T12:00:00.000Z');
       const PLAN: PaymentCommand = { kind: 'plan-refund', sessionId: 'session', refusedAt };
       const delayed: PaymentEvent = {
@@ -289,12 +290,12 @@ describe('a payment', () => {
         expect(lookAt(planned.state, '2026-03-01T12:00:00.000Z')).toEqual(new Date('2026-03-15T12:00:00.000Z'));
       });
 
-      it('is never due before the payment, or when the account had no automatic refund at the opening', () => {
+      it('is never due before the payment, or when the account had no automatic refunds at the opening', () => {
         paid.when(PLAN).then();
         given(payment, delayed, CREATED).when(PLAN).then();
       });
 
-      it('is planned for the session that the payment counts for, and is planned again after it is carried over', () => {
+      it('has its refund planned for its session, and planned again when it moves to a newer session', () => {
         const carried = given(payment, delayed, CREATED, SUCCEEDED, PLANNED)
           .when({ kind: 'carry-over', from: 'session', to: 'newer' })
           .then({ type: 'PaymentCarriedOver', data: { sessionId: 'newer' } });
@@ -303,7 +304,7 @@ describe('a payment', () => {
         carried.when({ ...PLAN, sessionId: 'newer' }).then(PLANNED);
       });
 
-      it('is no longer due after the plan is dropped or a refund is requested', () => {
+      it('is no longer due when the plan is dropped or a refund is requested', () => {
         const planned = given(payment, delayed, CREATED, SUCCEEDED).when(PLAN).then(PLANNED);
         const dropped = planned.when({ kind: 'drop-refund-plan' }).then({ type: 'PaymentRefundPlanDropped', data: {} });
         expect(lookAt(dropped.state, '2026-03-01T12:00:00.000Z')).toBeNull();
@@ -341,7 +342,7 @@ describe('a payment', () => {
           };
           for (const step of sequence) {
             if (step.what === 'open') {
-              // `CreateIntent` does the same: the next transaction follows a canceled or returned one.
+              // `CreateIntent` follows the same rule: the next transaction follows a canceled or returned one.
               if (state.status !== 'NONE' && (state.canceled || isReturned(state))) {
                 ordinal += 1;
                 state = payment.initial;
@@ -389,7 +390,7 @@ describe('a payment', () => {
     it.each([
       [3_400, 'usd'],
       [3_500, 'eur'],
-    ])("records an alteration when %s %s was received instead of the checkout's amount", (amountCents, currency) => {
+    ])("records a difference when %s %s was received instead of the checkout's amount", (amountCents, currency) => {
       const altered: PaymentEvent = { type: 'PaymentIntentAltered', data: { amountCents, currency } };
       const data = { ...made, amountCents, currency };
       given(payment)
@@ -411,7 +412,7 @@ describe('a payment', () => {
         .then();
     });
 
-    it('counts for no further session after a full refund, and for each after a partial one', () => {
+    it('counts for no further session after a full refund, and for each further session after a partial one', () => {
       given(payment, MADE, { type: 'PaymentRefunded', data: { refundedCents: 3_500 } })
         .when(extend('newer'))
         .then();
@@ -430,7 +431,7 @@ describe('a payment', () => {
     });
   });
 
-  it('ignores an observation that may be out of date, unless it is a success', () => {
+  it('ignores a look-up that may be out of date, unless it shows a success', () => {
     const processing = given(payment, OPENED, CREATED, { type: 'PaymentProcessing', data: {} });
     processing.when(observe(intent('requires_action'), 2)).then();
     processing.when(observe(intent('requires_action'), 3)).then({ type: 'PaymentActionRequired', data: {} });
@@ -446,7 +447,7 @@ describe('a payment', () => {
     canceled.when({ kind: 'choose-amount', amountCents: 9_000, applicationFeeCents: 0, intentCents: 3_500 }).then();
   });
 
-  it('ends when the processor refuses to make its intent, and only then', () => {
+  it('ends when the processor refuses to make its intent, and for no other failure', () => {
     given(payment, OPENED)
       .when({ kind: 'abandon' })
       .then({ type: 'PaymentCanceled', data: {} })
@@ -483,7 +484,7 @@ describe('a payment', () => {
     [[CREATED, SUCCEEDED], []],
     [[CREATED, { type: 'PaymentCanceled', data: {} }], []],
   ] as const)(
-    'is looked up with growing pauses for a month in all, each counted from the last: %j',
+    'is looked up with growing pauses over a month, and each pause counts from the last look-up: %j',
     (events, seconds) => {
       let since = '2026-03-01T12:00:00.000Z';
       let { state } = given(payment, OPENED, ...events);
@@ -511,7 +512,7 @@ describe('a payment', () => {
     expect(lookAt(state, '2026-03-01T12:00:00.000Z')).toEqual(new Date('2026-03-01T12:01:00.000Z'));
   });
 
-  it('takes another amount while it is open, and keeps the amount that it was opened with', () => {
+  it('accepts another amount while it is open, and remembers the amount of its opening', () => {
     const changed = given(payment, OPENED, CREATED)
       .when({ kind: 'choose-amount', amountCents: 3_500, applicationFeeCents: 0, intentCents: 3_500 })
       .then()
@@ -528,8 +529,8 @@ describe('a payment', () => {
       .then();
   });
 
-  // Guarantee: if the intent has another amount than the caller was told, the amount is chosen again.
-  it('chooses an amount again when another change at the processor has replaced it', () => {
+  // Guarantee: when the intent has another amount than the caller received, the service chooses the amount again.
+  it('chooses an amount again when another change at the processor has replaced the amount', () => {
     const chosen = { amountCents: 4_000, applicationFeeCents: 0 };
     given(payment, OPENED, CREATED, { type: 'PaymentAmountChosen', data: { ...chosen, change: 1 } })
       .when({ kind: 'choose-amount', ...chosen, intentCents: 4_000 })
@@ -538,7 +539,7 @@ describe('a payment', () => {
       .then({ type: 'PaymentAmountChosen', data: { ...chosen, change: 2 } });
   });
 
-  it('succeeds once, whatever the processor reports in any order', () => {
+  it('succeeds once, for all reports of the processor in any order', () => {
     const statuses = fc.constantFrom<IntentStatus>(
       'requires_payment_method',
       'requires_confirmation',
@@ -659,7 +660,7 @@ describe('splitting the funds', () => {
     expect(() => splitFunds(100, -1, 'acct_1')).toThrow(RangeError);
   });
 
-  it('uses the application fee of the account, else of the grant, else of the page', () => {
+  it('uses the application fee of the account, or else of the grant, or else of the page', () => {
     const [account, grant] = [
       { ...FREE, fixedByAccount: 100 },
       { ...FREE, saidByGrant: 200 },
@@ -680,7 +681,7 @@ describe('splitting the funds', () => {
       refusalOf(() => admitPrice({ amountCents: 3_500, applicationFeeCents: 501 }, 0, { ...FREE, most: 500 })).detail
         .field,
     ).toBe('payment.applicationFee');
-    // The maximum was lowered after the grant was minted.
+    // The operator lowered the maximum after the grant was minted.
     expect(() =>
       admitPrice({ amountCents: 3_500, applicationFeeCents: 700 }, 0, { ...FREE, saidByGrant: 700, most: 500 }),
     ).not.toThrow();

@@ -1,5 +1,6 @@
-// An installation in memory, with one account and one person. The deciders, use cases and event handlers of sessions, payments and reports are real,
-// over one log. The processor and the bureau are fakes. A test can let processes die or interrupt each other.
+// An installation in memory, with one account and one person. The deciders, use cases and event handlers of sessions,
+// payments and reports are real, over one log. The processor and the bureau are fakes. A test can make processes die or
+// interrupt each other.
 import type { CallerContext } from '../../../src/kernel/context.js';
 import { DomainError } from '../../../src/kernel/domain-error.js';
 import { categoryOf, type RecordedEvent } from '../../../src/kernel/domain-event.js';
@@ -81,19 +82,19 @@ import { CallsAtOnce } from '../../support/external-calls.js';
 import { type IntentsOnly } from '../../support/intents-only.js';
 import { CountedInMemory } from '../../support/rate-limiter.js';
 
-/** The failure of a call to a vendor. `isDone`: the vendor has done the work all the same. */
+/** The failure of a call to a vendor. `isDone`: the vendor has carried out the call nevertheless. */
 export interface Trouble {
   readonly kind: 'unavailable' | 'timed-out' | 'unintelligible' | 'not-made' | 'refused' | 'session-over';
   readonly isDone: boolean;
 }
 
-/** The fate of one process. Its effects are counted from 0: appends, calls to vendors, and writes to the vault. */
+/** The faults of one process. Its effects are counted from 0: appends, calls to vendors, and writes to the vault. */
 export interface Fate {
-  /** It dies at this effect, before or right after it. */
+  /** The process dies at this effect, before or immediately after it. */
   readonly dies: { readonly at: number; readonly isDone: boolean } | null;
-  /** Another process acts just before this effect. */
+  /** Another process acts immediately before this effect. */
   readonly meanwhile: { readonly at: number; readonly act: (other: PlayedProcess) => Promise<void> } | null;
-  /** The failures of its first calls, in order. */
+  /** The failures of the first calls, in order. */
   readonly troubles: readonly (Trouble | null)[];
 }
 export const UNTROUBLED: Fate = { dies: null, meanwhile: null, troubles: [] };
@@ -166,7 +167,7 @@ class LogInMemory extends EventStore {
   }
 }
 
-/** Folds a document when it is read, as the real read models do for a missing one. */
+/** Folds a document when it is read. The real read models do the same for a missing document. */
 class FoldedReadModels extends ReadModels {
   constructor(private readonly log: EventStore) {
     super();
@@ -192,7 +193,7 @@ class FoldedReadModels extends ReadModels {
   override async applyNow(): Promise<void> {}
 }
 
-/** The processor's records. An intent can be paid only when its secret was handed out. */
+/** The records of the processor. An intent can be paid only when its secret was given to a browser. */
 export class ProcessorsBooks {
   readonly intents = new Map<string, PaymentIntent>();
   readonly answers = new Map<string, IntentVerdict | RefundVerdict>();
@@ -203,7 +204,7 @@ export class ProcessorsBooks {
   }
 }
 
-/** One process of the service. Each act runs in a new one. */
+/** One process of the service. Each action runs in a new process. */
 export class PlayedProcess {
   private effects = 0;
   private calls = 0;
@@ -296,7 +297,7 @@ export class PlayedProcess {
     ];
   }
 
-  /** Runs inline handlers after an append, as the event processor does. The subscription repeats a failed event. */
+  /** Runs inline handlers after an append, like the event processor. The subscription repeats a failed event. */
   private async handleInline(events: readonly RecordedEvent[]): Promise<void> {
     for (const event of events)
       for (const handler of this.handlers)
@@ -376,7 +377,7 @@ export class PlayedProcess {
   private playedProcessor(): IntentsOnly {
     const { intents, answers } = this.harness.processor;
     const books = this.harness.processor;
-    /** `make` does the work and returns the answer, which the processor keeps under its key. */
+    /** `make` does the work and returns the answer. The processor keeps the answer under its key. */
     const keyed = <Verdict extends IntentVerdict | RefundVerdict>(
       { attemptId: key }: VendorCall,
       make: () => Verdict,
@@ -490,9 +491,9 @@ export class PlayedInstallation {
   readonly bureau = { isFrozen: false, pulled: new Set<string>() };
   readonly accounts: Accounts;
   readonly erased = new Set<string>();
-  /** The oldest is first. */
+  /** The entries are sorted with the oldest first. */
   readonly sessions: string[] = [];
-  /** The transactions whose secrets were handed out, with their intents. */
+  /** The transactions whose secrets were given to a browser, with their intents. */
   readonly handedOut = new Map<string, string>();
   private readonly context: CallerContext;
   /** The number of events that each handler has handled. */
@@ -525,7 +526,7 @@ export class PlayedInstallation {
     return `subject ${this.erased.size}`;
   }
 
-  /** Runs the act in a process with this fate. */
+  /** Runs the action in a process with these faults. */
   async run(act: (process: PlayedProcess) => Promise<unknown>, fate: Fate = UNTROUBLED): Promise<void> {
     this.clock.pass(1);
     await act(new PlayedProcess(this, fate)).catch(noteUnexpected);
@@ -589,7 +590,7 @@ export class PlayedInstallation {
     await refundAsOperator.execute(new RefundAsOperator(transactionId, refund, this.context));
   }
 
-  /** Removes the session's reference at the bureau, or makes it unreadable. */
+  /** Removes the reference with which the bureau finds the session's person, or makes it unreadable. */
   loseReference(sessionId: string, how: 'gone' | 'unopenable'): void {
     const entry = `${this.subject} ${secretsEntry(sessionId)}`;
     if (how === 'gone') this.kept.delete(entry);
@@ -604,7 +605,10 @@ export class PlayedInstallation {
       await aggregates.execute(screeningSession, sessionId, { kind: 'end-erased', subjectId }, this.context);
   }
 
-  /** The event handler continues from its place until it fails. `again` is the number of earlier events that it repeats. */
+  /**
+   * The event handler continues from its checkpoint until it fails. `again` is the number of earlier events that it
+   * repeats.
+   */
   async follow({ handlers }: PlayedProcess, name: string, again = 0): Promise<void> {
     const handler = handlers.find((one) => one.name === name);
     if (handler === undefined) throw new Error(`There is no handler ${name}`);
@@ -623,7 +627,7 @@ export class PlayedInstallation {
     for (const id of this.log.ids('report')) await settleReport.execute(new SettleReport(id, signal));
   }
 
-  /** Follows the log and recovers interrupted work while this much time passes. */
+  /** Follows the log and recovers interrupted work while this time passes. */
   async settle(...seconds: readonly number[]): Promise<void> {
     for (const pause of seconds) {
       this.clock.pass(pause);
@@ -634,7 +638,7 @@ export class PlayedInstallation {
     }
   }
 
-  /** The log with short names instead of ids, for a person who reads about a failure. */
+  /** The log with short names instead of ids, for a person who examines a failure. */
   story(): string {
     const names = new Map(this.sessions.map((id, index) => [id, `<session ${index}>`]));
     const named = (id: string): string => {

@@ -1,4 +1,4 @@
-// The addresses that the processor's page may send a renter back to.
+// The addresses to which the processor's page may return a renter.
 import { describe, expect, it } from '@jest/globals';
 import { faultOfRedirect } from '../../../src/modules/payments/http/direct/redirect-address.js';
 

@@ -1,4 +1,4 @@
-// A refund is requested while the payment is carried over to a newer session. The sessions and the reports are fakes.
+// A refund that is requested while the payment moves to a newer session. The sessions and the reports are fakes.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -47,7 +47,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** A paid payment. Each end of pulls carries it over to the next of the newer sessions. */
+/** A succeeded payment. Each time pulls are ended, it moves to the next of the newer sessions. */
 async function paid(newer: readonly string[]) {
   const sessionId = newId();
   const id = paymentId(sessionId, 0);
@@ -71,13 +71,13 @@ async function paid(newer: readonly string[]) {
   return { sessionId, ended, refund: () => request.of(id, { reasonCode: 'other', evenIfReleased: false }, CONTEXT) };
 }
 
-it('a payment that moves to a newer session while the pulls end is refunded for the newer session', async () => {
+it('a payment that moves to a newer session while pulls are being ended is refunded for the newer session', async () => {
   const { sessionId, ended, refund } = await paid(['newer']);
   expect(await refund()).toMatchObject({ sessionId: 'newer', refund: { reasonCode: 'other', keepsReport: false } });
   expect(ended).toEqual([sessionId, 'newer']);
 });
 
-/** A payment at a hosted checkout that counts for three sessions. `reports` has the states of their reports. */
+/** A payment at a hosted checkout that counts for three sessions. `reports` holds the states of their reports. */
 async function paidAtCheckout(reports: Readonly<Record<string, 'released' | 'payment.report_under_way'>>) {
   const sessions: Readonly<Record<string, string>> = Object.fromEntries(
     ['first', 'second', 'third'].map((name) => [name, `${name}-${newId()}`]),
@@ -116,13 +116,13 @@ async function paidAtCheckout(reports: Readonly<Record<string, 'released' | 'pay
   };
 }
 
-it('a payment at a checkout is refunded for each of its sessions, the newest last', async () => {
+it('a payment at a checkout is refunded for each of its sessions, and for the newest session last', async () => {
   const { ended, refund } = await paidAtCheckout({});
   expect(await refund()).toEqual({ keepsReport: false, others: ['first', 'second'] });
   expect(ended).toEqual(['first', 'second', 'third']);
 });
 
-// The log has the end of the pulls before the refund, so the event handler may record the refund first.
+// The log records the end of the pulls before the refund, so the event handler may record the refund first.
 it('a payment at a checkout is refunded by the event handler when the pulls of the newest session have ended', async () => {
   const { ended, refund, hear } = await paidAtCheckout({});
   await hear('first');
@@ -144,7 +144,7 @@ it.each([
   ['first', { keepsReport: false, others: ['second'] }],
   ['third', { keepsReport: true, others: ['first', 'second'] }],
 ])(
-  'a refund is refused after the report of the %s session was released, but an operator may make it',
+  'a refund is refused after the report of the %s session was released, but an operator may make the refund',
   async (name, given) => {
     const { refund } = await paidAtCheckout({ [name]: 'released' });
     await expect(refund()).rejects.toMatchObject({ code: 'payment.report_released' });
@@ -152,7 +152,7 @@ it.each([
   },
 );
 
-it('a refund is refused as unavailable when the payment moves each time, and is made at the next request', async () => {
+it('a refund is refused as unavailable when the payment moves at each try, and is made at the next request', async () => {
   const { refund } = await paid(['newer', 'newest']);
   await expect(refund()).rejects.toMatchObject({ code: 'service.unavailable' });
   expect(await refund()).toMatchObject({ sessionId: 'newest', refund: { reasonCode: 'other' } });

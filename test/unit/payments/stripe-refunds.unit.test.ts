@@ -24,7 +24,7 @@ describe('the refunded amount of an intent', () => {
     readIntent(answer({ latest_charge: { amount_refunded: amountRefunded, ...(refunds && { refunds }) } }), () => true);
   const list = (data: object[], more = false) => ({ object: 'list', data, has_more: more });
 
-  // The sum in the charge may or may not include a failed refund.
+  // The sum of the charge may or may not include a failed refund.
   it.each([
     ['made', 3_500, list([refund('succeeded', 3_500)]), 3_500],
     ['on its way', 3_500, list([refund('pending', 3_500)]), 3_500],
@@ -39,7 +39,7 @@ describe('the refunded amount of an intent', () => {
   });
 });
 
-describe('the parts of an intent', () => {
+describe("the parts of an intent's money", () => {
   it.each([
     ['of the platform', {}, {}],
     ['with a fee that is only noted', { application_fee_amount: 100 }, {}],

@@ -1,5 +1,5 @@
-// The sessions that the payment of a hosted checkout counts for, in long streams and in logs from before payments were recorded. The sessions are
-// fakes.
+// The sessions for which the payment of a hosted checkout counts, in long streams and in logs from before payments were
+// recorded. The sessions are fakes.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -37,7 +37,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** A renter who has paid in session S1. `paid`: the sessions that it paid for according to the log. */
+/** A renter who has paid in session S1. `paid`: the sessions for which the log says that the renter has paid. */
 function renter(...paid: readonly string[]) {
   const partyId = newId();
   const [stream, reference] = [`checkout-${partyId}`, checkoutReference(partyId, 0)];
@@ -92,14 +92,14 @@ it('a payment counts for each session that an old log marks as paid by the check
   await pays();
   await registers('S2', 10);
   await registers('S3', 20);
-  // Registered after the guard, and verified again.
+  // The renter registered after the 30 days, and is verified again.
   await registers('S4', 90);
   await registers('S5', 100);
   for (let time = 0; time < 2; time += 1) await handle(await history());
   expect(await payment()).toMatchObject({ sessionId: 'S4', others: ['S1', 'S2', 'S3'] });
 });
 
-it('a session that is handled after a newer one does not become the newest', async () => {
+it('a session does not become the newest when it is handled after a newer one', async () => {
   const { opens, pays, registers, history, handle, payment } = renter('S1', 'S2', 'S3');
   await opens();
   await pays();

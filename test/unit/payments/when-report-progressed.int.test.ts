@@ -1,4 +1,4 @@
-// The bureau refuses a report that was paid for. Sessions and reports are fakes.
+// The bureau refuses a report for which the person has paid. Sessions and reports are fakes.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,7 +32,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** `statuses`: the states of the sessions that the payment counts for. A verified session may still get a report. */
+/** `statuses`: the states of the sessions for which the payment counts. A verified session may still get a report. */
 function paid(statuses: Readonly<Record<string, string>> = {}) {
   const readModels = { applyNow: async () => undefined } as unknown as ReadModels;
   const aggregates = new AggregateStore(store, readModels, new SystemClock(), { appendConflict: () => undefined });
@@ -84,7 +84,7 @@ it.each([
   ['first', { second: 'OTP_PENDING' }, 'PaymentExtended'],
   ['first', { second: 'EXPIRED' }, 'PaymentRefundPlanned'],
 ])(
-  'after a refused report of the %s session, with the others %j, the last event is %s',
+  'after a refused report of the %s session, with the other sessions %j, the last event is %s',
   async (sessionId, statuses, end) => {
     const { takes, extends: extend, history, refuse } = paid(statuses);
     await takes();

@@ -1,4 +1,4 @@
-// A paid session ends without a possible report, and a refund is planned. Sessions and reports are fakes.
+// A paid session ends without a possible report, and the service plans a refund. Sessions and reports are fakes.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -113,7 +113,7 @@ it.each([
   },
 );
 
-it('no refund is planned when the session goes on, the report exists or may come, or the payment was carried over', async () => {
+it('no refund is planned when the session continues, the report exists or is possible, or the payment has moved to another session', async () => {
   expect(await last('OTP_PENDING', 'none')).toMatchObject({ type: 'PaymentSucceeded' });
   expect(await last('VERIFIED', 'possible')).toMatchObject({ type: 'PaymentSucceeded' });
   expect(await last('VERIFIED', 'none', { expiresAt: '2026-03-02T12:00:00.000Z' })).toMatchObject({

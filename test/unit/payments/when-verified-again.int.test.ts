@@ -1,4 +1,5 @@
-// A person paid without getting a report and is verified again. Each session gets its news of the payment. The sessions are fakes.
+// A person paid without getting a report and is verified again. Each session learns the new state of the payment. The
+// sessions are fakes.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -41,7 +42,10 @@ afterAll(async () => {
 const METADATA = { accountId: newId(), environment: 'test', $correlationId: 'request' } as RecordedEvent['metadata'];
 const CONTEXT = { ...systemContext('payments', METADATA), correlationId: 'request', causationId: 'request' };
 
-/** Sessions that record their news, and the transaction that pays for the newer one. The process dies once when it informs the session `dying`. */
+/**
+ * Sessions that record the changes of their payment, and the transaction that pays for the newer session. The process
+ * dies once when it informs the session `dying`.
+ */
 function played(inVain: readonly PaidSession[], partyId: string | null, dying?: string) {
   const told: (readonly [string, PaymentUpdate['status'], string, number])[] = [];
   const left = new Set([dying]);
@@ -80,7 +84,7 @@ const KINDS = {
     for (const command of commands) await aggregates.execute(payment, id, command, CONTEXT);
     return { id, transactionId: transactionIdOf(id), partyId: null };
   },
-  /** `newer`: sessions registered after the guard. */
+  /** `newer`: the sessions that were registered after the 30 days. */
   'a hosted checkout': async (sessionId: string, ...newer: readonly string[]) => {
     const partyId = newId();
     const reference = checkoutReference(partyId, 0);
@@ -108,7 +112,7 @@ const KINDS = {
 
 describe.each(Object.entries(KINDS))('%s', (_kind, paidFor) => {
   it.each(['neither', 'newer', 'older'] as const)(
-    'first counts for the newer session and then stops counting for the older one (one failure at: %s)',
+    'counts first for the newer session, and then no longer for the older one (one failure at: %s)',
     async (dying) => {
       const [older, newer] = [newId(), newId()];
       const { id, transactionId, partyId } = await paidFor(older, newer);
@@ -155,13 +159,13 @@ describe('a hosted checkout', () => {
     return { told, state: (await aggregates.load(payment, id)).state };
   };
 
-  it('counts for the newest session only, and does not move when its session has a report', async () => {
+  it('counts only for the newest session, and does not move when its session has a report', async () => {
     const [older, newer] = [newId(), newId()];
     expect((await verify(older, [newer, newId()])).told).toEqual([]);
     expect((await verify(older, [newer], false)).told).toEqual([]);
   });
 
-  it('that counts for two sessions counts only for the newest after the older one ended without a report', async () => {
+  it('that counts for two sessions counts only for the newest when the older one has ended without a report', async () => {
     const [older, newer] = [newId(), newId()];
     const { id, transactionId, partyId } = await KINDS['a hosted checkout'](older, newer);
     await aggregates.execute(payment, id, { kind: 'extend', to: newer, newer: [] }, CONTEXT);

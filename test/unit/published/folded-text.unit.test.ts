@@ -1,4 +1,4 @@
-// Text that people type or paste gets one spelling: docs/contract/general.md#text.
+// Text that people type or paste gets a uniform spelling: docs/contract/general.md#text.
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { Applicant } from '../../../src/kernel/applicant.js';
@@ -6,9 +6,9 @@ import { foldedApplicant, foldedDevice } from '../../../src/published/folded-app
 import { folded, phoneDigits, zipCode } from '../../../src/published/folded-text.js';
 import { REAL_WORLD } from '../../support/real-world.js';
 
-it.each(REAL_WORLD.folded)('%j is folded to %j', (given, written) => expect(folded(given)).toBe(written));
+it.each(REAL_WORLD.folded)('%j is simplified to %j', (given, written) => expect(folded(given)).toBe(written));
 
-it('folding a folded text changes nothing', () =>
+it('text that was already simplified does not change', () =>
   fc.assert(
     fc.property(
       fc.array(
@@ -25,7 +25,7 @@ it.each(REAL_WORLD.phones.taken)('the phone number %j becomes %s', (given, digit
   expect(phoneDigits(given)).toBe(digits),
 );
 
-it.each(REAL_WORLD.phones.refused)('characters that are not formatting stay in the phone number %j', (given) =>
+it.each(REAL_WORLD.phones.refused)('characters other than formatting stay in the phone number %j', (given) =>
   expect(phoneDigits(given)).not.toMatch(/^(?!1|00)\d{10}$/),
 );
 
@@ -52,7 +52,7 @@ describe('an applicant', () => {
     jscPayload: ' fp ',
   };
 
-  it('is sent to the vendor with its texts folded and everything else unchanged', () => {
+  it('is sent to the vendor with simplified texts and everything else unchanged', () => {
     expect(foldedApplicant(applicant)).toEqual({
       ...applicant,
       firstName: 'Ada',

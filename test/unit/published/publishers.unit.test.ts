@@ -1,5 +1,6 @@
-// Each published event has exactly the fields of the catalogue, carries little data and has an id that follows from the stored event. The test
-// translates the stored samples of test/unit/upcasting, since every event ever stored can be published.
+// Each published event has exactly the fields of the catalogue, carries little data and has an id that follows from the
+// stored event. The test translates the stored samples of test/unit/upcasting, because every event ever stored can be
+// published.
 import 'reflect-metadata';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -37,7 +38,10 @@ const known = [...samples].flatMap(([name, sample]) => {
   const publisher = PUBLISHERS.find(({ category }) => category === categoryOf(sample.event.stream));
   return publisher?.types.has(sample.event.type) ? [{ name, sample, publisher }] : [];
 });
-/** A refund that the processor made by itself, a refusal without a stored time, and failures that another pull may follow. */
+/**
+ * A refund that the processor made on its own, a refusal without a stored time, and failures after which another pull
+ * is possible.
+ */
 const UNTOLD = [
   'PaymentRefunded',
   'ReportPullFailed',
@@ -54,8 +58,8 @@ const publish = ({ sample, publisher }: (typeof publishable)[number], links = LI
 
 const TYPE_OF = { string: 'string', integer: 'number', 'array of strings': 'object' } as const;
 
-describe('the publishers', () => {
-  it('know every event type of the catalogue, and each type has one publisher', () => {
+describe('the publishers of events', () => {
+  it('cover every event type of the catalogue, and each type has one publisher', () => {
     expect(new Set(publishable.map((one) => publish(one).type))).toEqual(new Set(Object.keys(EVENT_CATALOGUE)));
     expect(new Set(PUBLISHERS.map(({ category }) => category)).size).toBe(PUBLISHERS.length);
   });
@@ -101,7 +105,7 @@ describe('the publishers', () => {
     }
   });
 
-  it.each(publishable)('$name: is the same event when it is translated again, and survives JSON unchanged', (one) => {
+  it.each(publishable)('$name: is the same event when it is translated again, and stays unchanged in JSON', (one) => {
     expect(publish(one)).toEqual(publish(one));
     expect(JSON.parse(JSON.stringify(publish(one)))).toEqual(publish(one));
   });
@@ -110,7 +114,7 @@ describe('the publishers', () => {
     expect(JSON.stringify(publish(one, NO_LINKS))).not.toContain('_url');
   });
 
-  // Outside production no live traffic reaches a vendor, so a delivery there cannot show this.
+  // Outside production, no live traffic reaches a vendor. A delivery in a test therefore cannot show this.
   it.each(publishable)('$name: distinguishes live from test', (one) => {
     const live = historyOf(one.sample).map((event) => ({
       ...event,

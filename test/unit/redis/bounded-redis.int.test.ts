@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-describe('a connection with a time limit for every use', () => {
+describe('a Redis connection that limits the time of every use', () => {
   it('forgets the uses that timed out while Redis was unavailable', async () => {
     const redis = new Redis({ port: 1, lazyConnect: true, retryStrategy: () => 20 });
     redis.on('error', () => undefined);

@@ -51,12 +51,12 @@ describe('processes that share one Redis', () => {
 
   it('start on another log when the entries of killed processes have expired', async () => {
     await processOn('one').start();
-    // The killed process no longer renews its entry.
+    // The killed process no longer renews its entry in Redis.
     clearInterval((started[0] as unknown as { renewing: NodeJS.Timeout }).renewing);
     expect(await processOn('another').start()).toBe(true);
   });
 
-  it('are not ready when Redis lost their entry and another log was claimed, and are ready when that log is released', async () => {
+  it('are not ready when Redis lost their entry and another log was claimed, and become ready when the other log is released', async () => {
     const told: boolean[] = [];
     const one = processOn('one', (mustEnd) => told.push(mustEnd));
     await one.start();
@@ -73,12 +73,12 @@ describe('processes that share one Redis', () => {
     expect(one.complaint).toBeNull();
   });
 
-  it('must end when another log was claimed in the meantime and stays', async () => {
+  it('must end when another log was claimed in the meantime and stays claimed', async () => {
     const told: boolean[] = [];
     const one = processOn('one', (mustEnd) => told.push(mustEnd));
     await one.start();
     await server.flush();
-    // The entry of a process that was suspended until its own entry expired, and now continues.
+    // The entry of a process that was suspended until the entry expired, and that now continues.
     await server.client().zadd('log-in-use', Date.now() + 60_000, 'another process');
     await until('it is told to end', () => told.length === 2);
     expect(told).toEqual([false, true]);
@@ -94,13 +94,13 @@ describe('processes that share one Redis', () => {
     await server.startAgain();
   });
 
-  it('must end when they started without Redis and others run on another log', async () => {
+  it('must end when they started without Redis and other processes run on another log', async () => {
     await processOn('one').start();
     await server.kill9();
     const told: boolean[] = [];
     const late = processOn('another', (mustEnd) => told.push(mustEnd));
     expect(await late.start()).toBe(true);
-    // The late process asks again only when the others are back, because the first to claim Redis keeps it.
+    // The late process tries again only when the others are back, because the first process to claim Redis keeps it.
     clearInterval((late as unknown as { renewing: NodeJS.Timeout }).renewing);
     await server.startAgain();
     await processOn('one').start();

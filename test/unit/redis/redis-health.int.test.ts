@@ -47,7 +47,7 @@ async function makeReplica(of: Redis = admin): Promise<void> {
 }
 
 describe('the health of Redis', () => {
-  it('fails with the reason when Redis is a replica, and passes when it is a primary again', async () => {
+  it('fails with the reason when Redis is a replica, and passes when Redis is a primary again', async () => {
     const health = healthOf(connected());
     expect(await health.complaint()).toBeNull();
     await makeReplica();
@@ -62,7 +62,7 @@ describe('the health of Redis', () => {
     expect(await health.complaint()).toMatch(/^Redis refuses to write: OOM /);
   });
 
-  it('fails with the reason of Redis when writes are refused for another reason', async () => {
+  it('fails with the reason of Redis when Redis refuses writes for another reason', async () => {
     const health = healthOf(connected());
     await admin.acl('SETUSER', 'reader', 'on', '>word', '~*', '+@all', '-set');
     const reader = connected(`redis://reader:word@127.0.0.1:${server.port}`);
@@ -94,7 +94,7 @@ describe('the health of Redis', () => {
     },
   );
 
-  it('warns of a policy from the start outside production, and fails when the policy changes', async () => {
+  it('warns outside production of an unsuitable policy at the start, and fails when the policy changes', async () => {
     const warned: unknown[] = [];
     await admin.config('SET', 'maxmemory-policy', 'allkeys-lru');
     const health = healthOf(connected(), { production: false, warned });
@@ -113,7 +113,7 @@ describe('the health of Redis', () => {
     expect(await as('silent').policyComplaint()).toBeNull();
   });
 
-  it('throws before a scrape times out when Redis does not answer', async () => {
+  it('throws an error before a scrape times out when Redis does not answer', async () => {
     const health = healthOf(connected());
     expect(await health.complaint()).toBeNull();
     server.freeze();
@@ -156,7 +156,7 @@ describe('connections whose address leads to another server', () => {
     await other.stop();
   });
 
-  it('are renewed by the first write that a replica refuses, in plain commands, scripts, pipelines and BullMQ', async () => {
+  it('are renewed at the first write that a replica refuses, in plain commands, scripts, pipelines and BullMQ', async () => {
     const url = `redis://127.0.0.1:${(proxy.address() as { port: number }).port}`;
     const [plain, scripted, piped, queued] = [
       connected(url),

@@ -5,7 +5,7 @@ import { connectionTo, workerConnection } from '../../../src/adapters/redis/conn
 import { until } from '../../support/eventually.js';
 import { RedisServer } from '../../support/redis.js';
 
-/** A broken connection causes some errors. A worker that retries without a pause causes endless errors. */
+/** A broken connection causes some errors. A worker that retries without a pause would cause endless errors. */
 const MANY = 1_000;
 
 describe('the connection of workers', () => {
@@ -22,7 +22,7 @@ describe('the connection of workers', () => {
     await server.stop();
   });
 
-  it('lets a busy worker pause while Redis is unavailable, and continue when it is back', async () => {
+  it('lets a busy worker pause while Redis is unavailable, and continue when Redis is back', async () => {
     let done = 0;
     let errors = 0;
     const queue = new Queue('jobs', { connection: redis });

@@ -1,4 +1,4 @@
-// The report routes of the direct API over real HTTP: formats, exclusions, links and all forms of their paths.
+// The report routes of the direct API over real HTTP: formats, exclusions, links and all spellings of their paths.
 import 'reflect-metadata';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { VendorReply } from '../../../src/kernel/vendor-reply.js';
@@ -11,7 +11,7 @@ const BACKGROUND = [
   { jurisdiction: 'County', offense: 'Theft', severity: 'LOW', date: '2020-01-01', disposition: 'DISMISSED' },
 ];
 const BUREAU = { score: SCORE, report: { ...REPORT, background: BACKGROUND } };
-/** The bureau's own text. No program would write these numbers and spaces like this. */
+/** The bureau's own text. No program would write these numbers and spaces in this way. */
 const TEXT = ` ${JSON.stringify(BUREAU).replace('712', '7.12e2').replace('{', '{ "id": 12345678901234567890,')}`;
 const UNIT = { unitAddress: '1 Main Street, unit 4' };
 
@@ -41,7 +41,7 @@ describe('the report routes of the direct API', () => {
   function replied(status: number, body: string, code: number | null = null): VendorReply {
     return { status, body, code, field: null, message: null };
   }
-  /** The renter `r 1`, verified. */
+  /** The renter `r 1`, who is verified. */
   function registered(facts: Partial<ScreeningFacts> = {}, party: Partial<PartyFacts> = {}): string {
     const { partyId } = harness.parties.set('renter', 'r 1', owner);
     const id = harness.session(owner, { partyId, ...facts });
@@ -73,7 +73,7 @@ describe('the report routes of the direct API', () => {
   }
 
   describe('GET /api/idv/renters/{id}/report', () => {
-    it("200 with the bureau's own text and no-store, and the same without /report", async () => {
+    it("200 with the bureau's own text and no-store, and the same reply without /report", async () => {
       for (const path of ['renters/r%201/report', 'renters/r%201']) {
         const reply = await get(path);
         expect([reply.status, await reply.text()]).toEqual([200, `{"payload":${TEXT},"errors":[]}`]);
@@ -116,7 +116,7 @@ describe('the report routes of the direct API', () => {
       expect(harness.bureau.asked).toEqual([]);
     });
 
-    it('200 without the excluded sections in the JSON, with a page that says so, and with the rest unchanged', async () => {
+    it('200 without the excluded sections in the JSON, with a page that names the exclusion, and with the rest unchanged', async () => {
       const both = '?excludeBackground=true&excludeHousingCourt=true';
       const text = await (await get(`renters/r%201/report${both}`)).text();
       const { background: _, housingCourt: __, ...rest } = BUREAU.report;
@@ -158,7 +158,7 @@ describe('the report routes of the direct API', () => {
       expect(await refused(await get('renters/r%201/report'))).toEqual([status, code, field]);
     });
 
-    it('400/138 tokenExpiration after 30 days, and report-expiry gives the time before and after', async () => {
+    it('400/138 tokenExpiration after 30 days; report-expiry gives the time both before and after', async () => {
       const expiry = async (): Promise<unknown> => (await get('renters/r%201/report-expiry')).json();
       expect(await expiry()).toEqual({ payload: { tokenExpiration: null }, errors: [] });
       await get('renters/r%201/report');
@@ -190,7 +190,7 @@ describe('the report routes of the direct API', () => {
       }
     });
 
-    it("the bureau's status and number, with its reply as payload, when it refuses", async () => {
+    it("the bureau's status and number, with its reply as payload, when the bureau refuses", async () => {
       const said = '{"error": {"code": 9132.0}}';
       harness.bureau.answers = [
         { kind: 'refused', reason: 'FILE_FROZEN', upstreamCode: 9132, reply: replied(422, said, 9132) },
@@ -213,14 +213,14 @@ describe('the report routes of the direct API', () => {
     ['agents', 'a%201', 'o%2F1', 'organizations'],
     ['organizations', 'o%2F1', 'a%201', 'agents'],
   ])('links of %s', (kind, id, otherId, other) => {
-    /** All forms of one path. */
+    /** All spellings of one path. */
     const spelled = (suffix = ''): string[] => [
       `${kind}/${id}/renters/r%201${suffix}`,
       `renters/r%201/${kind}/${id}${suffix}`,
     ];
     const done = { payload: { success: true }, errors: [] };
 
-    it('200 for each form of the path: to link, read, get the score and unlink', async () => {
+    it('200 for each spelling of the path: to link, read, get the score and unlink', async () => {
       for (const path of spelled()) {
         const linked = await send('PUT', path, { body: UNIT });
         expect([linked.status, await linked.json()]).toEqual([200, done]);
@@ -290,7 +290,7 @@ describe('the report routes of the direct API', () => {
       expect(await (await get(`${path}/credit-score`)).json()).toEqual({ payload: { creditScore: null }, errors: [] });
     });
 
-    it('422/9016 for another party, 401/9011 when it is not authenticated, 422/9015 after 24 months', async () => {
+    it('422/9016 for another party, 401/9011 when the party is not authenticated, 422/9015 after 24 months', async () => {
       await send('PUT', spelled()[0]!, { body: UNIT });
       expect(await refused(await get(`${other}/${otherId}/renters/r%201/report`))).toEqual([422, 9016, null]);
       harness.clock.pass(735 * 86_400);
@@ -300,7 +300,7 @@ describe('the report routes of the direct API', () => {
       expect(await refused(await get(spelled('/report')[0]!))).toEqual([401, 9011, null]);
     });
 
-    it('200 although the renter has not paid, and 402 without credit', async () => {
+    it('200 although the renter has not paid, and 402 when the account has no credit', async () => {
       registered({ overallStatus: 'PAYMENT_PENDING' });
       expect((await send('PUT', spelled()[0]!, { body: UNIT })).status).toBe(200);
       expect((await get(spelled('/report')[0]!)).status).toBe(200);

@@ -34,7 +34,7 @@ describe('the figures of a report', () => {
     expect(figuresOf({ tradeLines, inquiries: [] }, PULLED).onTimePercent).toBe(Math.round((26 / 28) * 100));
   });
 
-  it('give the share of the limits of open revolving accounts that is used', () => {
+  it('give the used share of the limits of open revolving accounts', () => {
     const tradeLines = [
       line({ balanceCents: 25, limitCents: 100 }),
       line({ balanceCents: 50, limitCents: 100 }),
@@ -50,7 +50,7 @@ describe('the figures of a report', () => {
     expect(figuresOf({ tradeLines: [], inquiries }, PULLED).inquiries).toBe(2);
   });
 
-  it('are not given when the file has no accounts', () => {
+  it('are missing when the file has no accounts', () => {
     expect(figuresOf({ tradeLines: [], inquiries: [] }, PULLED)).toEqual({
       openAccounts: null,
       balanceCents: null,
@@ -73,7 +73,7 @@ describe('the months of an account', () => {
     ]);
   });
 
-  it('read each mark of a bureau, and have no data for a mark that is not known', () => {
+  it('give each mark of a bureau its meaning, and have no data for an unknown mark', () => {
     const states = monthsOf(line({ paymentHistory: 'c0123456GHJKLX-é' }), PULLED).map(({ state }) => state);
     expect(states.reverse()).toEqual([
       'onTime',
@@ -88,8 +88,8 @@ describe('the months of an account', () => {
   });
 });
 
-describe('the order of entries', () => {
-  it('puts open accounts first, and among them those in collection, past due, late, and with the highest balance', () => {
+describe('the order of entries in a report', () => {
+  it('puts open accounts first, sorted by collection, past due, late, and highest balance', () => {
     const lines = [
       line({ creditor: 'closed', status: 'CLOSED', pastDueCents: 900 }),
       line({ creditor: 'small' }),
@@ -126,11 +126,11 @@ describe('the scale from 300 to 850', () => {
     [799, 'veryGood'],
     [800, 'exceptional'],
     [850, 'exceptional'],
-  ])('holds a score of %d in the band %s', (value, band) => {
+  ])('shows a score of %d in the band %s', (value, band) => {
     expect(bandOf({ value, min: 300, max: 850 })).toBe(band);
   });
 
-  it('has no bands when it ends elsewhere', () => {
+  it('has no bands when its ends are other numbers', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 999 }), fc.integer({ min: 851, max: 999 }), (value, max) => {
         expect(bandOf({ value, min: 300, max })).toBeNull();

@@ -1,5 +1,5 @@
-// The use cases of the reports module on a real event store, vault and prepaid credit. The bureau, the browser and the sessions and
-// accounts of other modules are played, because each test decides what they do.
+// The use cases of the reports module on a real event store, vault and prepaid credit. The bureau, the browser and the
+// sessions and accounts of other modules are fakes, and each test decides what they do.
 import { mkdtemp, rm } from 'node:fs/promises';
 import type { CallerContext } from '../../../src/kernel/context.js';
 import { tmpdir } from 'node:os';
@@ -90,7 +90,7 @@ export const REPORT: VendorReport = {
   background: [],
   housingCourt: [],
 };
-/** The request that led to that report. */
+/** The request from which that report came. */
 export const REQUEST: ReportRequest = {
   environment: 'live',
   requestedBy: 'Acme Homes',
@@ -100,13 +100,13 @@ export const REQUEST: ReportRequest = {
 };
 export const GIVEN: ReportVerdict = { kind: 'report', score: SCORE, report: REPORT };
 
-/** The vendors of every session. The account's own choice has changed since. */
+/** The vendors of every session. The account has chosen other vendors since. */
 const VENDORS: VendorChoice = { identity: 'acme', credit: 'acme', income: 'voie' };
 
-/** Gives the prepared answers, and remembers the attempt ids. */
+/** Answers the prepared results, and remembers the attempt ids. */
 export class PlayedBureau extends CreditBureau {
   readonly asked: string[] = [];
-  /** The answers to the next calls, in order. The last one repeats. */
+  /** The answers to the next calls, in order. The last answer is repeated. */
   answers: (ReportVerdict | Promise<ReportVerdict>)[] = [GIVEN];
 
   override async pullReport({ attemptId, vendor, signal }: VendorCall, person: string): Promise<ReportVerdict> {
@@ -127,7 +127,7 @@ export class PlayedBureau extends CreditBureau {
 class PlayedScreenings extends Screenings {
   readonly sessions = new Map<string, ScreeningFacts>();
   readonly erased = new Set<string>();
-  /** Sessions whose bureau does not know the person. */
+  /** Sessions whose person the bureau does not know. */
   readonly unknown = new Set<string>();
 
   override async find(sessionId: string): Promise<ScreeningFacts | null> {
@@ -176,7 +176,7 @@ class PlayedCheckouts extends Checkouts {
   }
 }
 
-/** Parties by the integrator's ids, all of them in test. */
+/** Parties by the integrator's ids, all in the test environment. */
 class PlayedParties extends Parties {
   readonly known = new Map<string, PartyFacts>();
 
@@ -221,7 +221,7 @@ class PlayedGrants extends SessionGrants {
 /** Read models for tests that read only the log. */
 const UNREAD = { applyNow: async () => undefined } as unknown as ReadModels;
 
-/** One of several processes of an installation. Processes share only the log, the vault and the played parts. */
+/** One of several processes of an installation. Processes share only the log, the vault and the fakes. */
 export class Process {
   readonly access: ReportAccess;
   readonly release: ReportRelease;
@@ -345,7 +345,7 @@ export class Harness {
     await rm(this.folder, { recursive: true, force: true });
   }
 
-  /** Adds an account with this prepaid credit. With null it needs no credit. */
+  /** Adds an account with this prepaid credit. An account with null needs no credit. */
   async account(credits: number | null = null, facts: Partial<AccountFacts> = {}): Promise<string> {
     const accountId = newId();
     this.accounts.known.set(accountId, {
@@ -381,12 +381,12 @@ export class Harness {
     return accountId;
   }
 
-  /** Adds a direct child account, which a page may share with. */
+  /** Adds a direct child account. A page may share reports with it. */
   childOf(accountId: string): Promise<string> {
     return this.account(null, { parentId: accountId });
   }
 
-  /** Adds a verified, completed consumer session in test. */
+  /** Adds a verified, completed consumer session in the test environment. */
   session(accountId: string, facts: Partial<ScreeningFacts> = {}): string {
     const sessionId = facts.sessionId ?? newId();
     this.screenings.sessions.set(sessionId, {
@@ -424,7 +424,7 @@ export class Harness {
     };
   }
 
-  /** Stores the view of a report as earlier releases did, in its own stream, and returns the stream. */
+  /** Stores the view of a report as earlier releases did, in a stream of its own, and returns the stream. */
   async lookedEarlier(viewed: ViewedReport, context: CallerContext): Promise<string> {
     const stream = `${reportView.category}-${newId()}`;
     const event: ReportViewEvent = { type: 'ReportViewed', data: viewed };
@@ -433,7 +433,7 @@ export class Harness {
     return stream;
   }
 
-  /** The event types of a stream. */
+  /** The event types in a stream. */
   async types(category: string, id: string): Promise<string[]> {
     return (await this.store.readStream(`${category}-${id}`)).map(({ type }) => type);
   }

@@ -1,4 +1,4 @@
-// The conditions for opening a report, its cost, and the number of requests to the bureau.
+// The conditions for opening a report, the cost, and the number of requests to the bureau.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.js';
 import type { RecordedEvent } from '../../../src/kernel/domain-event.js';
@@ -41,7 +41,7 @@ const conditionOf = (promise: Promise<unknown>): Promise<string> =>
 const viewsOf = async (sessionId: string) =>
   (await harness.ofType<ReportViewEvent>('ReportViewed')).filter(({ data }) => data.sessionId === sessionId);
 
-describe('the first read', () => {
+describe('the first read of a report', () => {
   it('pulls the report, keeps it encrypted, debits one credit and records the reader', async () => {
     const accountId = await harness.account(2);
     const sessionId = harness.session(accountId);
@@ -81,7 +81,7 @@ describe('the first read', () => {
     expect(JSON.stringify(await harness.store.readAll(null, 100_000))).not.toContain('Ada Example');
   });
 
-  it('alone pulls and bills, and later reads serve the stored report, whatever the balance', async () => {
+  it('is the only read that pulls and bills; later reads return the stored report at any balance', async () => {
     const accountId = await harness.account(1);
     const sessionId = harness.session(accountId);
     const made = { request: expect.any(Function), marked: expect.any(Function) };
@@ -94,7 +94,7 @@ describe('the first read', () => {
     expect((await viewsOf(sessionId)).map(({ data }) => data.format)).toEqual(['json', 'json', 'html']);
   });
 
-  it('pulls once also when many read at once in different processes', async () => {
+  it('pulls the report once even if many readers in different processes read at once', async () => {
     const accountId = await harness.account(1);
     const sessionId = harness.session(accountId);
     let give: (verdict: ReportVerdict) => void = () => undefined;
@@ -110,7 +110,7 @@ describe('the first read', () => {
     expect(await harness.credit(accountId)).toEqual({ balance: 0, reserved: 0 });
   });
 
-  it('is refused when the credit is used up, also when many sessions want the last one at once', async () => {
+  it('is refused when the credit is used up, also when many sessions need the last credit at once', async () => {
     const accountId = await harness.account(1);
     const sessions = Array.from({ length: 8 }, () => harness.session(accountId));
     const outcomes = await Promise.all(
@@ -123,7 +123,7 @@ describe('the first read', () => {
     expect(await harness.credit(accountId)).toEqual({ balance: 0, reserved: 0 });
   });
 
-  it('leaves nothing in the log when credit is missing, however many times it is tried', async () => {
+  it('leaves nothing in the log when credit is missing, for any number of tries', async () => {
     const accountId = await harness.account(0);
     const sessionId = harness.session(accountId);
     for (const process of [here, there, here])
@@ -137,7 +137,7 @@ describe('the first read', () => {
     expect(await conditionOf(here.open(harness.session(accountId), harness.as(accountId)))).toBe('opened');
   });
 
-  it('serves a report without a score', async () => {
+  it('returns a report without a score', async () => {
     const accountId = await harness.account();
     harness.bureau.answers = [{ kind: 'report', score: null, report: REPORT }];
     const sessionId = harness.session(accountId);
@@ -146,7 +146,7 @@ describe('the first read', () => {
   });
 });
 
-describe('every look', () => {
+describe('every look at a report', () => {
   const viewers = Array.from({ length: 50 }, (_, index) => `key-${index}`);
   const by = (accountId: string, id: string) => ({
     ...harness.as(accountId),
@@ -164,7 +164,7 @@ describe('every look', () => {
     return new Process(Object.create(harness, { store: { value: store } }) as Harness);
   };
 
-  it('is recorded with its reader and request in the one stream of the session, also when many look at once', async () => {
+  it('is recorded with its reader and request in the one stream of the session, also when many readers look at once', async () => {
     const accountId = await harness.account();
     const sessionId = harness.session(accountId);
     await here.open(sessionId, harness.as(accountId));
@@ -241,7 +241,7 @@ describe('when the bureau gives no report', () => {
     },
   );
 
-  it('but refuses, it is asked only once more, although three read at the moment when the interval ends', async () => {
+  it('but refuses, the bureau is asked only once more, although three read at the moment when the interval ends', async () => {
     const accountId = await harness.account(1);
     const sessionId = harness.session(accountId);
     harness.bureau.answers = [{ kind: 'refused', reason: 'FILE_FROZEN', upstreamCode: 9132 }];
@@ -253,7 +253,7 @@ describe('when the bureau gives no report', () => {
     expect(harness.bureau.asked).toHaveLength(2);
   });
 
-  it('but refuses, and the interval is 0, the next read asks at once, and the error has no time', async () => {
+  it('but refuses and the interval is 0, the next read asks the bureau at once, and the error names no time', async () => {
     const harness = await Harness.build({ retryIntervalSeconds: 0 });
     try {
       const [process, accountId] = [new Process(harness), await harness.account(1)];
@@ -290,7 +290,7 @@ describe('when the bureau gives no report', () => {
     [{ kind: 'timed-out' }, 'service.upstream_timeout', []],
     [{ kind: 'unintelligible' }, 'service.unavailable', ['ReportPullAwaited']],
   ])(
-    'but says %j, the error is %s, and the pull stays open, because only the same attempt may be repeated without a second bill',
+    'but says %j, the error is %s and the pull stays open, because only the same attempt causes no second bill',
     async (verdict, condition, recorded) => {
       const accountId = await harness.account(1);
       const sessionId = harness.session(accountId);
@@ -301,7 +301,7 @@ describe('when the bureau gives no report', () => {
     },
   );
 
-  it('each waiting caller gets the same error', async () => {
+  it('every waiting caller gets the same error', async () => {
     const accountId = await harness.account(1);
     const sessionId = harness.session(accountId);
     let give: (verdict: ReportVerdict) => void = () => undefined;
@@ -315,7 +315,7 @@ describe('when the bureau gives no report', () => {
     expect(harness.bureau.asked).toHaveLength(1);
   });
 
-  it('a caller that waits for a pull without an end gets an error when the time limit of a pull is over', async () => {
+  it('a caller that waits for an endless pull gets an error when the time limit of a pull has passed', async () => {
     const accountId = await harness.account(1);
     const sessionId = harness.session(accountId);
     harness.bureau.answers = [{ kind: 'timed-out' }];
@@ -327,7 +327,7 @@ describe('when the bureau gives no report', () => {
 
 describe('a report that was not pulled and cannot be pulled', () => {
   it.each(['the bureau does not know the person', 'the session of the vendor is over'])(
-    'has its own error and not the error of expiry when %s',
+    'has an error of its own and not the error of expiry when %s',
     async (why) => {
       const accountId = await harness.account(1);
       const sessionId = harness.session(accountId);
@@ -351,9 +351,9 @@ describe('a report that was not pulled and cannot be pulled', () => {
   });
 });
 
-describe('a person that the bureau cannot be asked about', () => {
+describe('a person without a readable reference at the bureau', () => {
   it.each([0, 1])(
-    'with %i credits is not asked about, and the reason is recorded once with its time',
+    'with %i credits causes no request to the bureau, and the reason is recorded once with its time',
     async (credits) => {
       const accountId = await harness.account(credits);
       const sessionId = harness.session(accountId);
@@ -375,7 +375,7 @@ describe('a person that the bureau cannot be asked about', () => {
     },
   );
 
-  it('is recorded once when many ask at once', async () => {
+  it('is recorded once when many readers ask at once', async () => {
     const accountId = await harness.account();
     const sessionId = harness.session(accountId);
     harness.screenings.unknown.add(sessionId);
@@ -386,7 +386,7 @@ describe('a person that the bureau cannot be asked about', () => {
     expect(await harness.types('report', sessionId)).toEqual(['ReportRequested', 'ReportPullFailed']);
   });
 
-  it("is asked about again when the vault can open the person's reference again", async () => {
+  it("causes a request again when the vault can open the person's reference again", async () => {
     const accountId = await harness.account(1);
     const sessionId = harness.session(accountId);
     harness.screenings.unknown.add(sessionId);
@@ -398,7 +398,7 @@ describe('a person that the bureau cannot be asked about', () => {
 });
 
 describe('when the person was erased', () => {
-  it('before the first read, nothing is pulled or reserved, and this is recorded once', async () => {
+  it('before the first read, no report is pulled and no credit reserved, and this is recorded once', async () => {
     const accountId = await harness.account(1);
     const sessionId = harness.session(accountId);
     harness.screenings.erased.add(sessionId);
@@ -409,7 +409,7 @@ describe('when the person was erased', () => {
     expect(await harness.credit(accountId)).toEqual({ balance: 1, reserved: 0 });
   });
 
-  it('during the pull, nothing is kept, and the credit is given back', async () => {
+  it('during the pull, no report is kept, and the credit is returned', async () => {
     const accountId = await harness.account(1);
     const subjectId = newId();
     const sessionId = harness.session(accountId, { subjectId });
@@ -472,7 +472,7 @@ describe('the owner does not get the report', () => {
       'report.consumer_has_not_paid',
       () => ({ overallStatus: 'PAYMENT_FAILED', paymentStatus: 'FAILED' }),
     ],
-  ])('%s: the error is %s, and nothing is pulled', async (_, condition, facts) => {
+  ])('%s: the error is %s, and no report is pulled', async (_, condition, facts) => {
     const accountId = await harness.account(1);
     const sessionId = harness.session(accountId, facts());
     expect(await conditionOf(here.open(sessionId, harness.as(accountId)))).toBe(condition);
@@ -495,7 +495,7 @@ describe('the owner does not get the report', () => {
     expect(await conditionOf(here.open(sessionId, harness.as(accountId, 'live')))).toBe('screening.not_found');
   });
 
-  it('after 30 days, which are checked before the credit', async () => {
+  it('after 30 days, even if the account has no credit', async () => {
     const accountId = await harness.account(1);
     const sessionId = harness.session(accountId);
     await here.open(sessionId, harness.as(accountId));
@@ -508,7 +508,7 @@ describe('the owner does not get the report', () => {
 });
 
 describe('a server with a secret key', () => {
-  it('reads its own sessions and those of direct children, whose account pays, and gets the same 404 for all others', async () => {
+  it('reads its own sessions and those of direct children whose account pays, and gets the same 404 for all others', async () => {
     const parent = await harness.account(0);
     const child = await harness.account(1, { parentId: parent });
     const grandchild = await harness.account(1, { parentId: child });
@@ -537,7 +537,7 @@ describe('a server with a secret key', () => {
   });
 });
 
-describe('a recipient', () => {
+describe('a recipient of a share', () => {
   it('sees the shared report for two years without billing, and each look names the share', async () => {
     const owner = await harness.account(1);
     const recipient = await harness.account(0, { parentId: owner });
@@ -559,7 +559,7 @@ describe('a recipient', () => {
     expect(await conditionOf(there.open(sessionId, harness.as(recipient)))).toBe('sharing.expired');
   });
 
-  it('sees nothing without a share, before the consent, and after it is revoked', async () => {
+  it('sees nothing without a share, before the consent, and after the share is revoked', async () => {
     const [owner, recipient, stranger] = [await harness.account(), await harness.account(), await harness.account()];
     const sessionId = harness.session(owner, { intendedRecipientId: recipient });
     expect(await conditionOf(here.open(sessionId, harness.as(stranger)))).toBe('sharing.not_found');
@@ -571,7 +571,7 @@ describe('a recipient', () => {
     expect(await conditionOf(here.open(sessionId, harness.as(owner)))).toBe('opened');
   });
 
-  it("may be the session's own account, which then sees the report after its 30 days too", async () => {
+  it("may be the session's own account, which then sees the report after 30 days too", async () => {
     const owner = await harness.account();
     const sessionId = harness.session(owner);
     const { expiresAt } = await here.consent(sessionId, NOBODY, harness.as(owner));
@@ -592,7 +592,7 @@ describe('a pull whose process died', () => {
     return { accountId, sessionId };
   }
 
-  it('is finished by the recovery job, which asks again under the same attempt', async () => {
+  it('is finished by the recovery job, which asks the bureau again under the same attempt', async () => {
     const { accountId, sessionId } = await leftOpen(1);
     harness.bureau.answers = [GIVEN];
     expect((await there.settle(sessionId)).status).toBe('REQUESTED');
@@ -616,7 +616,7 @@ describe('a pull whose process died', () => {
   });
 
   it.each<ReportVerdict>([{ kind: 'timed-out' }, { kind: 'unintelligible' }, { kind: 'unavailable' }])(
-    'is given up after a while when the bureau says %j, and the credit is given back',
+    'is given up later when the bureau says %j, and the credit is returned',
     async (verdict) => {
       const { accountId, sessionId } = await leftOpen(1);
       harness.bureau.answers = [verdict];
@@ -628,7 +628,7 @@ describe('a pull whose process died', () => {
     },
   );
 
-  it('is repeated under the same key after it was given up, until the bureau answers, because a key is billed once', async () => {
+  it('is repeated under the same key after it was given up, until the bureau answers, because the bureau bills a key once', async () => {
     const { accountId, sessionId } = await leftOpen(1);
     harness.clock.pass(7);
     await there.settle(sessionId);
@@ -648,7 +648,7 @@ describe('a pull whose process died', () => {
     expect(await harness.credit(accountId)).toEqual({ balance: 0, reserved: 0 });
   });
 
-  it('ends when the bureau refuses it or does not know the person, or when the person was erased', async () => {
+  it('ends when the bureau refuses the report or does not know the person, or when the person was erased', async () => {
     const [one, other, unknown] = [await leftOpen(1), await leftOpen(1), await leftOpen(1)];
     harness.clock.pass(4);
     harness.bureau.answers = [{ kind: 'refused', reason: 'NO_RECORD', upstreamCode: null }];
@@ -683,7 +683,7 @@ describe('a pull whose process died', () => {
     return { accountId, sessionId };
   }
 
-  it('before it reserved the credit gets its reservation from the recovery job, which finishes the pull', async () => {
+  it('before it reserved the credit gets a reservation from the recovery job, which finishes the pull', async () => {
     const { accountId, sessionId } = await requested(1);
     harness.clock.pass(4);
     expect(await there.settle(sessionId)).toMatchObject({ status: 'RELEASED' });
@@ -695,7 +695,7 @@ describe('a pull whose process died', () => {
     ]);
   });
 
-  it('before it reserved the last credit, which another read then took, does not ask the bureau until new credit is added', async () => {
+  it('before it reserved the last credit, which another read then used, does not ask the bureau until credit is added', async () => {
     const { accountId, sessionId } = await requested(1);
     await here.open(harness.session(accountId), harness.as(accountId));
     harness.clock.pass(4);
@@ -786,7 +786,7 @@ describe('a pull whose process died', () => {
     ['release', 'debited', 0],
     ['fail', 'given back', 1],
   ] as const)(
-    'after it recorded the end of the pull (%s) leaves the credit to the event handler: it is %s once',
+    'after it recorded the end of the pull (%s) leaves the credit to the event handler: the credit is %s once',
     async (kind, _, balance) => {
       const { accountId, sessionId } = await leftOpen(1);
       const { state } = await here.aggregates.load(report, sessionId);
@@ -813,7 +813,7 @@ describe('a pull whose process died', () => {
   );
 });
 
-it('the handler of settled reports takes only events that settle a pull', () => {
+it('the handler of settled reports handles only events that settle a pull', () => {
   const all: Record<ReportEvent['type'], boolean> = {
     ReportRequested: false,
     ReportReleased: true,

@@ -1,4 +1,4 @@
-// Reports of renters, and their links to agents and organizations, as servers of the direct API use them.
+// Reports of renters, and their links to agents and organizations, as servers use them through the direct API.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { CallerContext } from '../../../src/kernel/context.js';
 import { DomainError, type DomainErrorDetail } from '../../../src/kernel/domain-error.js';
@@ -35,7 +35,7 @@ import { GIVEN, Harness, Process, REPORT, SCORE } from './harness.js';
 const AGENT: NamedParty = { kind: 'agent', id: 'agent-1' };
 const OFFICE: NamedParty = { kind: 'organization', id: 'agent-1' };
 
-/** The bureau's own text. No program would write these numbers like this. */
+/** The bureau's own text. No program would write these numbers in this way. */
 const TEXT = `{"score":${JSON.stringify(SCORE).replace('712', '7.12e2')},"report":${JSON.stringify(REPORT)}, "more": 1.0}`;
 const REPLIED: ReportVerdict = { ...GIVEN, reply: reply(200, TEXT) };
 
@@ -175,7 +175,7 @@ async function sharesOf({ sessionId }: Integrator, { partyId }: PartyFacts): Pro
 }
 
 describe('the report of a renter', () => {
-  it("has the bureau's own text, and is pulled once and read again without billing", async () => {
+  it("has the bureau's own text, is pulled once, and is read again without billing", async () => {
     const owner = await Integrator.withCredit(1);
     expect(await owner.open()).toMatchObject({
       sessionId: owner.sessionId,
@@ -227,7 +227,7 @@ describe('the report of a renter', () => {
     expect(await codeOf(owner.open())).toBe('party.not_confirmed');
   });
 
-  it('is read and linked while it is valid, also after the confirmation has expired; nothing new is pulled without a confirmation', async () => {
+  it('is read and linked while it is valid, even after the confirmation has expired; a new report needs a confirmation', async () => {
     const owner = await Integrator.withCredit();
     await owner.open();
     owner.renter({ authenticated: false });
@@ -245,7 +245,7 @@ describe('the report of a renter', () => {
     for (const refused of [owner.open(), owner.link(AGENT)]) expect(await codeOf(refused)).toBe('party.not_confirmed');
   });
 
-  it('expires', async () => {
+  it('expires after 30 days', async () => {
     const owner = await Integrator.withCredit();
     expect(await owner.expiry()).toBeNull();
     const { expiresAt } = await owner.open();
@@ -328,7 +328,7 @@ describe('the report of a renter', () => {
     harness.bureau.answers = [REPLIED];
   });
 
-  it('is refused when one account has read too often', async () => {
+  it('is refused when the account has read reports too often', async () => {
     const owner = await Integrator.withCredit();
     for (let count = 0; count < harness.policy.limits.readsPerMinute; count += 1)
       await owner.limiter.take([{ key: `report-reads:${owner.accountId}:test`, limit: 60, windowSeconds: 60 }]);
@@ -337,7 +337,7 @@ describe('the report of a renter', () => {
   });
 });
 
-describe('a link', () => {
+describe('a link to an agent or organization', () => {
   it('pulls the report, needs no payment, and lets the agent see the released report', async () => {
     const owner = await Integrator.withCredit(1);
     const sessionId = owner.registered({ overallStatus: 'PAYMENT_PENDING' });
@@ -370,7 +370,7 @@ describe('a link', () => {
     );
   });
 
-  it('is for one party, and an organization with the same id sees nothing', async () => {
+  it('is for one party: an organization with the same id as the agent sees nothing', async () => {
     const owner = await Integrator.withCredit();
     await owner.link(AGENT);
     expect(await codeOf(owner.openAs(OFFICE))).toBe('party.report_not_linked');
@@ -396,7 +396,7 @@ describe('a link', () => {
     expect(await sharesOf(owner, parties.set('agent', AGENT.id, owner.accountId))).toEqual([]);
   });
 
-  it('is not made when the bureau refuses the report, and its reply is the error', async () => {
+  it("is not made when the bureau refuses the report, and the bureau's reply is the error", async () => {
     const owner = await Integrator.withCredit();
     harness.bureau.answers = [
       { kind: 'refused', reason: 'FILE_FROZEN', upstreamCode: 9132, reply: reply(422, '{}', 9132) },
@@ -406,14 +406,14 @@ describe('a link', () => {
     expect(await codeOf(owner.openAs(AGENT))).toBe('party.report_not_linked');
   });
 
-  it('is not made to a report that has expired', async () => {
+  it('cannot be made to an expired report', async () => {
     const owner = await Integrator.withCredit();
     await owner.open();
     harness.clock.pass(30 * 86_400);
     expect(await codeOf(owner.link(AGENT))).toBe('report.expired');
   });
 
-  it('is made once, ended once, and can be made again', async () => {
+  it('is made once, is ended once, and can then be made again', async () => {
     const owner = await Integrator.withCredit();
     const agent = parties.set('agent', AGENT.id, owner.accountId);
     await owner.unlink(AGENT);
@@ -429,7 +429,7 @@ describe('a link', () => {
     expect(await owner.score(AGENT)).toBe(712);
   });
 
-  // A report that a consumer has withdrawn must not be visible again after a lock.
+  // A report that a consumer no longer shares must not become visible again after a lock.
   it('can be ended while both parties are locked', async () => {
     const owner = await Integrator.withCredit();
     await owner.link(AGENT);
@@ -440,7 +440,7 @@ describe('a link', () => {
     expect(await sharesOf(owner, agent)).toEqual(['ReportShared', 'SharingRevoked']);
   });
 
-  it('stays with the older report after the renter registered again, until it is made again', async () => {
+  it('shows the older report after the renter has registered again, until it is made again', async () => {
     const owner = await Integrator.withCredit();
     const older = owner.sessionId;
     await owner.link(AGENT);
@@ -452,7 +452,7 @@ describe('a link', () => {
     expect(await codeOf(owner.openAs(AGENT))).toBe('party.report_not_linked');
   });
 
-  it('lasts 24 months, longer than the report, also when the renter is locked or no longer confirmed', async () => {
+  it('lasts 24 months, longer than the report, even if the renter is locked or no longer confirmed', async () => {
     const owner = await Integrator.withCredit();
     await owner.link(AGENT);
     harness.clock.pass(700 * 86_400);

@@ -17,7 +17,7 @@ function refused(reason: PullRefusal, attempt: number): readonly ReportEvent[] {
   ];
 }
 
-/** The published event of each event in a history. Like deliveries, it looks only at the listed types. */
+/** The published event of each event in a history. Like the delivery, it reads only the listed event types. */
 function published(events: readonly ReportEvent[]): readonly object[] {
   const history: readonly RecordedEvent[] = events.map((event, revision) => ({
     ...event,
@@ -59,7 +59,7 @@ it.each(REASONS)('%s: the published event has only the session and the reason', 
   expect(EVENT_CATALOGUE['report.unavailable'].fields.reason_code.meaning).toContain(`\`${reason}\``);
 });
 
-it('a repeated reason is published once, also when another one came between', () => {
+it('a repeated reason is published once, even if another reason came in between', () => {
   const reasons: readonly PullRefusal[] = ['FILE_FROZEN', 'FILE_FROZEN', 'NO_RECORD', 'FILE_FROZEN', 'NO_RECORD'];
   expect(published(reasons.flatMap((reason, attempt) => refused(reason, attempt)))).toMatchObject([
     { data: { reason_code: 'FILE_FROZEN' } },
@@ -96,7 +96,7 @@ it.each(['VENDOR_SESSION_OVER', 'PERSON_ERASED'] as const)('%s: a final failure 
   expect(EVENT_CATALOGUE['report.unavailable'].fields.reason_code.meaning).toContain(`\`${cause}\``);
 });
 
-it('a failure because the bureau was unavailable is not published, nor is a released report', () => {
+it('a failure because the bureau was unavailable is not published, and neither is a released report', () => {
   const failed: ReportEvent = { type: 'ReportPullFailed', data: { attemptId: 'a', cause: 'VENDOR_UNAVAILABLE' } };
   const released: ReportEvent = {
     type: 'ReportReleased',

@@ -1,4 +1,4 @@
-// When two processes refund a payment and pull its report at once, one comes first, and the other is refused.
+// When two processes refund a payment and pull its report at once, one succeeds first, and the other is refused.
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { EndPulls } from '../../../src/modules/reports/application/end-pulls.js';
 import type { EventStore } from '../../../src/ports/event-store.js';
@@ -53,7 +53,7 @@ const refund = (process: Process, sessionId: string, accountId: string): Promise
     harness.as(accountId),
   );
 
-it("the refund wins when it is stored between the pull's read and its append", async () => {
+it("the refund succeeds when it is stored between the pull's read and its append", async () => {
   const { accountId, sessionId } = await paidSession();
   const here = interrupted('ReportRequested', () => refund(new Process(harness), sessionId, accountId));
   expect(await outcomeOf(here.open(sessionId, harness.as(accountId)))).toBe('report.consumer_has_not_paid');
@@ -61,7 +61,7 @@ it("the refund wins when it is stored between the pull's read and its append", a
   expect(harness.bureau.asked).toEqual([]);
 });
 
-it("the pull wins when it is stored between the refund's read and its append", async () => {
+it("the pull succeeds when it is stored between the refund's read and its append", async () => {
   const { accountId, sessionId } = await paidSession();
   let answered = (): void => undefined;
   harness.bureau.answers = [new Promise((resolve) => (answered = () => resolve(GIVEN)))];
@@ -76,7 +76,7 @@ it("the pull wins when it is stored between the refund's read and its append", a
   expect(await harness.types('report', sessionId)).toEqual(['ReportRequested', 'ReportReleased']);
 });
 
-it('one succeeds and the other is refused, whichever begins first', async () => {
+it('one of the two succeeds and the other is refused, in either order', async () => {
   for (let round = 0; round < 40; round++) {
     const { accountId, sessionId } = await paidSession();
     harness.bureau.asked.length = 0;

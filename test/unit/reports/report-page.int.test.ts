@@ -15,7 +15,10 @@ const OPENED: ShownReport = {
   expiresAt: '2026-03-31T12:00:00.000Z',
 };
 
-/** The text of a page, as a browser reads it: without tags, and with entities resolved. Enough for our own markup. */
+/**
+ * The text of a page as a browser reads it: without tags, and with decoded entities. This is enough for the markup of
+ * the service.
+ */
 function textOf(page: string): string {
   const entities: Record<string, string> = { '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'", '&amp;': '&' };
   return page
@@ -25,7 +28,7 @@ function textOf(page: string): string {
 }
 const tagsOf = (page: string): string[] => page.match(/<[^>]*>/g) ?? [];
 
-/** Members whose text the page does not show. */
+/** Members of the report whose text the page does not show. */
 const CODES = new Set(['paymentHistory', 'section']);
 
 /** The same report with one text in every place that the vendor fills in. */
@@ -89,13 +92,13 @@ describe('the page of a report', () => {
     }
   });
 
-  it('says so when it has no entries or no score', () => {
+  it('says when it has no entries or no score', () => {
     expect(textOf(reportPage({ ...OPENED, score: null }, REQUEST))).toContain(WORDINGS.en.noScore);
     expect(page.match(/Searched March 1, 2026: no records/g)).toHaveLength(3);
     expect(textOf(page)).toContain('Nothing that needs attention was found.');
   });
 
-  it('says what needs attention, the worst first, and which sections hold it', () => {
+  it('lists the facts that need attention, the worst first, and the sections that contain them', () => {
     const report = {
       ...REPORT,
       alerts: [{ type: 'FRAUD_ALERT', date: '2026-01-05' }, { type: 'ADDRESS_MISMATCH' }],
@@ -125,7 +128,7 @@ describe('the page of a report', () => {
     ]);
   });
 
-  it('shows whether a section was not ordered or was left out on request, and names the places of each search', () => {
+  it('says whether a section was not ordered or was left out on request, and names the places of each search', () => {
     const searches = [{ section: 'publicRecords', area: 'Texas, statewide', date: '2026-02-28' }] as const;
     const report = { ...REPORT, searches, housingCourt: null };
     const shown = textOf(reportPage({ ...OPENED, report }, REQUEST, { leftOut: new Set(['background']) }));
@@ -151,13 +154,13 @@ describe('the page of a report', () => {
     expect(shown).not.toMatch(/Property|Identity verified|SSN/);
   });
 
-  it('is a whole document for screen and paper that loads and runs nothing', () => {
+  it('is a whole document for screen and paper that loads no resources and runs no scripts', () => {
     expect(page).toMatch(/^<!doctype html>\n<html lang="en">/);
     expect(page).toContain('@media print');
     expect(page).not.toMatch(/<script|<img|<link|<iframe|@import|url\(|\son\w+=|javascript:|https?:/i);
   });
 
-  it('shows every text of the vendor as text, in every place', () => {
+  it('shows every text of the vendor as plain text, in every place', () => {
     const tags = tagsOf(reportPage(filledWith('plain'), REQUEST));
     const nasty = fc.oneof(
       fc.string({ unit: 'binary' }),
@@ -187,7 +190,7 @@ describe('the page of a report', () => {
 describe('the page of a report in Spanish', () => {
   const page = reportPage(OPENED, REQUEST, { language: 'es' });
 
-  it('is Spanish from title to rights, and days, times, amounts and known codes are spelled for people', () => {
+  it('is Spanish from title to rights, and spells days, times, amounts and known codes for people', () => {
     expect(page).toMatch(/^<!doctype html>\n<html lang="es">/);
     expect(page).toContain('<title>Informe de evaluación de inquilino, Ada Example, 1 de marzo de 2026</title>');
     for (const text of [
@@ -250,7 +253,7 @@ function wordsOf(words: unknown): string[] {
 }
 
 describe('markup', () => {
-  it('escapes values, keeps its own markup, joins lists and leaves out null', () => {
+  it('escapes values, keeps its own markup, joins lists and omits null', () => {
     expect(html`<p title="${'"<&>\''}">${html`<b>${1}</b>`}${['<', html`<i></i>`]}${null}</p>`.text).toBe(
       '<p title="&quot;&lt;&amp;&gt;&#39;"><b>1</b>&lt;<i></i></p>',
     );

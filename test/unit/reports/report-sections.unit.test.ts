@@ -7,7 +7,7 @@ const BUREAU = `{ "score": {"value": 700.0, "max": 8.5e2},
   "background": "kept too" }`;
 
 describe("the bureau's report without sections", () => {
-  it('is the same, byte for byte, when nothing is left out', () => {
+  it('is the same byte for byte when no section is left out', () => {
     expect(withoutSections(BUREAU, new Set())).toBe(BUREAU);
   });
 
@@ -33,7 +33,7 @@ describe("the bureau's report without sections", () => {
     ]);
   });
 
-  it('recognises the name also when it is escaped or present twice', () => {
+  it('recognises the name of a section when it is escaped or present twice', () => {
     const text = '{"report":{"b\\u0061ckground":[1],"x":[],"background":[2]}}';
     expect(withoutSections(text, new Set<Section>(['background']))).toBe('{"report":{"x":[]}}');
   });
@@ -45,7 +45,7 @@ describe("the bureau's report without sections", () => {
     },
   );
 
-  it('equals the report without the sections, for any JSON', () => {
+  it('equals the parsed report without the sections, for any JSON', () => {
     const member = fc.oneof(fc.constantFrom<string>(...SECTIONS, 'report'), fc.string());
     const object = fc.dictionary(member, fc.jsonValue({ maxDepth: 4 }));
     fc.assert(
@@ -62,7 +62,7 @@ describe("the bureau's report without sections", () => {
     );
   });
 
-  it('can be made of a text as long as the bureau may send, at any depth', () => {
+  it('can be made from the longest text that the bureau may send, at any depth', () => {
     const long = `{"report":{"note":"${'x\\"'.repeat(500_000)}","deep":${'['.repeat(100_000)}${']'.repeat(100_000)},"background":[]}}`;
     expect(withoutSections(long, new Set(SECTIONS))).toBe(long.replace(',"background":[]', ''));
   });

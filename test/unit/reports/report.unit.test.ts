@@ -33,11 +33,11 @@ const noVerdict = (reason: (typeof NO_VERDICTS)[number], seconds: number, attemp
 });
 
 describe('the report of a session', () => {
-  it('is requested before the bureau is asked, and released for 30 days from the release', () => {
+  it('is requested before the bureau is asked, and is readable for 30 days from its release', () => {
     given(report).when(request()).then(requested()).when(release()).then(released());
   });
 
-  it('is requested once, also when several callers want it', () => {
+  it('is requested once, even if several callers need it', () => {
     given(report, requested()).when(request()).then();
     given(report, requested(), released()).when(request(SECOND)).then();
   });
@@ -51,7 +51,7 @@ describe('the report of a session', () => {
       .then(requested(SECOND));
   });
 
-  it('is not requested under an attempt that has ended or is out of turn', () => {
+  it('is not requested under an attempt that has ended or is out of order', () => {
     given(report, requested(), failed).when(request(FIRST)).then();
     given(report, requested(), failed, requested(SECOND), {
       ...failed,
@@ -114,12 +114,12 @@ describe('the report of a session', () => {
       withheld.when(pullFor(null, next)).then(requested(next));
     });
 
-    it('keeps the payment while a pull is open, even if an operator asks for the refund', () => {
+    it('keeps the payment while a pull is open, even if an operator requests the refund', () => {
       for (const evenIfReleased of [false, true])
         given(report, requested()).when(end({ evenIfReleased })).thenRefused('payment.report_under_way');
     });
 
-    it('keeps the payment after the release, unless an operator asks for the refund', () => {
+    it('keeps the payment after the release, unless an operator requests the refund', () => {
       const out = given(report, requested(), released());
       out.when(end()).thenRefused('payment.report_released');
       const kept = out.when(end({ evenIfReleased: true })).then(ended({ released: true }));
@@ -167,7 +167,7 @@ describe('the report of a session', () => {
     });
   });
 
-  it('records why it was not released', () => {
+  it('records the reason why it was not released', () => {
     given(report, requested())
       .when({ kind: 'refuse', now: at(6), attemptId: FIRST, reason: 'FILE_FROZEN', upstreamCode: 9132 })
       .then(frozen);
@@ -197,7 +197,7 @@ describe('the report of a session', () => {
     });
   });
 
-  it.each(NO_VERDICTS)('is given up without a verdict only when its time is over: %s', (reason) => {
+  it.each(NO_VERDICTS)('is given up without a verdict only when its time has passed: %s', (reason) => {
     given(report, requested()).when(noVerdict(reason, 81)).then();
     given(report, requested())
       .when(noVerdict(reason, 82))
@@ -250,7 +250,7 @@ describe('the report of a session', () => {
     const refusedAgain = (reason: string, seconds: number): ReportEvent =>
       ({ ...frozen, data: { attemptId: SECOND, reason, upstreamCode: null, refusedAt: iso(seconds) } }) as ReportEvent;
 
-    it('asks the bureau again after the interval, which begins at the last refusal', () => {
+    it('is requested from the bureau again after the interval, which begins at the last refusal', () => {
       const once = given(report, requested(), frozen).state;
       expect([6, 7, 605.5, 606, 9_999].map((now) => secondsToNextPull(once, at(now), 600))).toEqual([
         600, 599, 1, 0, 0,
@@ -269,7 +269,7 @@ describe('the report of a session', () => {
       expect(secondsToNextPull(given(report, ...history).state, at(6), 600)).toBe(0);
     });
 
-    it('remembers the time of the first refusal, whatever follows', () => {
+    it('remembers the time of the first refusal through all later events', () => {
       const later = [requested(SECOND), refusedAgain('NO_RECORD', 700)];
       expect(given(report, requested(), frozen, ...later).state).toMatchObject({ firstRefusedAt: iso(6) });
       expect(given(report, requested(), { ...frozen, data: untimed } as ReportEvent, ...later).state).toMatchObject({

@@ -1,4 +1,4 @@
-// Any process recognises a page that the service served (docs/contract/platform.md#printing).
+// Every process recognises a page that the service served (docs/contract/platform.md#printing).
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { isServedPage, markedPage, requestOf } from '../../../src/modules/reports/application/served-pages.js';
@@ -14,8 +14,8 @@ function pagesWith(key: string) {
   };
 }
 
-describe('a page', () => {
-  it('that one process served is recognised by another process, but not by another installation', async () => {
+describe('a served page', () => {
+  it('is recognised by other processes of the installation that served it, but not by another installation', async () => {
     const page = await pagesWith('a').marked('session', '<p>Ada</p>');
     expect(page).toMatch(/^<p>Ada<\/p><!-- As served: [A-Za-z0-9+/]{43}= -->$/);
     expect(await pagesWith('a').isServed('session', page)).toBe(true);

@@ -35,7 +35,7 @@ describe('a share', () => {
     given(share).when(consent()).then(shared);
   });
 
-  it('lasts for the configured time, if there is one', () => {
+  it('lasts for the configured time, if a time is configured', () => {
     const [event] = given(share).when(consent(at(0), 90)).events;
     expect(event?.data).toMatchObject({ sharedAt: iso(0), expiresAt: iso(90) });
   });
@@ -63,19 +63,19 @@ describe('a share', () => {
       .thenRefused('sharing.not_found');
   });
 
-  it('is not renewed after its time', () => {
+  it('is not renewed after its time has passed', () => {
     given(share, shared)
       .when(consent(new Date('2028-03-01T12:00:00.000Z')))
       .thenRefused('sharing.expired');
   });
 
-  it('ends exactly when its time does', () => {
+  it('ends exactly when its time has passed', () => {
     const state = given(share, shared).state as ActiveShare;
     expect(isOver(state, new Date('2028-03-01T11:59:59.999Z'))).toBe(false);
     expect(isOver(state, new Date('2028-03-01T12:00:00.000Z'))).toBe(true);
   });
 
-  it('is one for each session and recipient', () => {
+  it('has one id for each session and recipient', () => {
     expect(shareIdOf('session', 'recipient')).toBe(derivedId('share', 'session', 'recipient'));
     expect(shareIdOf('session', 'recipient')).not.toBe(shareIdOf('recipient', 'session'));
   });
@@ -94,7 +94,7 @@ describe('a link to an agent or organization', () => {
     given(share).when(link()).then(linked);
   });
 
-  it('has an id of its own beside the share with the account', () => {
+  it('has another id than the share with the account', () => {
     expect(idOfShare(given(share, linked).state as ActiveShare)).toBe(shareIdOf(SESSION, 'agent'));
     expect(idOfShare(given(share, shared).state as ActiveShare)).toBe(shareIdOf(SESSION, 'recipient'));
   });
@@ -105,7 +105,7 @@ describe('a link to an agent or organization', () => {
       .then();
   });
 
-  it('is made again after an unlink, with its own time', () => {
+  it('is made again after an unlink, with a time of its own', () => {
     const { state } = given(share, linked, revoked)
       .when(link(at(120)))
       .then({
@@ -116,7 +116,7 @@ describe('a link to an agent or organization', () => {
     expect(state).not.toHaveProperty('revokedAt');
   });
 
-  it('is made again after its time', () => {
+  it('is made again after its time has passed', () => {
     const later = new Date('2028-03-01T12:00:00.000Z');
     const [event] = given(share, linked).when(link(later)).events;
     expect(event?.data).toMatchObject({ sharedAt: later.toISOString() });
@@ -134,7 +134,7 @@ describe('a link to an agent or organization', () => {
 describe('calendar months', () => {
   it.each([
     ['2026-03-01T12:00:00.000Z', 24, '2028-03-01T12:00:00.000Z'],
-    // Two years after 29 February comes a common year. 28 February stays the 28th, also in a leap year.
+    // Two years after 29 February follows a common year. 28 February stays the 28th, also in a leap year.
     ['2024-02-29T23:59:59.999Z', 24, '2026-02-28T23:59:59.999Z'],
     ['2026-02-28T00:00:00.000Z', 24, '2028-02-28T00:00:00.000Z'],
     ['2028-02-29T00:00:00.000Z', 48, '2032-02-29T00:00:00.000Z'],
@@ -147,7 +147,7 @@ describe('calendar months', () => {
     expect(monthsAfter(new Date(from), months).toISOString()).toBe(to);
   });
 
-  it('keep the day if the month has it, and otherwise end on the last day of the month', () => {
+  it('keep the day if the month has this day, and otherwise end on the last day of the month', () => {
     fc.assert(
       fc.property(
         fc.date({ min: new Date('1970-01-01'), max: new Date('2200-01-01'), noInvalidDate: true }),

@@ -54,7 +54,7 @@ describe('consenting to share', () => {
     expect(await harness.types('share', shareIdOf(sessionId, recipient))).toEqual(['ReportShared']);
   });
 
-  it("is refused with the same errors as the owner's own reading of the report", async () => {
+  it('is refused with the same errors as when the owner reads the report', async () => {
     const owner = await harness.account(0);
     expect(
       await conditionOf(
@@ -92,7 +92,7 @@ describe('consenting to share', () => {
   });
 });
 
-describe('revoking', () => {
+describe('revoking a share', () => {
   it('is refused without a share, happens once, and is permanent', async () => {
     const owner = await harness.account();
     const recipient = await harness.childOf(owner);
@@ -113,7 +113,7 @@ describe('revoking', () => {
     expect(await harness.types('share', shareIdOf(sessionId, recipient))).toEqual(['ReportShared', 'SharingRevoked']);
   });
 
-  it('one share leaves the others', async () => {
+  it('ends one share and leaves the others', async () => {
     const owner = await harness.account();
     const [one, other] = [await harness.childOf(owner), await harness.childOf(owner)];
     const sessionId = harness.session(owner);
@@ -123,7 +123,7 @@ describe('revoking', () => {
     expect(await conditionOf(here.open(sessionId, harness.as(other)))).toBe('done');
   });
 
-  it('all shares includes each share of the report, also when none is listed', async () => {
+  it('ends each share of the report, even when the list shows none', async () => {
     const owner = await harness.account();
     const recipients = [await harness.childOf(owner), await harness.childOf(owner), owner];
     const sessionId = harness.session(owner);
@@ -133,7 +133,7 @@ describe('revoking', () => {
     expect(await conditionOf(here.revokeAll(sessionId, [], harness.as(owner)))).toBe('sharing.already_revoked');
   });
 
-  it('all shares includes a listed share that the register does not have, but not a share of another report', async () => {
+  it('ends a listed share that the register does not have, but not a share of another report', async () => {
     const owner = await harness.account();
     const [recipient, other] = [await harness.childOf(owner), harness.session(owner)];
     await here.consent(other, to(recipient), harness.as(owner));
@@ -141,7 +141,7 @@ describe('revoking', () => {
     const listedIds = [shareIdOf(other, recipient)];
     expect(await conditionOf(here.revokeAll(sessionId, listedIds, harness.as(owner)))).toBe('sharing.not_found');
     expect(await harness.types('share', shareIdOf(other, recipient))).toEqual(['ReportShared']);
-    // Stores the share as releases without a register of shares did.
+    // Stores the share like releases that had no register of shares.
     const earlier = shareIdOf(sessionId, recipient);
     const { reportId } = await here.consent(other, to(recipient), harness.as(owner));
     await here.aggregates.execute(
@@ -163,8 +163,8 @@ describe('revoking', () => {
   });
 });
 
-describe('the recipient', () => {
-  it('is the one that the grant of the token or session names, whatever the page says', async () => {
+describe('the recipient of a share', () => {
+  it('is named by the grant of the token or session, even if the page names another', async () => {
     const [owner, granted, page] = [await harness.account(), await harness.account(), await harness.account()];
     const grantId = newId();
     harness.grants.known.set(grantId, {
@@ -184,7 +184,7 @@ describe('the recipient', () => {
     ).toMatchObject({ recipientAccountId: granted });
   });
 
-  it("is the one that the page names if no grant does, and otherwise the session's own account", async () => {
+  it("is the account that the page names if no grant names one, and otherwise the session's own account", async () => {
     const [owner, page] = [await harness.account(), await harness.account()];
     const grantId = newId();
     harness.grants.known.set(grantId, {
@@ -207,7 +207,7 @@ describe('the recipient', () => {
     ).toMatchObject({ recipientAccountId: owner });
   });
 
-  it('without a grant is the own account, its parent or a direct child, and no other account', async () => {
+  it("without a grant is the session's account, its parent or a direct child, and no other account", async () => {
     const parent = await harness.account();
     const owner = await harness.account(null, { parentId: parent });
     const child = await harness.childOf(owner);

@@ -1,4 +1,5 @@
-// The report routes over real HTTP: the module as Nest wires it, its guards, the server beneath and the error replies.
+// The report routes over real HTTP. The module is wired by Nest, with its guards, the HTTP server and the error
+// replies.
 import 'reflect-metadata';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
@@ -100,7 +101,7 @@ describe('the report routes', () => {
       expect(body).toMatchObject({ sessionId, score: SCORE, report: REPORT });
     });
 
-    it('200 HTML that loads and runs nothing', async () => {
+    it('200 HTML that loads no resources and runs no scripts', async () => {
       const reply = await get(`/reports/${harness.session(owner)}`, {
         ...(await platform(owner)),
         accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8',
@@ -115,7 +116,7 @@ describe('the report routes', () => {
       expect(await reply.text()).toContain('Ada Example');
     });
 
-    it('406 NOT_ACCEPTABLE before anything is pulled', async () => {
+    it('406 NOT_ACCEPTABLE before a report is pulled', async () => {
       const reply = await get(`/reports/${harness.session(owner)}`, {
         ...(await platform(owner)),
         accept: 'application/pdf',
@@ -178,7 +179,7 @@ describe('the report routes', () => {
   });
 
   describe('GET /v1/reports/{session_id}', () => {
-    it('200 JSON and HTML for the own account, 404 NOT_FOUND for any other session, 401 without a key', async () => {
+    it("200 JSON and HTML for the account's own session, 404 NOT_FOUND for any other session, 401 without a key", async () => {
       const sessionId = harness.session(owner);
       const key = { 'x-secret-key': `sk_test_${owner}` };
       expect(await (await get(`/v1/reports/${sessionId}`, key)).json()).toMatchObject({ sessionId, report: REPORT });
@@ -287,7 +288,7 @@ describe('the report routes', () => {
     const print = async (sessionId: string, body: unknown, accountId = owner) =>
       post(`/reports/${sessionId}/pdf`, await platform(accountId), body);
 
-    it('200 with a link that needs no token; nothing is pulled or billed', async () => {
+    it('200 with a link that needs no token; no report is pulled or billed', async () => {
       const sessionId = harness.session(owner);
       const reply = await print(sessionId, { html: '<h1>Report</h1>', filename: '../Zoë "1"\r\n.pdf' });
       const { url, expiresAt } = (await reply.json()) as { url: string; expiresAt: string };
@@ -309,7 +310,7 @@ describe('the report routes', () => {
       const served = async (path: string, headers: Record<string, string>): Promise<string> =>
         (await get(path, { ...headers, accept: 'text/html' })).text();
 
-      it('200 for the served page in each language, and for that of the server API', async () => {
+      it('200 for the served page in each language, and for the page of the server API', async () => {
         const sessionId = harness.session(owner);
         const pages = [
           await served(`/reports/${sessionId}`, await platform(owner)),
@@ -388,7 +389,7 @@ describe('the report routes', () => {
       ]);
     });
 
-    it('200 for a page up to 2 MB, however it is escaped; 413 PAYLOAD_TOO_LARGE over that', async () => {
+    it('200 for a page up to 2 MB in any escaping; 413 PAYLOAD_TOO_LARGE over 2 MB', async () => {
       const sessionId = harness.session(owner);
       expect((await print(sessionId, { html: 'x'.repeat(HTML_LIMIT) })).status).toBe(200);
       expect((await print(sessionId, { html: '"\n'.repeat(240_000) + 'x'.repeat(HTML_LIMIT - 480_000) })).status).toBe(
@@ -423,7 +424,7 @@ describe('the report routes', () => {
       },
     );
 
-    it('503 when the browser cannot print, and 504 when it takes too long', async () => {
+    it('503 when the browser cannot print, and 504 when printing takes too long', async () => {
       renderer.answer = { kind: 'unavailable' };
       expect(await refused(await print(harness.session(owner), { html: 'x' }))).toEqual([503, 'SERVICE_UNAVAILABLE']);
       renderer.answer = { kind: 'no-browser' };
@@ -457,7 +458,7 @@ describe('the report routes', () => {
       expect((await print(harness.session(owner), { html: 'x' })).status).toBe(200);
     });
 
-    it('429 NETWORK_RATE_LIMITED after 10 pages of the account in a minute, also after failures', async () => {
+    it('429 NETWORK_RATE_LIMITED after 10 pages of the account in a minute; failures count too', async () => {
       const sessionId = harness.session(owner);
       renderer.answer = { kind: 'timed-out' };
       for (let count = 0; count < 10; count++) expect((await print(sessionId, { html: 'x' })).status).toBe(504);
@@ -514,7 +515,10 @@ describe('PDFs on a host of their own', () => {
     await surfaces.app.close();
     await harness.close();
   });
-  /** The error code of the reply, or its status. The test sets the Host header itself, which `fetch` does not allow. */
+  /**
+   * The error code of the reply, or its status. The test sets the Host header itself, because `fetch` does not allow
+   * it.
+   */
   const codeOf = async (path: string, host: string, method = 'GET'): Promise<unknown> => {
     const headers = { host, origin: ORIGIN, 'access-control-request-method': 'GET' };
     const [reply] = (await once(request(surfaces.base + path, { method, headers }).end(), 'response')) as [

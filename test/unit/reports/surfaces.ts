@@ -1,5 +1,5 @@
-// Serves the reports module over real HTTP: as Nest wires it, with its guards, the server beneath and the error replies. The Harness plays
-// all other modules.
+// Serves the reports module over real HTTP: wired by Nest, with its guards, the HTTP server and the error replies. The
+// Harness stands in for all other modules.
 import 'reflect-metadata';
 import { generateKeyPairSync } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
@@ -57,7 +57,7 @@ import type { Harness } from './harness.js';
 
 export const PDF = Buffer.from('%PDF-1.7 printed');
 
-/** Gives the prepared answer, and remembers the pages and their sources. */
+/** Answers the prepared result, and remembers the pages and their sources. */
 export class PlayedRenderer extends PdfRenderer {
   readonly pages: string[] = [];
   readonly sources: (PageSource | undefined)[] = [];
@@ -94,7 +94,7 @@ export interface ReportSurfaces {
   readonly lists: PlayedLists;
 }
 
-/** Lists without entries, of a projector that has read the whole log or is behind it. */
+/** Lists without entries, of a projector that has read the whole log or is behind the log. */
 class PlayedLists {
   areBehind = false;
 
@@ -105,7 +105,7 @@ class PlayedLists {
     } as unknown as ProjectionStore;
     const lists = new CompleteLists(events, store, { idsIn: async () => [] });
     const idsIn = lists.idsIn.bind(lists);
-    // No test has to wait for a list.
+    // Tests never have to wait for a list.
     return Object.assign(lists, {
       idsIn: (...[projection, list]: Parameters<typeof idsIn>) => idsIn(projection, list, 0),
     });
@@ -131,7 +131,7 @@ export async function openSurfaces(harness: Harness, pdfUrl: string | null = nul
     privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
     'https://service.example.test',
   );
-  // Documents without lists, as if the lists were empty.
+  // Answers as if the lists were empty.
   const readModels = {
     applyNow: async () => undefined,
     get: async (projection: Projection<object, unknown>, id: string) => {
@@ -194,7 +194,7 @@ export async function openSurfaces(harness: Harness, pdfUrl: string | null = nul
     log,
     metrics: new Metrics(),
   });
-  // The providers above play the modules that reports need.
+  // The providers above stand in for the modules that reports need.
   const testing = await Test.createTestingModule({ imports: [ReportRoutes] })
     .overrideModule(AccountsModule)
     .useModule(Nothing)

@@ -1,4 +1,5 @@
-// The service as it is composed for each role: the parts that such a process starts, and the declarations of its feature modules.
+// The service as it is composed for each role: the parts that a process starts, and the declarations of its feature
+// modules.
 import 'reflect-metadata';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -188,7 +189,7 @@ describe('the composed service', () => {
     ]);
   });
 
-  it('has one worker at every queue of vendor calls, since a second one would take jobs that it does not know', async () => {
+  it('has one worker at every queue of vendor calls, because a second one would take jobs that it does not know', async () => {
     const run = jest.spyOn(Worker.prototype, 'run');
     const workers = (await compose('worker')).get(CallWorkers, { strict: false });
     expect(run).not.toHaveBeenCalled();
@@ -204,7 +205,7 @@ describe('the composed service', () => {
     await workers.stop();
   });
 
-  it('stops its roles first, then the workers of vendor calls, and last closes the stores that these need', async () => {
+  it('stops its roles first, then the workers of vendor calls, and then closes the stores that these workers need', async () => {
     const ended = [
       jest.spyOn(RoleRunner.prototype, 'onApplicationShutdown'),
       jest.spyOn(CallWorkers.prototype, 'stop'),

@@ -1,4 +1,4 @@
-// The parts that a process starts for its roles, their order, and the cases in which workers have to wait.
+// The parts that a process starts for its roles, their order, and the cases in which workers must wait.
 import 'reflect-metadata';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
@@ -119,7 +119,7 @@ describe('the runner of a role', () => {
     expect(happened).toEqual(['stop timers', 'stop queue', 'stop projector', 'stop the disk']);
   });
 
-  it('makes all workers stop taking work at once, even when one is slow to finish', async () => {
+  it('makes all workers stop taking work at once, even if one is slow to finish', async () => {
     const { runner, close } = await runnerOf('every-role', 'projector', 'worker');
     await runner.start();
     happened = [];
@@ -132,7 +132,7 @@ describe('the runner of a role', () => {
     expect(happened.slice(0, 4)).toEqual(['end intake of timers', 'stop queue', 'timers are over', 'stop projector']);
   });
 
-  it('starts the parts that append only when nothing is wrong with the log, and starts them once', async () => {
+  it('starts the parts that append only when the log has no fault, and starts them once', async () => {
     const { runner } = await runnerOf('every-role', 'api', 'worker');
     complaint = 'The log is shorter than it was.';
     await runner.start();
@@ -146,7 +146,7 @@ describe('the runner of a role', () => {
     expect(happened).toEqual(['look at the log']);
   });
 
-  it('checks the log also while a worker is slow to start', async () => {
+  it('checks the log even while a worker is slow to start', async () => {
     const { runner, close } = await runnerOf('every-role', 'worker');
     let prepared = (): void => undefined;
     prepare = () => new Promise((resolve) => (prepared = resolve));
@@ -171,7 +171,7 @@ describe('the runner of a role', () => {
     expect(happened.slice(-3)).toEqual(['prepare queue', 'start queue', 'start timers']);
   });
 
-  it('tries again when a worker could not start, leaves the started ones running, and stops each once', async () => {
+  it('tries again when a worker could not start, keeps the started workers running, and stops each once', async () => {
     const { runner, close } = await runnerOf('every-role', 'worker');
     startTimers = () => {
       throw new Error('Redis is away');

@@ -41,7 +41,7 @@ describe('lines from several processes in one stream', () => {
     await until('the first is being taken', () => taken.length === 1);
     expect(from.isPaused()).toBe(true);
     from.write('two\n');
-    // The writing process is told to wait.
+    // The process that writes receives the signal to wait.
     expect(from.write('a line that is longer than what waits\n')).toBe(false);
     for (let lines = 1; lines < 3; lines++) {
       (takes as (() => void) | null)?.();

@@ -42,7 +42,7 @@ const NO_CODES = { rule: 'Codes are not offered.' };
 const NO_QUESTIONS = { rule: 'Questions are not offered.' };
 
 describe('a one-time code', () => {
-  it('makes the session OTP_PENDING and goes to the vendor', () => {
+  it('makes the session OTP_PENDING and is sent to the vendor', () => {
     const { state } = withOtp()
       .when(answerOtp('one', { seconds: 9 }))
       .then(otpReceived('one', 9));
@@ -92,7 +92,7 @@ describe('a one-time code', () => {
     });
   });
 
-  it('without 4 to 8 digits is refused with INVALID_OTP, and uses no attempt', () => {
+  it('without 4 to 8 digits is refused with INVALID_OTP, and uses up no attempt', () => {
     for (const code of [
       undefined,
       null,
@@ -126,7 +126,7 @@ describe('a one-time code', () => {
 describe('when the person also answers in other sessions', () => {
   const LOCKED = { lockedUntil: iso(500), attemptsRemaining: 0 };
 
-  it('a wrong answer leaves no more attempts than the person has left', () => {
+  it('a wrong answer leaves the session no more attempts than the person has left', () => {
     const { state } = withOtp()
       .and(otpReceived('one'))
       .when(
@@ -139,21 +139,21 @@ describe('when the person also answers in other sessions', () => {
     expect(state).toMatchObject({ status: 'OTP_PENDING', stepUp: { attemptsRemaining: 1 } });
   });
 
-  it('the last wrong answer of all gives BLOCKED, although the session had attempts left', () => {
+  it('the last wrong answer of the person gives BLOCKED, although the session had attempts left', () => {
     withKba()
       .and(kbaReceived('one'))
       .when(record('record-verdict', 'one', { kind: 'wrong', attemptsRemaining: null }, 0, LOCKED))
       .then(rejected('Kba', 'one', 0), blocked('one', iso(500)));
   });
 
-  it('a right answer after another session has locked the person gives BLOCKED, never VERIFIED', () => {
+  it('a right answer gives BLOCKED, never VERIFIED, after another session has locked the person', () => {
     withOtp()
       .and(otpReceived('one'))
       .when(record('record-verdict', 'one', { kind: 'confirmed' }, 0, LOCKED))
       .then(blocked('one', iso(500)));
   });
 
-  it('a lock from elsewhere gives BLOCKED in this session too, also while an answer is with the vendor', () => {
+  it('a lock from another session gives BLOCKED in this session too, even while an answer is at the vendor', () => {
     for (const session of [withOtp(), withChoice().and(kbaReceived('one'))])
       session
         .when({ kind: 'block', attemptId: 'elsewhere', lockedUntil: iso(500) })
@@ -174,7 +174,7 @@ describe('a session of a person who has opened too many newer sessions', () => {
 });
 
 describe('answers to the questions', () => {
-  it('make the session KBA_PENDING and go to the vendor', () => {
+  it('make the session KBA_PENDING and are sent to the vendor', () => {
     const { state } = withKba().when(answerKba('one')).then(kbaReceived('one'));
     expect(state).toMatchObject({ status: 'KBA_PENDING', attempt: { attemptId: 'one', operation: 'kba' } });
   });
@@ -187,7 +187,7 @@ describe('answers to the questions', () => {
     ).toBe('VERIFIED');
   });
 
-  it('that are wrong leave the session KBA_PENDING with one attempt less, and BLOCKED after three times', () => {
+  it('that are wrong leave the session KBA_PENDING with one attempt less, and BLOCKED after the third time', () => {
     let session: GivenSession = withKba();
     for (const [index, attemptId] of ['one', 'two'].entries()) {
       session = session
@@ -211,7 +211,7 @@ describe('answers to the questions', () => {
       .then(kbaReceived('one'));
   });
 
-  it('that are malformed, foreign or incomplete are refused with INVALID_KBA, and use no attempt', () => {
+  it('that are malformed, foreign or incomplete are refused with INVALID_KBA, and use up no attempt', () => {
     const [first, second, third] = RIGHT_FORM as [object, object, object];
     const bad: unknown[] = [
       undefined,
@@ -297,16 +297,16 @@ describe("the vendor's count of attempts", () => {
   const wrong = (attemptsRemaining: number | null, session = withOtp().and(otpReceived('one'))) =>
     session.when(answered('one', { kind: 'wrong', attemptsRemaining }));
 
-  it('is used when it is lower than ours', () => {
+  it("is used when it is lower than the service's count", () => {
     wrong(1).then(rejected('Otp', 'one', 1));
     wrong(0).then(rejected('Otp', 'one', 0), blocked('one', iso(86_400)));
   });
 
-  it('is used when it does not go down after a wrong answer', () => {
+  it('is used when it does not decrease after a wrong answer', () => {
     wrong(3).then(rejected('Otp', 'one', 3));
   });
 
-  it('never raises the number of attempts that the caller was told', () => {
+  it('never raises the number of attempts that the caller has seen', () => {
     wrong(5).then(rejected('Otp', 'one', 3));
     wrong(3, withOtp().and(otpReceived('zero'), rejected('Otp', 'zero', 2), otpReceived('one'))).then(
       rejected('Otp', 'one', 2),
@@ -318,7 +318,7 @@ describe("the vendor's count of attempts", () => {
   });
 });
 
-describe('a verdict on an answer', () => {
+describe("a vendor's verdict on an answer", () => {
   const waiting = withOtp().and(otpReceived('one'));
 
   it("locked: the answer counts as wrong, and the session is BLOCKED until the vendor's time, or for 24 hours without one", () => {
@@ -330,7 +330,7 @@ describe('a verdict on an answer', () => {
       .then(rejected('Otp', 'one', 0, 7), blocked('one', iso(7 + 86_400)));
   });
 
-  it('wrong, and recorded later than it was counted: BLOCKED until the lock of the person ends', () => {
+  it("wrong, and recorded in the session after the person's count: BLOCKED until the lock of the person ends", () => {
     const counted = { lockedUntil: iso(86_400), attemptsRemaining: 0 };
     withOtp()
       .and(otpReceived('zero'), rejected('Otp', 'zero', 1), otpReceived('one'))
@@ -338,7 +338,7 @@ describe('a verdict on an answer', () => {
       .then(rejected('Otp', 'one', 0, 7), blocked('one', counted.lockedUntil));
   });
 
-  it('session over: EXPIRED', () => {
+  it('vendor session over: EXPIRED', () => {
     expect(
       waiting
         .when(answered('one', { kind: 'session-over' }))
@@ -384,7 +384,7 @@ describe('a verdict on an answer', () => {
     ).toHaveLength(1);
   });
 
-  it('late: the attempts are unchanged, and the verdict still counts when it comes', () => {
+  it('late: the attempts are unchanged, and the verdict still counts when it arrives', () => {
     const late = waiting.when(answered('one', { kind: 'timed-out' })).then();
     expect(late.state).toEqual(waiting.state);
     expect(late.when(answered('one', { kind: 'wrong', attemptsRemaining: null }, 300)).decided.state).toMatchObject({
@@ -403,7 +403,7 @@ describe('a verdict on an answer', () => {
     });
   });
 
-  it('unknown: ERROR once the attempt is old enough', () => {
+  it('unknown: ERROR when the attempt is old enough', () => {
     waiting.when({ kind: 'give-up', now: at(81), attemptId: 'one' }).then();
     waiting
       .when({ kind: 'give-up', now: at(82), attemptId: 'one' })
@@ -427,8 +427,8 @@ describe('a verdict on an answer', () => {
   });
 });
 
-describe('an attempt that the session knows', () => {
-  it('is not reserved again, neither while it is open nor after it has ended', () => {
+describe('an attempt id that the session knows', () => {
+  it('is not reserved again, neither while the attempt is open nor after it has ended', () => {
     const open = withChoice().and(otpReceived('one'));
     open.when(answerOtp('one')).then();
     open
@@ -446,7 +446,7 @@ describe('an attempt that the session knows', () => {
 });
 
 describe('an answer at the wrong time', () => {
-  it('is refused with ATTEMPT_IN_PROGRESS while another is with the vendor', () => {
+  it('is refused with ATTEMPT_IN_PROGRESS while another answer is at the vendor', () => {
     for (const waiting of [withChoice().and(otpReceived('one')), withChoice().and(kbaReceived('one'))]) {
       waiting.when(answerKba('two')).thenRefused('screening.attempt_in_progress');
     }
@@ -455,7 +455,7 @@ describe('an answer at the wrong time', () => {
     submitted().when(answerOtp('two')).thenRefused('screening.attempt_in_progress');
   });
 
-  it('changes nothing in a BLOCKED session, whatever the answer', () => {
+  it('changes nothing in a BLOCKED session, for any answer', () => {
     const over = withChoice().and(OVER.BLOCKED);
     for (const code of ['123456', 'x', undefined]) over.when(answerOtp('one', { code })).then();
     for (const answers of [RIGHT_FORM, []]) over.when(answerKba('one', { answers })).then();
@@ -480,7 +480,7 @@ describe('an answer at the wrong time', () => {
 describe('a step-up without an answer', () => {
   const expired = { type: 'SessionExpired', data: { cause: 'NO_ANSWER' } } as const;
 
-  it('expires 30 minutes after it began, not before', () => {
+  it('expires 30 minutes after it began, and not earlier', () => {
     for (const session of [withOtp(), withKba(), withChoice()]) {
       session.when({ kind: 'expire', now: at(1_799.999) }).then();
       expect(session.when({ kind: 'expire', now: at(1_800) }).then(expired).state.status).toBe('EXPIRED');
@@ -493,14 +493,14 @@ describe('a step-up without an answer', () => {
     wrong.when({ kind: 'expire', now: at(2_400) }).then(expired);
   });
 
-  it('does not expire while an answer is with the vendor', () => {
+  it('does not expire while an answer is at the vendor', () => {
     withOtp()
       .and(otpReceived('one', 1_700))
       .when({ kind: 'expire', now: at(5_000) })
       .then();
   });
 
-  it('expires once, and does not expire after an end', () => {
+  it('expires once, and not after the session has ended', () => {
     for (const end of Object.values(OVER))
       withOtp()
         .and(end)
@@ -511,7 +511,7 @@ describe('a step-up without an answer', () => {
       .then();
   });
 
-  it('does not last longer after another SMS', () => {
+  it('lasts no longer after another SMS', () => {
     const session = submitted()
       .and(stepUp(['OTP']))
       .and(

@@ -13,7 +13,7 @@ import { at, attempt, POLICY, QUESTIONS, RIGHT_FORM, SUBMIT } from './sessions.j
 
 const TERMINAL = new Set(['VERIFIED', 'BLOCKED', 'EXPIRED', 'ERROR']);
 
-/** The next command. `current` aims at the open vendor call, if there is one. */
+/** The next command. `current` addresses the open vendor call, if there is one. */
 type Step = (state: SessionState, now: number, attemptId: string) => SessionCommand;
 
 const endings = fc.constantFrom(
@@ -129,7 +129,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** Time mostly passes in seconds, sometimes in hours. */
+/** Time mostly advances by seconds, and sometimes by hours. */
 const happenings = fc.array(
   fc.tuple(
     steps,
@@ -211,7 +211,7 @@ describe('any sequence of commands', () => {
     });
   });
 
-  it('never gives attempts back, and ends the session with the last one', () => {
+  it('never restores attempts, and ends the session with the last attempt', () => {
     always((moments) => {
       for (const { before, after } of moments) {
         if (isOpen(before) && isOpen(after))
@@ -221,7 +221,7 @@ describe('any sequence of commands', () => {
     });
   });
 
-  it('never goes back from questions to codes, unless the questions did not reach the vendor', () => {
+  it('never returns from questions to codes, unless the questions did not reach the vendor', () => {
     always((moments) => {
       for (const { before, after, events } of moments) {
         if (isOpen(before) && isOpen(after) && !before.stepUp.otp && after.stepUp.otp)
@@ -231,7 +231,7 @@ describe('any sequence of commands', () => {
     });
   });
 
-  it('has at most one answer with the vendor, and records a verdict only for that one', () => {
+  it('has at most one answer at the vendor, and records a verdict only for that answer', () => {
     always((moments) => {
       for (const { before, events } of moments) {
         const open = attemptOf(before);
@@ -261,7 +261,7 @@ describe('any sequence of commands', () => {
     });
   });
 
-  it('gives the same events again, because deciding changes neither the command nor the state', () => {
+  it('gives the same events again, because a decision changes neither the command nor the state', () => {
     always((moments) => {
       for (const { before, command, events, refused } of moments)
         if (!refused) expect(screeningSession.decide(command, before)).toEqual(events);
@@ -270,7 +270,7 @@ describe('any sequence of commands', () => {
 });
 
 describe('evolve', () => {
-  it('reads any known event in any state without throwing', () => {
+  it('accepts any known event in any state without an error', () => {
     fc.assert(
       fc.property(happenings, happenings, (one, other) => {
         const states = play(one).map(({ after }) => after);
@@ -283,7 +283,7 @@ describe('evolve', () => {
     );
   });
 
-  it('ignores an event that it does not know', () => {
+  it('ignores an unknown event', () => {
     always((moments) => {
       const later = { type: 'SomethingNew', data: {} } as unknown as SessionEvent;
       for (const { after } of moments) expect(screeningSession.evolve(after, later)).toBe(after);

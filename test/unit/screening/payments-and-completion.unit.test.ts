@@ -30,7 +30,7 @@ function statuses(state: SessionState): readonly string[] {
 }
 
 describe('the payment of a session', () => {
-  it('completes a verified session once, when it succeeds', () => {
+  it('completes a verified session once, when the payment succeeds', () => {
     const now = owing
       .when(paid(progress('SUCCEEDED', 3)))
       .then(progressed(progress('SUCCEEDED', 3)), completed('txn_0'));
@@ -60,7 +60,7 @@ describe('the payment of a session', () => {
     ]);
   });
 
-  it('never goes back from SUCCEEDED', () => {
+  it('never leaves the status SUCCEEDED', () => {
     const done = owing.and(progressed(progress('SUCCEEDED', 3)), completed('txn_0'));
     done.when(paid(progress('FAILED', 9))).then();
     done.when(paid(progress('PENDING', 1, 1))).then();
@@ -78,7 +78,7 @@ describe('the payment of a session', () => {
     expect(statuses(again.state)).toEqual(['SUCCEEDED', 'COMPLETED']);
   });
 
-  it('no longer counts once it is refunded, also when an earlier status arrives late', () => {
+  it('no longer counts when it is refunded, even if an earlier status arrives late', () => {
     const refunded = owing.and(
       progressed(progress('SUCCEEDED', 3)),
       completed('txn_0'),
@@ -120,7 +120,7 @@ describe('the payment of a session', () => {
       .then();
   });
 
-  it('is owed again without a transaction when it moves to a newer session, whatever status arrives late', () => {
+  it('is owed again without a transaction when it moves to a newer session, even if a status arrives late', () => {
     const gone: PaymentUpdate = { ...progress('SUCCEEDED', 6), status: 'CARRIED_OVER' };
     const done = owing.and(progressed(progress('SUCCEEDED', 3)), completed('txn_0'));
     const left = done.when(paid(gone)).then(progressed(gone));
@@ -131,7 +131,7 @@ describe('the payment of a session', () => {
     left.when(paid(progress('PENDING', 1, 1))).then(progressed(progress('PENDING', 1, 1)));
   });
 
-  it('stays when another transaction counts for a newer session', () => {
+  it('stays when another transaction moves to a newer session', () => {
     owing
       .and(progressed(progress('SUCCEEDED', 3, 1)), completed('txn_1'))
       .when(paid({ ...progress('SUCCEEDED', 6), status: 'CARRIED_OVER' }))
@@ -145,14 +145,14 @@ describe('the payment of a session', () => {
       .then();
   });
 
-  it('may succeed after it failed', () => {
+  it('may succeed after a failure', () => {
     owing
       .and(progressed(progress('FAILED', 2)))
       .when(paid(progress('SUCCEEDED', 3)))
       .then(progressed(progress('SUCCEEDED', 3)), completed('txn_0'));
   });
 
-  it('has the status that was observed last, in whatever order the statuses arrive', () => {
+  it('has the status that was observed last, in any order of arrival', () => {
     const known = owing.and(progressed(progress('PROCESSING', 4)));
     known.when(paid(progress('REQUIRES_ACTION', 3))).then();
     known.when(paid(progress('PROCESSING', 5))).then();
@@ -165,7 +165,7 @@ describe('the payment of a session', () => {
     second.when(paid(progress('SUCCEEDED', 9, 0))).then(progressed(progress('SUCCEEDED', 9, 0)), completed('txn_0'));
   });
 
-  it('is still recorded in a session that ended otherwise, and completes nothing', () => {
+  it('is still recorded in a session that ended differently, and completes nothing', () => {
     for (const over of [OVER.BLOCKED, OVER.EXPIRED, OVER.ERROR]) {
       const now = given(screeningSession, SUBMITTED, REGISTERING, over)
         .when(paid(progress('SUCCEEDED', 3)))
@@ -182,7 +182,7 @@ describe('the payment of a session', () => {
 });
 
 describe('a session without a payment', () => {
-  it('is completed with the verification', () => {
+  it('is completed together with the verification', () => {
     const submitted = given(screeningSession).when({ ...SUBMIT, paymentRequired: false } as SessionCommand).decided;
     const decision = submitted.when(
       record('record-registration', 'registration', { kind: 'confirmed', duplicateGuard: false }),

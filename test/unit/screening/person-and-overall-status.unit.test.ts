@@ -12,7 +12,7 @@ import { isId } from '../../../src/kernel/ids.js';
 import { given } from '../../support/decider.js';
 import { at, iso, otpReceived, OVER, REGISTERING, stepUp, SUBMITTED } from './sessions.js';
 
-describe('the overall status', () => {
+describe('the overall status of a session', () => {
   const session = (
     userType: 'CONSUMER' | 'AGENT' | 'PMC',
     paymentRequired: boolean,
@@ -41,7 +41,7 @@ describe('the overall status', () => {
     }
   });
 
-  it('is PAYMENT_PENDING for a verified consumer who has to pay, and COMPLETED for one who does not', () => {
+  it('is PAYMENT_PENDING for a verified consumer who must pay, and COMPLETED for a verified consumer who need not pay', () => {
     const owing = session('CONSUMER', true, OVER.VERIFIED);
     expect([paymentStatusOf(owing), overallStatusOf(owing)]).toEqual(['PENDING', 'PAYMENT_PENDING']);
     const free = session('CONSUMER', false, OVER.VERIFIED);
@@ -83,7 +83,7 @@ describe('a screened person', () => {
     expect(first).not.toContain('person');
   });
 
-  it('opens a session once', () => {
+  it('opens a session only once', () => {
     given(screenedPerson, opened('s1', first)).when(open('s1')).then();
   });
 
@@ -143,7 +143,7 @@ describe('the wrong answers of a person', () => {
     data: { sessionId, lockedUntil },
   });
 
-  it('lock with the third, also when each was given in another session', () => {
+  it('lock the person at the third, even if each was given in another session', () => {
     given(screenedPerson)
       .when(wrong('a', { sessionId: 's1' }))
       .then(counted('a', 0, 's1'))
@@ -153,7 +153,7 @@ describe('the wrong answers of a person', () => {
       .then(counted('c', 9, 's3'), locked('s3', iso(9 + 86_400)));
   });
 
-  it('are counted once each, also when the recovery job reports one again, before or after the lock', () => {
+  it('are counted once each, even if the recovery job reports one again, before or after the lock', () => {
     const three = given(screenedPerson, counted('a'), counted('b'));
     three.when(wrong('b')).then();
     three
@@ -162,7 +162,7 @@ describe('the wrong answers of a person', () => {
       .then();
   });
 
-  it('no longer count when they are older than a block lasts, nor after the lock that they caused', () => {
+  it('no longer count when they are older than the duration of a block, or after the lock that they caused', () => {
     const two = given(screenedPerson, counted('a', 0), counted('b', 10));
     expect(attemptsLeftTo(two.state, at(86_399), limit)).toBe(1);
     expect(attemptsLeftTo(two.state, at(86_400), limit)).toBe(2);
@@ -170,20 +170,20 @@ describe('the wrong answers of a person', () => {
     expect(attemptsLeftTo(two.when(wrong('c', { seconds: 20 })).decided.state, at(20), limit)).toBe(3);
   });
 
-  it("lock at once, until the vendor's time, when the vendor says so", () => {
+  it("lock the person at once, until the vendor's time, when the vendor says so", () => {
     given(screenedPerson)
       .when(wrong('a', { lockedUntil: iso(600) }))
       .then(counted('a'), locked('s1', iso(600)));
   });
 
-  it('are never more than the limit, because the vendor gets at most as many answers as are left', () => {
+  it('never exceed the limit, because the vendor receives at most as many answers as attempts are left', () => {
     const one = given(screenedPerson, counted('a'))
       .when(admit('b', 0, 's1'))
       .then(admitted('b', 0, 's1'))
       .when(admit('c', 0, 's2'))
       .then(admitted('c', 0, 's2'));
     one.when(admit('d', 0, 's3')).then();
-    // One of the admitted answers no longer counts: it was right, never reached the vendor, or was given up.
+    // One of the accepted answers no longer counts: it was right, never reached the vendor, or was given up.
     one
       .when({ kind: 'clear-answer', sessionId: 's1', attemptId: 'b' })
       .then({ type: 'AnswerCleared', data: { sessionId: 's1', attemptId: 'b' } })
@@ -192,13 +192,13 @@ describe('the wrong answers of a person', () => {
     one.when(admit('d', 82, 's3')).then(admitted('d', 82, 's3'));
   });
 
-  it('are not admitted while the person is locked, and are admitted again afterwards', () => {
+  it('are not accepted while the person is locked, and are accepted again afterwards', () => {
     const person = given(screenedPerson, locked('s1', iso(600)));
     person.when(admit('a', 599)).then();
     person.when(admit('a', 600)).then(admitted('a', 600));
   });
 
-  it('leave one more answer when the limit is lowered below the count, and that answer locks when it is wrong', () => {
+  it('leave one more answer when the limit is lowered below the count, and a wrong one locks the person', () => {
     const many = given(screenedPerson, ...['a', 'b', 'c', 'd'].map((attemptId) => counted(attemptId)));
     many
       .when(admit('e'))
@@ -207,7 +207,7 @@ describe('the wrong answers of a person', () => {
       .then(counted('e'), locked('s1', iso(86_400)));
   });
 
-  it('are counted also when the answer was not admitted, because an earlier version may have accepted the answer', () => {
+  it('are counted even if the answer was not accepted, because an earlier version may have accepted it', () => {
     given(screenedPerson).when(wrong('a')).then(counted('a'));
     given(screenedPerson).when({ kind: 'clear-answer', sessionId: 's1', attemptId: 'a' }).then();
   });

@@ -1,5 +1,6 @@
-// Wrong answers count exactly, against the person, over all sessions and processes (docs/contract/platform.md#wrong-answers-of-a-person).
-// The use cases run on a real log. The test can hold up the vendor and kill processes.
+// Wrong answers count exactly and for the person, over all sessions and processes
+// (docs/contract/platform.md#wrong-answers-of-a-person). The use cases run on a real log. The test can delay the
+// vendor's answers and kill processes.
 import 'reflect-metadata';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -83,11 +84,11 @@ let store: EmbeddedEventStore;
 let kept: Map<string, Uint8Array>;
 /** The verdict that the vendor has for each attempt. */
 let vendorAnswers: Map<string, AnswerVerdict>;
-/** Holds up the vendor's answers while it is pending. */
+/** The vendor answers when this promise resolves. */
 let vendorIsBusy: Promise<void>;
 let now: Date;
 let registrations: number;
-/** The number of answers that the vendor was asked to judge. */
+/** The number of answers that the vendor had to judge. */
 let answersAsked: number;
 let limiter: CountedInMemory;
 let wrongTold: object[];
@@ -109,7 +110,10 @@ beforeEach(() => {
 });
 afterEach(() => store.close());
 
-/** One of several processes on the same log. `dies` names the append at which it is killed, before anything is stored. */
+/**
+ * One of several processes on the same log. `dies` names the append at which the process is killed, before the append
+ * is stored.
+ */
 function aProcess(dies: (stream: string, types: readonly string[]) => boolean = () => false) {
   const clock = { now: () => now };
   const policy = new ScreeningPolicy({
@@ -137,7 +141,7 @@ function aProcess(dies: (stream: string, types: readonly string[]) => boolean = 
         throw new ProcessDied();
       return store.append(stream, expected, events);
     },
-    // Makes one append after the other, like a store that keeps the first ones when a process dies.
+    // Executes one append after the other, like a store that keeps the first appends when a process dies.
     appendTogether: async (appends: readonly StreamAppend[]): Promise<TogetherOutcome> => {
       const revisions: number[] = [];
       for (const { stream, expected, events } of appends) {
@@ -270,7 +274,7 @@ function aProcess(dies: (stream: string, types: readonly string[]) => boolean = 
   };
 }
 
-/** The events of the person's own stream. The streams of other names repeat them. */
+/** The events of the person's own stream. The streams under other names repeat them. */
 const personEvents = async (): Promise<string[]> => {
   const events = (await store.readAll(null, 1_000)).filter(({ stream }: RecordedEvent) => stream.startsWith('person-'));
   const own = new Set(events.filter(({ type }) => type === 'ScreeningOpened').map(({ stream }) => stream));
@@ -280,7 +284,7 @@ const countOf = async (type: string): Promise<number> => (await personEvents()).
 const refused = { code: 'screening.attempt_in_progress' };
 
 describe('an answer', () => {
-  it('is refused before anything is stored when its account has no place left at the vendor, and uses no attempt', async () => {
+  it("is refused before an event is stored when its account's limit of vendor calls is used up, and uses up no attempt", async () => {
     const service = aProcess();
     const sessionId = await service.opens();
     const before = await store.readAll(null, 1_000);
@@ -290,7 +294,7 @@ describe('an answer', () => {
     expect(vendorAnswers.size).toBe(0);
   });
 
-  it('gives its place at the vendor back when an answer in another session comes first', async () => {
+  it('releases its vendor call when an answer in another session comes first', async () => {
     const service = aProcess();
     const sessions = [await service.opens(), await service.opens()] as const;
     for (const sessionId of sessions) await service.answers(sessionId, WRONG);
@@ -311,7 +315,7 @@ describe('a right answer', () => {
     expect([await countOf('AnswerCleared'), await survivor.status(sessionId)]).toEqual([1, 'VERIFIED']);
   });
 
-  it('comes too late when the person is locked meanwhile, and blocks the session that a dead process had left open', async () => {
+  it('arrives too late when the person has been locked, and blocks the session that a dead process had left open', async () => {
     const service = aProcess();
     const [one, two] = [await service.opens(), await service.opens()];
     let release = (): void => undefined;
@@ -329,7 +333,7 @@ describe('a right answer', () => {
 });
 
 describe('wrong answers of one person in several sessions', () => {
-  it('block all sessions with the third, also for a right answer, without another request to the vendor', async () => {
+  it('block all sessions at the third, even for a right answer, without another request to the vendor', async () => {
     const service = aProcess();
     const [one, two] = [await service.opens(), await service.opens()];
     expect(await service.answers(one, WRONG)).toMatchObject({
@@ -349,14 +353,14 @@ describe('wrong answers of one person in several sessions', () => {
     expect(kept.size).toBe(0);
   });
 
-  it('count once and go to the vendor once when several processes get the same answer at once', async () => {
+  it('count once and reach the vendor once when several processes receive the same answer at once', async () => {
     const processes = [aProcess(), aProcess(), aProcess()] as const;
     const sessionId = await processes[0].opens();
     const attemptId = newId();
     let release = (): void => undefined;
     vendorIsBusy = new Promise((resolve) => (release = resolve));
     const answers = processes.map((process) => process.answers(sessionId, WRONG, attemptId));
-    // All calls but the one that asks the vendor return early.
+    // All calls return early, except the call that asks the vendor.
     await Promise.any(answers);
     release();
     await Promise.all(answers);
@@ -424,14 +428,14 @@ describe('wrong answers of one person in several sessions', () => {
     expect(await survivor.answers(sessionId, WRONG)).toMatchObject({ stepUp: { attemptsRemaining: 2 - wrong } });
   });
 
-  it('block the other sessions too when the process dies right after it locked the person', async () => {
+  it('block the other sessions too when the process dies immediately after it locked the person', async () => {
     const survivor = aProcess();
     const [one, two] = [await survivor.opens(), await survivor.opens()];
     for (const sessionId of [one, two]) await survivor.answers(sessionId, WRONG);
     await expect(
       aProcess((_stream, types) => types.includes('SessionBlocked')).answers(one, WRONG),
     ).rejects.toBeInstanceOf(ProcessDied);
-    // Meanwhile, even a right answer is blocked.
+    // Until the lock ends, even a right answer is blocked.
     expect(await survivor.answers(two, RIGHT)).toMatchObject({ status: 'BLOCKED' });
     now = new Date(now.getTime() + 30_000);
     await survivor.recovers(one);
@@ -441,7 +445,7 @@ describe('wrong answers of one person in several sessions', () => {
 });
 
 describe('a call that waits in its queue while its attempt ends', () => {
-  /** Queues the next call of the process, and returns the function by which a worker makes it later. */
+  /** Queues the next call of the process, and returns the function with which a worker makes the call later. */
   const queued = async (service: ReturnType<typeof aProcess>, asks: () => Promise<unknown>) => {
     const waits = new Promise<() => Promise<unknown>>((resolve) => {
       const make = service.calls.make.bind(service.calls);
@@ -491,7 +495,7 @@ describe('a call that waits in its queue while its attempt ends', () => {
 });
 
 describe('step-ups of one person', () => {
-  it('are at most two, and a third ends the oldest', async () => {
+  it('are at most two, and a third one ends the oldest', async () => {
     const service = aProcess();
     const sessions = [await service.opens(), await service.opens(), await service.opens()] as const;
     expect(await Promise.all(sessions.map((sessionId) => service.status(sessionId)))).toEqual([
@@ -511,7 +515,7 @@ describe('step-ups of one person', () => {
 });
 
 describe('a read-only copy', () => {
-  it('still shows a step-up as open after its time, because the copy cannot record the end', async () => {
+  it('shows a step-up as open after its time has passed, because the copy cannot record the end', async () => {
     const sessionId = await aProcess().opens();
     now = new Date(now.getTime() + 7_200_000);
     const copy = aProcess(() => {
@@ -577,7 +581,7 @@ const VARIED: readonly (readonly [what: string, context: CallerContext, applican
 ];
 
 describe.each(VARIED)('wrong answers %s', (_what, context, [first, second, third, fourth]) => {
-  it('block the person with the third, and no other submission avoids the block', async () => {
+  it('block the person at the third, and no other submission avoids the block', async () => {
     const service = aProcess();
     const wrong = async (applicant: Applicant | undefined): Promise<[string, Session]> => {
       const sessionId = await service.opens(applicant, context);
@@ -607,7 +611,7 @@ describe('wrong answers under several names', () => {
     expect(await service.status(await service.opens(AGENT, elsewhere))).toBe('STEP_UP_REQUIRED');
   });
 
-  it('leave two step-ups open, also with different phones', async () => {
+  it('leave two step-ups open, even with different phones', async () => {
     const service = aProcess();
     const sessions: string[] = [];
     for (const phoneNumber of ['4155550101', '4155550102', '4155550103'])
@@ -654,7 +658,7 @@ describe('a lock that was stored before answers counted under other names', () =
       if (session.status === 'NONE') throw new Error('There is no such session');
       return session.personId;
     };
-    // Counts only under the person's own id, as earlier versions did.
+    // Counts only under the person's own id, like earlier versions.
     const lockedUntil = '2026-03-01T18:00:00.000Z';
     await service.countsUnder([await personOf('Locked')], lockedUntil);
     await expect(personOf('Locked')).rejects.toMatchObject({
@@ -676,7 +680,7 @@ describe('wrong answers from one client address', () => {
     return service.answers(sessionId, code, newId(), from(address));
   };
 
-  it('are refused after twenty an hour from one address, for any person, before the vendor is asked', async () => {
+  it('are refused after twenty an hour from one address, for any person, before the vendor receives them', async () => {
     for (let place = 0; place < 20; place++) await answer(place, WRONG, '203.0.113.1');
     const asked = answersAsked;
     const refusal = { code: 'request.rate_limited', detail: { retryAfterSeconds: 3_600 } };
@@ -698,7 +702,7 @@ describe('wrong answers from one client address', () => {
 });
 
 describe('an operator who unblocks a person', () => {
-  it('ends the block under every name and in every session, with events that have the reason', async () => {
+  it('ends the block under every name and in every session, and the events hold the reason', async () => {
     const service = aProcess();
     const phones = ['4155550101', '4155550102'].map((phoneNumber) => ({ ...AGENT, phoneNumber }));
     const [one, two] = [await service.opens(phones[0]), await service.opens(phones[1])];
@@ -723,7 +727,7 @@ describe('an operator who unblocks a person', () => {
     for (const { metadata } of ended) expect(metadata).toMatchObject({ reason: 'ticket 4711', accountId: 'account' });
   });
 
-  it('changes nothing a second time, nor for a person who is not blocked', async () => {
+  it('changes nothing a second time, or for a person who is not blocked', async () => {
     const service = aProcess();
     const sessionId = await service.opens();
     expect(await service.unblocks(sessionId)).toMatchObject({ changed: false });

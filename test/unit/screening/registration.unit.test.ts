@@ -106,7 +106,7 @@ describe("the vendor's verdict on a person", () => {
       .then({ type: 'SessionErrored', data: { attemptId: 'registration', cause: 'VENDOR_UNINTELLIGIBLE' } });
   });
 
-  it("keeps the vendor's demand for the duplicate guard, also through a step-up", () => {
+  it("keeps the vendor's demand for the duplicate check, also through a step-up", () => {
     const asked = submitted().when(
       verdict({ kind: 'step-up', otp: true, questions: [], duplicateGuard: true }),
     ).decided;
@@ -185,7 +185,7 @@ describe("the vendor's verdict on a person", () => {
     expect(state).toMatchObject({ status: 'EXPIRED' });
   });
 
-  it('late: the session stays SUBMITTED, and the verdict still counts when it comes', () => {
+  it('late: the session stays SUBMITTED, and the verdict still counts when it arrives', () => {
     const waiting = submitted()
       .when(verdict({ kind: 'timed-out' }))
       .then();
@@ -195,7 +195,7 @@ describe("the vendor's verdict on a person", () => {
     );
   });
 
-  it('counts once, and a second verdict or one of another attempt changes nothing', () => {
+  it('counts once; a second verdict, or a verdict on another attempt, changes nothing', () => {
     const confirmed = { kind: 'confirmed', duplicateGuard: false } as const;
     submitted()
       .when(verdict(confirmed))
@@ -221,7 +221,7 @@ describe('a submission without a recorded verdict', () => {
       .then({ type: 'SessionExpired', data: { cause: 'NOT_EXECUTED' } });
   });
 
-  it('is an ERROR once it is old enough, not before', () => {
+  it('is an ERROR when it is old enough, and not before', () => {
     submitted()
       .when({ kind: 'give-up', now: at(81.999), attemptId: 'registration' })
       .then();

@@ -25,12 +25,12 @@ const told = (attemptId: string, verdict: Parameters<typeof record<'record-verdi
   record('record-verdict', attemptId, verdict, seconds);
 
 describe('asking for another SMS code', () => {
-  it('makes the session OTP_PENDING and goes to the vendor', () => {
+  it('makes the session OTP_PENDING and is sent to the vendor', () => {
     const { state } = withOtp().when(resend('one', 30)).then(resendRequested('one', 30));
     expect(state).toMatchObject({ status: 'OTP_PENDING', attempt: { attemptId: 'one', operation: 'otp-resend' } });
   });
 
-  it('starts the 30 seconds again when a code was sent, and uses no attempt', () => {
+  it('starts the 30 seconds again when a code was sent, and uses up no attempt', () => {
     const { state } = withOtp()
       .and(resendRequested('one', 30))
       .when(told('one', { kind: 'sent' }, 31))
@@ -42,7 +42,7 @@ describe('asking for another SMS code', () => {
     });
   });
 
-  it('is refused within 30 seconds after the last SMS, with the seconds that are left', () => {
+  it('is refused within 30 seconds after the last SMS, with the remaining seconds', () => {
     withOtp().when(resend('one', 0)).thenRefused('screening.resend_too_early', { retryAfterSeconds: 30 });
     withOtp().when(resend('one', 0.001)).thenRefused('screening.resend_too_early', { retryAfterSeconds: 30 });
     withOtp().when(resend('one', 29.999)).thenRefused('screening.resend_too_early', { retryAfterSeconds: 1 });
@@ -58,7 +58,7 @@ describe('asking for another SMS code', () => {
       .then(resendRequested('two', 30));
   });
 
-  it('works five times in a session, and then TOO_MANY_ATTEMPTS, even when it is early', () => {
+  it('works five times in a session, and is then refused with TOO_MANY_ATTEMPTS, even within the 30 seconds', () => {
     let session: GivenSession = withOtp();
     for (let time = 1; time <= 5; time++)
       session = session
@@ -94,7 +94,7 @@ describe('asking for another SMS code', () => {
 describe('a verdict on a resend', () => {
   const waiting = withOtp().and(resendRequested('one', 30));
 
-  it('leaves the session as before when the vendor is unavailable or was never asked', () => {
+  it('leaves the session as before when the vendor is unavailable or never received the request', () => {
     for (const [command, cause] of [
       [told('one', { kind: 'unavailable' }), 'VENDOR_UNAVAILABLE'],
       [{ kind: 'record-not-executed', attemptId: 'one' }, 'NOT_EXECUTED'],
@@ -108,11 +108,11 @@ describe('a verdict on a resend', () => {
     }
   });
 
-  it('leaves the resend with the vendor when it does not come in time', () => {
+  it('leaves the resend open at the vendor when the verdict does not arrive in time', () => {
     expect(waiting.when(told('one', { kind: 'timed-out' })).then().state).toEqual(waiting.state);
   });
 
-  it('ends the session in the same way as on an answer (session over, locked, refused, unintelligible)', () => {
+  it('ends the session as a verdict on an answer does (session over, locked, refused, unintelligible)', () => {
     expect(waiting.when(told('one', { kind: 'session-over' })).decided.state.status).toBe('EXPIRED');
     expect(waiting.when(told('one', { kind: 'locked', unblockAt: null }, 31)).decided.state).toMatchObject({
       status: 'BLOCKED',
@@ -136,10 +136,10 @@ describe('a verdict on a resend', () => {
   });
 });
 
-describe('the time at which the recovery job looks at a session', () => {
+describe('the time at which the recovery job examines a session', () => {
   const dueAt = (state: SessionState) => [attemptOf(state)?.settleAfter ?? null, expiresAt(state)];
 
-  it('is the time to settle its vendor call, else the end of its step-up, else never', () => {
+  it('is the time to settle its vendor call, or else the end of its step-up, or else never', () => {
     expect(dueAt(submitted().state)).toEqual([iso(22), null]);
     expect(dueAt(withOtp().state)).toEqual([null, iso(1_800)]);
     expect(dueAt(withOtp().and(otpReceived('one', 100)).state)).toEqual([iso(122), null]);

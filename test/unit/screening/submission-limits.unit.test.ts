@@ -41,7 +41,7 @@ describe('the limits of submissions', () => {
     accountId?: string;
     environment?: 'live' | 'test';
     own?: number | null;
-    /** One or several names of the person. */
+    /** The names of the person, one or several. */
     person?: string | readonly string[];
     phone?: string;
     from?: string | null;
@@ -71,7 +71,7 @@ describe('the limits of submissions', () => {
     const codes = limits.smsTo({ accountId, environment }, await limits.phoneId(phone));
     return outcome(counted(codes, codes, () => Promise.resolve(), sms));
   };
-  /** Counts like the use cases: a code that was not sent is given back. */
+  /** Counts like the use cases: the use of a code that was not sent is returned. */
   const counted = async (
     uses: readonly RateUse[],
     codes: readonly RateUse[],
@@ -87,7 +87,7 @@ describe('the limits of submissions', () => {
       if (!sent) await limits.giveBack(codes);
     }
   };
-  /** The seconds to wait, if it is refused. */
+  /** The seconds to wait, if the request is refused. */
   const outcome = (made: Promise<void>): Promise<number | 'ok'> =>
     made.then(
       () => 'ok',
@@ -130,7 +130,7 @@ describe('the limits of submissions', () => {
     expect(await submit({ accountId: 'small', own: 2 })).toBe(60);
   });
 
-  it('make only the busiest callers wait after 600 a minute, but not newcomers, session grants and servers', async () => {
+  it('make only the busiest callers wait after 600 a minute, but not new callers, session grants and servers', async () => {
     let at = 0;
     await times(600, () =>
       submit({ from: `10.0.${Math.floor(at / 24)}.1`, lineage: `lineage-${Math.floor(at++ / 24)}` }),

@@ -50,7 +50,7 @@ const REQUIRED_STRINGS = [
 
 const read = (body: unknown, now = NOW): Promise<SubmitBody> => readBody(SubmitBody, body, now);
 const accepts = (fields: object, now = NOW): Promise<SubmitBody> => read({ ...VALID, ...fields }, now);
-/** The code and the first field, as the caller gets them. */
+/** The code and the first field, as the caller receives them. */
 const refused = async (body: unknown, now = NOW): Promise<string> => {
   const { code, detail } = await refusedBody(SubmitBody, body, now);
   return `${STRING_CODES.errors[code]?.code} ${detail.field ?? '-'}`;
@@ -122,7 +122,7 @@ describe('a submit body', () => {
     expect(saidIn(await accepts({ unitAddress: '' }))).toEqual({});
   });
 
-  it('ignores unknown fields, whatever their names and contents', async () => {
+  it('ignores unknown fields with any names and contents', async () => {
     const junk = JSON.parse(
       '{"__proto__":{"firstName":"Eve","ssn":"1"},"constructor":{"prototype":{"userType":"X"}},"toString":1,"hasOwnProperty":null,"furtherFaults":"x","":[],"score":850,"nested":{"a":[[[{}]]]}}',
     ) as object;
@@ -132,7 +132,7 @@ describe('a submit body', () => {
     expect(({} as { firstName?: string }).firstName).toBeUndefined();
   });
 
-  it('takes nothing from a prototype', async () => {
+  it('uses no values from a prototype', async () => {
     const body = Object.assign(Object.create({ ssn: '666123456', firstName: 'Eve' }) as object, {
       ...VALID,
       ssn: undefined,
@@ -155,7 +155,7 @@ describe('names', () => {
     expect(await refuses({ lastName: name })).toBe('VALIDATION_INVALID_FIELD_FORMAT lastName');
   });
 
-  it('may have digits after the first letter in a middle name, as the sandbox needs them', async () => {
+  it('may have digits after the first letter in a middle name, because the sandbox needs them', async () => {
     expect((await accepts({ middleName: 'Upstream407' })).middleName).toBe('Upstream407');
     for (const name of [' ', '9', '9th', 'Ada!', 'a'.repeat(61)])
       expect(await refuses({ middleName: name })).toBe('VALIDATION_INVALID_FIELD_FORMAT middleName');
@@ -274,7 +274,7 @@ describe('the phone number', () => {
     },
   );
 
-  it('has a type of C, H or W, and C without a type', async () => {
+  it('has the type C, H or W, and C when the type is missing', async () => {
     for (const phoneType of ['C', 'H', 'W'])
       expect(applicantOf(await accepts({ phoneType })).phoneType).toBe(phoneType);
     expect(applicantOf(await accepts({})).phoneType).toBe('C');
@@ -346,7 +346,7 @@ describe('the device fingerprint', () => {
   });
 });
 
-describe('the time at which the terms were accepted', () => {
+describe('the time at which the person accepted the terms', () => {
   it('is ISO 8601 with a zone', async () => {
     for (const [termsAcceptedAt, utc] of [
       ['2026-03-01T11:59:30Z', '2026-03-01T11:59:30.000Z'],
@@ -431,8 +431,8 @@ describe('the mail address and company', () => {
   });
 });
 
-describe('several faults', () => {
-  it('are listed in body order, the first one decides, and no message quotes a value', async () => {
+describe('several faults in a body', () => {
+  it('are listed in body order, the first decides the code, and no message quotes a value', async () => {
     const { code, detail } = await refusedBody(
       SubmitBody,
       {
@@ -473,15 +473,15 @@ describe('several faults', () => {
     ]);
   });
 
-  it("take their place in the body's order when a rule covers several fields", async () => {
+  it('are listed at the first field in body order when a rule covers several fields', async () => {
     expect(await refuses({ ssn: undefined, currentZip: 'x' })).toBe('REPORT_MISSING_FIELD ssn');
     expect(await refuses({ ssn: undefined, firstName: '7' })).toBe('VALIDATION_INVALID_FIELD_FORMAT firstName');
     expect(await refuses({ dateOfBirth: '03022008', ssn: 'x' })).toBe('MINOR_CONSUMER dateOfBirth');
   });
 });
 
-describe('the applicant', () => {
-  it('has the body in the terms of the vendor port', async () => {
+describe('the applicant that is sent to the vendor', () => {
+  it('has the data of the body in the terms of the vendor port', async () => {
     expect(applicantOf(await accepts({ ...OPTIONAL, jscPayload: 'js' }))).toEqual({
       userType: 'CONSUMER',
       firstName: 'Ada',

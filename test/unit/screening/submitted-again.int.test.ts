@@ -83,7 +83,7 @@ describe('a submission', () => {
   let begun: BegunSession | null;
   /** The number of joint appends that are stored before the process dies. */
   let diesAfter: number;
-  /** Whether sessions are stored without their other names, as earlier releases did. */
+  /** Whether sessions are stored without the other names of their persons, like in earlier releases. */
   let storesAsBefore: boolean;
   let kept: Map<string, Uint8Array>;
   let submit: (
@@ -128,7 +128,7 @@ describe('a submission', () => {
     const log = Object.assign(Object.create(store) as EventStore, {
       readStream: (...read: Parameters<EventStore['readStream']>) => store.readStream(...read),
       append: (...append: Parameters<EventStore['append']>) => store.append(...append),
-      // A dying process stores the first appends, like a store that makes one append after the other.
+      // A dying process stores the first appends, like a store that executes one append after the other.
       appendTogether: async (appends: readonly StreamAppend[]): Promise<TogetherOutcome> => {
         if (storesAsBefore) return store.appendTogether(asBefore(appends));
         if (diesAfter >= appends.length) return store.appendTogether(appends);
@@ -204,7 +204,7 @@ describe('a submission', () => {
 
   afterEach(() => store.close());
 
-  it('is refused while its account has no place at the vendor: nothing is stored, asked or counted', async () => {
+  it("is refused while its account's limit of vendor calls is used up: nothing is stored, requested or counted", async () => {
     verdict = { kind: 'confirmed', vendorSession: 'v' };
     externalCalls.full = true;
     for (let time = 0; time < 7; time++)
@@ -215,7 +215,7 @@ describe('a submission', () => {
     expect([await store.readAll(null, 10), calls, begun]).toEqual([[], 0, null]);
   });
 
-  it('gives its place at the vendor back when it is repeated', async () => {
+  it('releases its vendor call when it is repeated', async () => {
     const sessionId = newId();
     verdict = { kind: 'confirmed', vendorSession: 'v' };
     await submit(sessionId);
@@ -232,7 +232,7 @@ describe('a submission', () => {
     ['Jean-Luc', '666123456', '3bc535b2-1ca4-8b93-8786-f70b35eabfe6', 'Jean-Luc'],
     ['O\u02bcBrien', undefined, '2b5ea782-7054-8986-96fe-1ed65d3ec0b4', "O'Brien"],
   ])(
-    'of %j (SSN %s) belongs to the person that this spelling always had, and the vendor gets the folded name',
+    'belongs for %j (SSN %s) to the person that this spelling has always named, and the vendor gets the simplified name',
     async (lastName, ssn, personId, folded) => {
       verdict = { kind: 'confirmed', vendorSession: 'v' };
       const { ssn: _, ...withoutSsn } = APPLICANT;
@@ -253,7 +253,7 @@ describe('a submission', () => {
     expect(calls).toBe(1);
   });
 
-  it('opens the session once when a process died between the append for the person and the one for the session', async () => {
+  it('opens the session once when a process died between the append for the person and the append for the session', async () => {
     const sessionId = newId();
     verdict = { kind: 'confirmed', vendorSession: 'v' };
     diesAfter = 1;
@@ -301,7 +301,7 @@ describe('a submission', () => {
     expect(calls).toBe(2);
   });
 
-  it('is not a duplicate when a report of the person cannot come', async () => {
+  it("is not a duplicate when the person's report is not possible", async () => {
     verdict = { kind: 'confirmed', vendorSession: 'v', duplicateGuard: true };
     await submit(newId());
     await expect(submit(newId())).rejects.toMatchObject({ code: 'screening.already_registered' });
@@ -309,7 +309,7 @@ describe('a submission', () => {
     expect(await submit(newId())).toMatchObject({ session: { status: 'VERIFIED' } });
   });
 
-  it('keeps the address of the unit with the person, and only its existence in the log', async () => {
+  it('keeps the address of the unit with the person, and the log says only that there is one', async () => {
     verdict = { kind: 'confirmed', vendorSession: 'v' };
     const unitAddress = { address: '7 Elm Street', city: 'Springfield', state: 'IL', zip: '62701' };
     const [sessionId, without] = [newId(), newId()];
@@ -326,7 +326,7 @@ describe('a submission', () => {
     expect(kept.has(`${subjectId}unit-address:${without}`)).toBe(false);
   });
 
-  it('belongs to the same person, whatever accents, hyphens, spaces and case the name has', async () => {
+  it('belongs to the same person for all accents, hyphens, spaces and cases of the name', async () => {
     verdict = { kind: 'confirmed', vendorSession: 'token' } as RegistrationVerdict;
     const personOf = async (firstName: string, lastName = 'Example'): Promise<unknown> => {
       const id = newId();
@@ -342,7 +342,7 @@ describe('a submission', () => {
     expect(spelled.map(({ personId }) => personId === first?.personId)).toEqual([true, true, false]);
   });
 
-  it('opens one session for a grant, and another only after that one ended without success', async () => {
+  it('opens one session for a grant, and another only when the first has ended without success', async () => {
     const [first, second, third] = [newId(), newId(), newId()];
     const another = { ...APPLICANT, ssn: '666123458' };
     verdict = { kind: 'refused', reason: 'IDENTITY_NOT_FOUND' };
@@ -370,7 +370,7 @@ describe('a submission', () => {
     await expect(submit(newId(), APPLICANT, 'grant')).rejects.toMatchObject(isAnother);
   });
 
-  it("opens no session for another user type than the grant's", async () => {
+  it("opens no session for a user type other than the grant's", async () => {
     await expect(submit(newId(), { ...APPLICANT, userType: 'AGENT' }, 'grant')).rejects.toMatchObject({
       code: 'request.invalid',
       detail: { field: 'person.userType' },
@@ -406,7 +406,7 @@ describe('a submission', () => {
       ['birth date', { dateOfBirth: '04131990' }],
       ['SSN', { ssn: '666123457' }],
       ['user type', { userType: 'AGENT' as const }],
-    ])('goes to the vendor with another %s', async (_what, more) => {
+    ])('is sent to the vendor with another %s', async (_what, more) => {
       expect(await another({ ...OBRIEN, ...more })).toMatchObject({ session: { status: 'VERIFIED' } });
       expect(calls).toBe(2);
     });

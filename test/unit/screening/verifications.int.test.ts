@@ -1,5 +1,5 @@
-// Sessions of parties, as other modules verify with them (src/published/verifications.ts). The use cases of the platform run on a real log.
-// The test chooses the vendor's answer to each call.
+// Sessions of parties, through which other modules verify persons (src/published/verifications.ts). The use cases of
+// the platform run on a real log. The test chooses the vendor's answer to each call.
 import 'reflect-metadata';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -130,7 +130,7 @@ let kept: Map<string, string>;
 let erased: Set<string>;
 let now: Date;
 type Verdict = RegistrationVerdict | AnswerVerdict | ResendVerdict;
-/** The vendor's answers to the next calls. `dies` is an answer that is never recorded. */
+/** The vendor's answers to the next calls. `dies` stands for an answer that is never recorded. */
 let vendorSays: (Verdict | (() => Promise<Verdict>) | 'dies')[];
 let vendorKnows: PastOutcome;
 /** The calls that reached the vendor. */
@@ -154,7 +154,7 @@ beforeEach(() => {
 });
 afterEach(() => store.close());
 
-/** A worker that dies lets its caller wait until the time is up. */
+/** When a worker dies, its caller waits until the time limit. */
 class Workers extends CallsAtOnce {
   override make: CallsAtOnce['make'] = (...call) => super.make(...call).catch(() => null);
 }
@@ -319,7 +319,7 @@ function harness(calls: ExternalCalls = new Workers(), log: EventStore = store) 
   };
 }
 
-/** Registers a session of the party with this verdict of the vendor. */
+/** Registers a session of the party. The vendor gives this verdict. */
 async function registered(verdict: RegistrationVerdict | 'dies', applicant = RENTER) {
   const service = harness();
   const sessionId = newId();
@@ -339,7 +339,7 @@ async function submit(
 }
 
 describe('a registration', () => {
-  it("is verified when the vendor confirms it, and passes on the vendor's reply unchanged", async () => {
+  it("is verified when the vendor confirms the person, and passes on the vendor's reply unchanged", async () => {
     const verdict = { kind: 'confirmed', vendorSession: 'v', ...said(200, '{"score": 1.50}') } as const;
     const { step, sessionId, screenings } = await registered(verdict);
     expect(step).toMatchObject({
@@ -412,8 +412,8 @@ describe('a registration', () => {
     expect((await registered({ kind: 'unintelligible' })).step).toMatchObject({ end: 'unintelligible', reply: null });
   });
 
-  // A failure of the vendor counts neither against the person, nor the address, nor the phone.
-  it('that the vendor does not execute uses up no limit, however often it happens', async () => {
+  // A failure of the vendor does not count for the person, the address or the phone.
+  it('that the vendor does not execute uses up no limit, even if it is repeated', async () => {
     const service = harness();
     for (let time = 0; time < 7; time++) {
       vendorSays.push({ kind: 'unavailable' });
@@ -424,7 +424,7 @@ describe('a registration', () => {
     await expect(service.submitsOnPage(newId())).rejects.toMatchObject({ code: 'request.rate_limited' });
   });
 
-  it('that the recovery job ends because it never reached the vendor uses up no limit, however often it happens', async () => {
+  it('that the recovery job ends because it never reached the vendor uses up no limit, even if it is repeated', async () => {
     const service = harness();
     for (let time = 0; time < 7; time++) {
       const sessionId = newId();
@@ -450,8 +450,8 @@ describe('a registration', () => {
     expect([...kept.keys()].filter((key) => key.endsWith(`screening:${sessionId}`))).toEqual([]);
   });
 
-  // One use is counted first. If another use were given back twice, the limit would allow one submission too many.
-  it('that never reached the vendor uses up no limit, also when several recovery jobs find that out', async () => {
+  // One use is counted first. If another use were returned twice, the limit would allow one submission too many.
+  it('that never reached the vendor uses up no limit, even if several recovery jobs find this', async () => {
     const service = harness();
     const real = async (): Promise<unknown> => {
       limits.endWindows(60);
@@ -530,7 +530,7 @@ describe('a registration', () => {
     });
   });
 
-  it("finds the paid session of the same person that cannot get a report, also before the person's stream has the new session", async () => {
+  it("finds the paid session of the same person that cannot get a report, even before the person's stream has the new session", async () => {
     const { sessionId, screenings, aggregates } = await registered({ kind: 'confirmed', vendorSession: 'v' });
     const payment = { transactionId: 'txn_1', ordinal: 0, observation: 1, status: 'SUCCEEDED' } as const;
     await screenings.paymentProgressed(sessionId, payment, SERVER);
@@ -547,7 +547,7 @@ describe('a registration', () => {
     expect(await screenings.paidInVain(later)).toEqual([]);
   });
 
-  it("without an answer in time stays open until the recovery job has asked, and then has the vendor's reply", async () => {
+  it("without an answer in time stays open until the recovery job has asked the vendor, and then has the vendor's reply", async () => {
     const { step, sessionId, verifications, settles } = await registered('dies');
     expect(step).toMatchObject({ end: 'timed-out', reply: null, session: { status: 'SUBMITTED' } });
     expect(await verifications.latest(sessionId)).toMatchObject({ end: 'timed-out' });
@@ -562,7 +562,7 @@ describe('a registration', () => {
     });
   });
 
-  it('that never reached the vendor ends as unavailable once the recovery job knows', async () => {
+  it('that never reached the vendor ends as unavailable when the recovery job learns this', async () => {
     const { sessionId, verifications, settles } = await registered('dies');
     now = new Date(now.getTime() + 30_000);
     await settles(sessionId);
@@ -570,7 +570,7 @@ describe('a registration', () => {
   });
 
   describe('that no worker took', () => {
-    /** Submits while no worker is there. A worker is back when the attempt is due. */
+    /** Submits while no worker runs. A worker runs again when the attempt is due. */
     async function left() {
       const calls = new Workers();
       const service = harness(calls);
@@ -592,7 +592,7 @@ describe('a registration', () => {
       expect(asked).toEqual([['register', { ...RENTER, phoneNumber: '4155550134' }]]);
     });
 
-    it('is EXPIRED and ends as unavailable when the vendor is unavailable to the recovery job too', async () => {
+    it('is EXPIRED and ends as unavailable when the vendor is unavailable for the recovery job too', async () => {
       const { settles, latest } = await left();
       vendorSays.push({ kind: 'unavailable' });
       await settles();
@@ -601,7 +601,7 @@ describe('a registration', () => {
       expect(await latest()).toMatchObject({ end: 'unavailable', session: { status: 'EXPIRED' } });
     });
 
-    it("is made only once: after a second death, the vendor's record of it decides", async () => {
+    it("is made only once: after a second death, the vendor's record of the call decides", async () => {
       const { settles, latest } = await left();
       vendorSays.push('dies');
       await expect(settles()).rejects.toThrow('The worker died');
@@ -619,14 +619,14 @@ describe('a registration', () => {
       expect(asked).toHaveLength(1);
     });
 
-    it('is not made once the person was erased', async () => {
+    it('is not made when the person has been erased', async () => {
       const { settles, erases } = await left();
       await erases();
       await settles();
       expect(asked).toEqual([]);
     });
 
-    it('is made through the queue when a worker is back', async () => {
+    it('is made through the queue when a worker runs again', async () => {
       const processes = await CallProcesses.start();
       try {
         now = new Date();
@@ -650,7 +650,7 @@ describe('a registration', () => {
     });
   });
 
-  it("that cannot be handed to a worker is EXPIRED, not a vendor's error, and its caller gets 503", async () => {
+  it("that cannot be queued is EXPIRED, not a vendor's error, and its caller gets 503", async () => {
     const calls = new Workers();
     calls.make = async (call, attempt) => call.recordNotAsked(attempt);
     const service = harness(calls);
@@ -692,7 +692,7 @@ describe('a registration', () => {
     ]);
   });
 
-  it('counts against the account and the person, not against an address; its code counts against the phone', async () => {
+  it('counts for the account and the person, not for an address; its code counts for the phone', async () => {
     await registered({ kind: 'confirmed', vendorSession: 'v' });
     await registered({ kind: 'confirmed', vendorSession: 'v' });
     await registered(STEP_UP);
@@ -701,7 +701,7 @@ describe('a registration', () => {
     expect(asked).toHaveLength(4);
   });
 
-  it('that is withdrawn, or repeated under its session id, does not count', async () => {
+  it('does not count when it is withdrawn or repeated under its session id', async () => {
     const { sessionId, verifications } = await registered({ kind: 'confirmed', vendorSession: 'v' });
     for (let time = 0; time < 5; time++) {
       await verifications.withdraw(await verifications.admit(newId(), PARTY, RENTER, SERVER));
@@ -711,7 +711,7 @@ describe('a registration', () => {
     expect(asked).toHaveLength(4);
   });
 
-  it('without a phone counts against no phone', async () => {
+  it('without a phone counts for no phone', async () => {
     const { phoneNumber: _none, ...applicant } = RENTER;
     for (let time = 0; time < 4; time++) await registered(STEP_UP, { ...applicant, ssn: `66612345${time}` });
     expect(asked).toHaveLength(4);
@@ -727,7 +727,7 @@ describe('a registration', () => {
     });
   });
 
-  it('is stored with its person in one append, before the vendor is asked', async () => {
+  it('is stored with its person in one append, before the vendor is called', async () => {
     vendorSays.push({ kind: 'confirmed', vendorSession: 'v' });
     const { appendTogether } = store;
     const appended: string[][] = [];
@@ -741,7 +741,7 @@ describe('a registration', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('stores nothing when it is only admitted and then withdrawn', async () => {
+  it('stores nothing when it is only accepted and then withdrawn', async () => {
     const { verifications } = harness();
     const admitted = await verifications.admit(newId(), PARTY, RENTER, SERVER);
     expect(await store.readAll(null, 10)).toEqual([]);
@@ -749,7 +749,7 @@ describe('a registration', () => {
     expect([await store.readAll(null, 10), asked]).toEqual([[], []]);
   });
 
-  it('is not admitted when the limits or the person refuse it', async () => {
+  it('is not accepted when the limits or the person refuse it', async () => {
     await registered({ kind: 'locked', unblockAt: null });
     const head = await store.head();
     const { verifications } = harness();
@@ -758,7 +758,7 @@ describe('a registration', () => {
     expect(await store.head()).toBe(head);
   });
 
-  it("that is repeated while it is with the vendor waits for the vendor's answer", async () => {
+  it("that is repeated while it is at the vendor waits for the vendor's answer", async () => {
     let answer = (): void => undefined;
     const busy = new Promise<void>((resolve) => (answer = resolve));
     vendorSays.push(() => busy.then(() => STEP_UP));
@@ -801,7 +801,7 @@ describe('a registration', () => {
 });
 
 describe('an answer', () => {
-  it("that is right gives the vendors the token of the answer as the person's reference", async () => {
+  it("that is right makes the token of the answer the person's reference at the vendors", async () => {
     const { sessionId, verifications, screenings } = await registered(STEP_UP);
     expect(await screenings.reference(sessionId, 'identity')).toBeNull();
     vendorSays.push(RIGHT);
@@ -844,7 +844,7 @@ describe('an answer', () => {
   });
 
   it.each([[[1]], [[1, 2, 3]], [[1, 4]], [[0, 1]], [[1, '2']], [[1.5, 2]], [[]]])(
-    'with the positions %j is refused before the vendor is asked',
+    'with the positions %j is refused before the vendor receives it',
     async (positions) => {
       const { sessionId, verifications } = await registered(KBA);
       await expect(
@@ -902,18 +902,21 @@ describe('an answer', () => {
     ['is right', { kind: 'confirmed' }, 1],
     ['cannot be judged', { kind: 'unavailable' }, 1],
     ['is wrong', WRONG, 0],
-  ])('that %s after the session has ended counts as a wrong one only if it is wrong', async (_what, verdict, times) => {
-    const service = harness();
-    const sessionId = newId();
-    vendorSays.push(STEP_UP, async () => {
-      await service.aggregates.execute(screeningSession, sessionId, { kind: 'supersede' }, SERVER);
-      return verdict;
-    });
-    await service.submitsOnPage(sessionId);
-    const givenBack = jest.spyOn(limits, 'giveBack');
-    await service.answersOnPage(sessionId, '192.0.2.1').catch(() => undefined);
-    expect(givenBack.mock.calls.filter(([uses]) => uses.length > 0)).toHaveLength(times);
-  });
+  ])(
+    'that %s after the session has ended counts as a wrong answer only if it is wrong',
+    async (_what, verdict, times) => {
+      const service = harness();
+      const sessionId = newId();
+      vendorSays.push(STEP_UP, async () => {
+        await service.aggregates.execute(screeningSession, sessionId, { kind: 'supersede' }, SERVER);
+        return verdict;
+      });
+      await service.submitsOnPage(sessionId);
+      const givenBack = jest.spyOn(limits, 'giveBack');
+      await service.answersOnPage(sessionId, '192.0.2.1').catch(() => undefined);
+      expect(givenBack.mock.calls.filter(([uses]) => uses.length > 0)).toHaveLength(times);
+    },
+  );
 
   it('with a token is recorded after the session has ended, but the token is not kept', async () => {
     const service = harness();
@@ -933,7 +936,7 @@ describe('an answer', () => {
   it.each<PastOutcome>([
     { kind: 'registration', verdict: { kind: 'confirmed', vendorSession: 'w' } },
     { kind: 'resend', verdict: { kind: 'sent' } },
-  ])('that the vendor reports as a $kind ends the session once the call is old enough', async (outcome) => {
+  ])('that the vendor reports as a $kind ends the session when the call is old enough', async (outcome) => {
     const { sessionId, verifications, settles } = await registered(STEP_UP);
     vendorSays.push('dies');
     await verifications.answer(sessionId, newId(), { method: 'otp', code: '123456' }, SERVER);
@@ -1015,8 +1018,8 @@ describe('an answer', () => {
   });
 });
 
-describe('another code', () => {
-  it('that the vendor never sent does not count against the phone', async () => {
+describe('another code by SMS', () => {
+  it('that the vendor never sent does not count for the phone', async () => {
     const { sessionId, verifications, settles } = await registered(STEP_UP);
     const resend = () => verifications.answer(sessionId, newId(), { method: 'resend' }, SERVER);
     for (let time = 0; time < 4; time++) {
@@ -1030,7 +1033,7 @@ describe('another code', () => {
     expect(await resend()).toMatchObject({ end: 'answered', step: 'resend' });
   });
 
-  it("returns the vendor's reply, and counts against the phone", async () => {
+  it("returns the vendor's reply, and counts for the phone", async () => {
     const { sessionId, verifications } = await registered(STEP_UP);
     vendorSays.push({ kind: 'sent', ...said(200, '{"sent":true}') });
     expect(await verifications.answer(sessionId, newId(), { method: 'resend' }, SERVER)).toMatchObject({
@@ -1045,7 +1048,7 @@ describe('another code', () => {
   });
 });
 
-describe('the kept reply', () => {
+describe('the kept reply of the vendor', () => {
   it('is in the vault before the log has the verdict, and the vault keeps only the newest reply of a session', async () => {
     const { sessionId, verifications } = await registered(STEP_UP);
     vendorSays.push(WRONG);
@@ -1090,7 +1093,7 @@ describe('the kept reply', () => {
     expect([...kept.keys()].filter((entry) => entry.includes('vendor-reply'))).toEqual([]);
   });
 
-  it('is removed an hour after the session has ended, which does not change the session', async () => {
+  it('is removed an hour after the session has ended, and the removal does not change the session', async () => {
     const { sessionId, verifications, screenings, discards } = await registered(STEP_UP);
     expect(await heldSince(sessionId)).toBeNull();
     await discards(sessionId);
@@ -1129,7 +1132,7 @@ describe('the kept reply', () => {
     expect(await screenings.reference(sessionId, 'identity')).toBeNull();
   });
 
-  it('does not exist when the person was erased while the vendor was asked', async () => {
+  it('does not exist when the person was erased during the call to the vendor', async () => {
     const service = harness();
     const sessionId = newId();
     vendorSays.push('dies');
@@ -1160,7 +1163,7 @@ describe('for an operator', () => {
   });
   const about = (sessionId: string) => eventsAbout(sessionId, store, { idsIn: async () => [] });
 
-  it("the timeline of a session has its party, and nothing of the vendor's replies", async () => {
+  it("the timeline of a session names its party, and contains nothing of the vendor's replies", async () => {
     const { sessionId, verifications, aggregates, erases } = await registered(STEP_UP);
     const registration = { sessionId, bodyHash: 'hash', registeredAt: now.toISOString() };
     await aggregates.execute(party, PARTY, { kind: 'register', of: 'renter', after: null, ...registration }, SERVER);
@@ -1209,7 +1212,7 @@ async function heldSince(sessionId: string): Promise<string | null> {
   return entries.find(({ list }) => list === 'vendorReply=held')?.sort ?? null;
 }
 
-/** The kept reply, as stored in the vault. */
+/** The kept reply, as the vault stores it. */
 function replyOf(sessionId: string): string | undefined {
   return [...kept].find(([entry]) => entry.endsWith(`vendor-reply:${sessionId}`))?.[1];
 }
@@ -1239,7 +1242,7 @@ describe('a person who re-authenticates', () => {
     expect(events.filter(({ type }) => type === 'WrongAnswerCounted')).toHaveLength(3);
   });
 
-  it('gets a name from the token, which does not depend on the session but on the environment', async () => {
+  it('has a name derived from the token, which depends on the environment and not on the session', async () => {
     const { sessionId, persons } = await registered({ kind: 'confirmed', vendorSession: 'known' });
     const [personId, ssn, named] = await persons.idsOf(sessionId, 'known', SERVER);
     expect(await persons.idsOf(null, 'known', SERVER)).toEqual([named]);
@@ -1257,7 +1260,7 @@ describe('a person who re-authenticates', () => {
     expect(await screenings.reference(sessionId, 'identity')).toBeNull();
   });
 
-  it('gets codes that count against the phone of the session, like every other code to that phone', async () => {
+  it('gets codes that count for the phone of the session, like every other code to that phone', async () => {
     const { sessionId, persons } = await registered(STEP_UP);
     const codes = await persons.codesTo(sessionId, ['person', 'named'], SERVER);
     await limits.admit(codes);
@@ -1265,7 +1268,7 @@ describe('a person who re-authenticates', () => {
     await limits.admit(await persons.codesTo(null, ['named'], SERVER));
   });
 
-  it('is refused while one of the names is locked, and the answers refused then use up no attempt under the other names', async () => {
+  it('is refused while one of the names is locked, and refused answers use up no attempt under the other names', async () => {
     const { sessionId, persons, answers } = await registered({ kind: 'confirmed', vendorSession: 'known' });
     const ids = await persons.idsOf(sessionId, 'known', SERVER);
     const answer = { holderId: PARTY, attemptId: newId(), limit, context: SERVER };
@@ -1278,7 +1281,7 @@ describe('a person who re-authenticates', () => {
 });
 
 describe('a process that dies while it registers a party', () => {
-  /** A log that makes one append after the other, until the process dies after this event. */
+  /** A log that executes one append after the other, until the process dies after this event. */
   const dyingAfter = (last: string): EventStore => {
     const append: EventStore['append'] = async (...appended) => {
       const outcome = await store.append(...appended);
@@ -1331,7 +1334,7 @@ describe('a process that dies while it registers a party', () => {
     },
   );
 
-  it('after it has opened the session leaves the session to the recovery job, which ends it if the vendor was never asked', async () => {
+  it('after it has opened the session leaves the session to the recovery job, which ends the session if the vendor was never called', async () => {
     await expect(harness(new Workers(), dyingAfter('VerificationRequested')).registersParty('body')).rejects.toThrow(
       'died',
     );

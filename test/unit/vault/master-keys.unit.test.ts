@@ -47,7 +47,7 @@ describe('master keys', () => {
     expect(message).not.toContain(one.slice(0, 8));
   });
 
-  it('reveal nothing when they are printed or turned into JSON', () => {
+  it('reveal nothing when they are printed or converted to JSON', () => {
     const keys = MasterKeys.parse(`a:${one}`);
     keys.derive('sealing');
     expect(inspect(keys, { depth: 9, showHidden: true }) + JSON.stringify(keys)).not.toMatch(

@@ -20,14 +20,14 @@ const opened = async (settings: Readonly<Record<string, VendorSettings>>, vendor
 };
 
 describe('the vendor registry', () => {
-  it('finds every folder, and offers at least the default vendor for each capability', async () => {
+  it('finds every vendor folder, and offers at least the default vendor for each capability', async () => {
     expect(found.map(({ id }) => id)).toEqual(['idv', 'stripe', 'voie']);
     const registry = await opened(readConfig(env, { vendors: found }).vendors.byId);
     for (const capability of CAPABILITIES) expect(registry.offering(capability)).toContain(FIRST_VENDORS[capability]);
     await registry.close();
   });
 
-  it('gives test traffic no live vendor, and no vendor at all without a sandbox', async () => {
+  it('gives test traffic no live vendor, and no vendor without a sandbox', async () => {
     const registry = await opened(readConfig(env, { vendors: found }).vendors.byId);
     expect(registry.of('identity', { environment: 'live' })).not.toBeNull();
     expect(registry.of('identity', { environment: 'test' })).toBeNull();

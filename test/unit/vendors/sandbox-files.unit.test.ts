@@ -1,4 +1,4 @@
-// The made-up credit files of the sandbox: each tells one story, so that a landlord can judge it.
+// The invented credit files of the sandbox. Each tells a plausible story, so that a landlord can judge it.
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { TradeLine } from '../../../src/vendors/idv/double/accounts.js';
@@ -48,7 +48,7 @@ interface Given {
   readonly shows: Shown | undefined;
 }
 
-/** Adults of every age up to 90, on any day. The youngest came of age on the day of the pull. */
+/** Adults of every age up to 90, on any day. The youngest turned 18 on the day of the pull. */
 const given: fc.Arbitrary<Given> = fc
   .record({
     file: fc.nat(9_999),
@@ -90,8 +90,8 @@ const percentUsed = (file: File): number =>
   sum(openCards(file), ({ limitCents }) => limitCents);
 const isLate = ({ paymentHistory }: TradeLine): boolean => /[123]/.test(paymentHistory);
 
-describe('the days in a file', () => {
-  it('lie between the 18th birthday and the day of the pull', () =>
+describe('the dates in a file', () => {
+  it('are between the 18th birthday and the day of the pull', () =>
     always((file, { today, bornOn }) => {
       const adultOn = yearsLater(bornOn ?? `${file.report.consumer.birthYear}-12-31`, 18);
       const last = dateOf(today.getTime());
@@ -106,8 +106,8 @@ describe('the days in a file', () => {
     }));
 });
 
-describe('an account', () => {
-  it('has a payment history as long as the account is old, and 24 months at most', () =>
+describe('an account in a file', () => {
+  it("has a payment history as long as the account's age, up to 24 months", () =>
     always(({ report }, { today }) => {
       for (const { openedOn, paymentHistory } of report.tradeLines) {
         const [year, month, day] = openedOn.split('-').map(Number) as [number, number, number];
@@ -118,7 +118,7 @@ describe('an account', () => {
       }
     }));
 
-  it('owes no more than its limit or its original amount, and is past due with no more than it owes', () =>
+  it('owes at most its limit or its original amount, and its past due amount is at most the debt', () =>
     always(({ report }) => {
       for (const { balanceCents, limitCents, pastDueCents } of report.tradeLines) {
         expect([balanceCents, limitCents, pastDueCents].every((cents) => Number.isSafeInteger(cents))).toBe(true);
@@ -148,7 +148,7 @@ describe('an account', () => {
       }
     }));
 
-  it('falls behind by one month at a time', () =>
+  it('becomes later by one month at a time', () =>
     always(({ report }) => {
       for (const { paymentHistory } of report.tradeLines) {
         const months = [...paymentHistory].reverse().map((mark) => (mark === 'C' ? 0 : Number(mark)));
@@ -166,7 +166,7 @@ describe('an account', () => {
       expect(new Set(report.tradeLines.map(({ creditor }) => creditor)).size).toBe(report.tradeLines.length);
     }));
 
-  it('was asked for shortly before it was opened, if that was less than two years ago', () =>
+  it('follows an inquiry that was made shortly before, if the account is less than two years old', () =>
     always(({ report }, { today }) => {
       for (const { creditor, openedOn } of report.tradeLines) {
         if (openedOn < dateOf(today.getTime() - 700 * DAY_MS)) continue;
@@ -175,7 +175,7 @@ describe('an account', () => {
       }
     }));
 
-  it('is a mortgage only if the person was 25', () =>
+  it('is a mortgage only if the person was at least 25', () =>
     always(({ report }, { bornOn }) => {
       const born = bornOn ?? `${report.consumer.birthYear}-12-31`;
       for (const { type, openedOn } of report.tradeLines)
@@ -183,8 +183,8 @@ describe('an account', () => {
     }));
 });
 
-describe('the factors of a score', () => {
-  it('are one to four different ones, and absent without a score', () =>
+describe('the reasons for a score', () => {
+  it('are one to four different ones, and are missing without a score', () =>
     always((file) => {
       const factors = scored(file);
       expect(factors.length > 0).toBe(file.score !== null);
@@ -228,7 +228,7 @@ describe('the factors of a score', () => {
     ],
   ];
 
-  it('say of the file only true things', () =>
+  it('make only true statements about the file', () =>
     always((file, { today }) => {
       for (const factor of scored(file)) {
         const claim = CLAIMS.find(([text]) => text === factor);
@@ -237,8 +237,8 @@ describe('the factors of a score', () => {
     }));
 });
 
-describe('the shape of a file', () => {
-  /** A person of 45, who has had the time for every shape. */
+describe('the kind of a file', () => {
+  /** A person of 45, whose age allows every kind of file. */
   const grown = (score: number | null, file: number, shows?: Shown): File =>
     fileOf({ file, score, today: new Date('2026-11-25'), bornOn: '1981-05-06', shows });
   const eachFile = (least: number, most: number, property: (file: File, score: number) => void): void =>
@@ -249,7 +249,7 @@ describe('the shape of a file', () => {
       { numRuns: 300 },
     );
 
-  it('is good from 670: nothing past due, cards little used, few inquiries, no records', () =>
+  it('is good from 670: no past due amounts, little card use, few inquiries, no records', () =>
     eachFile(670, 850, (file, score) => {
       const { tradeLines, publicRecords, background, housingCourt } = file.report;
       expect(sum(tradeLines, ({ pastDueCents }) => pastDueCents)).toBe(0);
@@ -260,7 +260,7 @@ describe('the shape of a file', () => {
       expect([publicRecords, background, housingCourt]).toEqual([[], [], []]);
     }));
 
-  it('is middling from 580: cards much used, late payments, and below 620 an account past due', () =>
+  it('is middling from 580: much card use, late payments, and an account past due below 620', () =>
     eachFile(580, 669, (file, score) => {
       const { tradeLines } = file.report;
       expect(tradeLines.some(isLate)).toBe(true);
@@ -269,7 +269,7 @@ describe('the shape of a file', () => {
       expect(tradeLines.some(({ status }) => /COLLECTION|CHARGED_OFF/.test(status))).toBe(false);
     }));
 
-  it('is risky below 580: accounts past due and given up, cards almost full, many inquiries', () =>
+  it('is risky below 580: accounts past due and charged off, cards almost full, many inquiries', () =>
     eachFile(300, 579, (file, score) => {
       const { tradeLines } = file.report;
       const unpaid = tradeLines.filter(({ pastDueCents }) => pastDueCents > 0).length;
@@ -279,7 +279,7 @@ describe('the shape of a file', () => {
       expect(withinYear(file, new Date('2026-11-25')).length).toBeGreaterThanOrEqual(4);
     }));
 
-  it('is thin without a score: one young account at most, and one inquiry', () =>
+  it('is thin without a score: at most one young account, and one inquiry', () =>
     fc.assert(
       fc.property(fc.nat(9_999), (file) => {
         const { tradeLines, inquiries } = grown(null, file).report;
@@ -289,14 +289,14 @@ describe('the shape of a file', () => {
       }),
     ));
 
-  it('has files with every section among middling and risky ones', () => {
+  it('includes files with every section among the middling and risky ones', () => {
     const files = Array.from({ length: 200 }, (_, file) => grown(300 + file, file).report);
     for (const section of ['publicRecords', 'background', 'housingCourt'] as const)
       expect([section, files.some((report) => report[section].length > 0)]).toEqual([section, true]);
   });
 });
 
-describe('a file that shows something on purpose', () => {
+describe('a file of a persona with a special record', () => {
   const shown = (shows: Shown, property: (file: File) => void): void =>
     fc.assert(fc.property(given, (one) => property(fileOf({ ...one, shows }))));
 
@@ -312,7 +312,7 @@ describe('a file that shows something on purpose', () => {
       expect(report.background).toEqual([expect.objectContaining({ disposition: 'CONVICTED' })]),
     ));
 
-  it('has a bankruptcy, and a score with that factor', () =>
+  it('has a bankruptcy, and a score with the reason for it', () =>
     shown('bankruptcy', (file) => {
       expect(file.report.publicRecords).toEqual([
         expect.objectContaining({ type: expect.stringMatching(/^BANKRUPTCY_/), status: 'DISCHARGED' }),
@@ -324,11 +324,11 @@ describe('a file that shows something on purpose', () => {
     ['fraud-alert', 'FRAUD_ALERT'],
     ['active-duty', 'ACTIVE_DUTY'],
     ['new-address', 'ADDRESS_MISMATCH'],
-  ])('has its alert: %s', (shows, type) =>
+  ])('has the alert of the persona: %s', (shows, type) =>
     shown(shows, ({ report }) => expect(report.alerts).toEqual([expect.objectContaining({ type })])),
   );
 
-  it('has no alert otherwise', () =>
+  it('has no alert for other personas', () =>
     always(({ report }, { shows }) => {
       if (!/alert|duty|address/.test(shows ?? '')) expect(report.alerts).toEqual([]);
     }));
@@ -342,7 +342,7 @@ it('names where records were searched, on the day of the pull', () =>
     );
   }));
 
-it('is the same for the same number, score and day, and another for another number', () =>
+it('a file is the same for the same number, score and day, and differs for another number', () =>
   fc.assert(
     fc.property(given, (one) => {
       expect(fileOf(one)).toEqual(fileOf({ ...one }));
@@ -350,7 +350,7 @@ it('is the same for the same number, score and day, and another for another numb
     }),
   ));
 
-describe('the typed data', () => {
+describe('the data that a person typed', () => {
   const details = { name: 'Robin Q Rivera', address: '12 Elm Street, Austin, TX 78701', bornOn: '1990-02-03' };
   const today = new Date('2026-11-25');
   const filled = (file: number, shows?: Shown): File['report'] =>
@@ -359,7 +359,7 @@ describe('the typed data', () => {
       ssnLastFour: '6789',
     }).report as unknown as File['report'];
 
-  it('replace the made-up consumer, and leave earlier addresses and everything else', () => {
+  it('replace the invented consumer, and leave earlier addresses and everything else', () => {
     for (let file = 0; file < 30; file += 1) {
       const one = { file, score: 700, today, bornOn: details.bornOn, shows: undefined };
       const { consumer: madeUp, ...made } = fileOf(one).report;
@@ -374,14 +374,14 @@ describe('the typed data', () => {
     }
   });
 
-  it('come with another address of the file if the typed one differs from it', () => {
+  it("add another address to the file if the typed address differs from the file's address", () => {
     for (let file = 0; file < 30; file += 1) {
       const { addresses } = filled(file, 'new-address').consumer;
       expect([addresses[0], addresses.length > 1]).toEqual([details.address, true]);
     }
   });
 
-  it('can be put in twice', () => {
+  it('can be inserted twice', () => {
     const body = reportBody({ file: 7, score: 700, today, bornOn: details.bornOn, shows: 'new-address' });
     const once = withDetails(body, details);
     expect(withDetails(once, details)).toEqual(once);

@@ -6,7 +6,7 @@ import { CheckedNames } from '../../../src/adapters/webhook-sender/checked-names
 
 const PUBLIC = '93.184.216.34';
 
-/** The fault that the rules find in a URL. A host that is a name resolves to `addresses`. */
+/** The rule that a URL breaks. A host that is a name resolves to `addresses`. */
 function faultOf(
   url: string,
   addresses: readonly string[] = [PUBLIC],
@@ -16,7 +16,7 @@ function faultOf(
 }
 
 const BAD_URLS: readonly (readonly [string, string])[] = [
-  // The URL itself.
+  // The URL without a resolved name.
   ['not a URL', 'hooks.example.com'],
   ['an empty text', ''],
   ['plain HTTP', 'http://hooks.example.com/'],
@@ -218,7 +218,7 @@ describe('an endpoint cannot be', () => {
     );
   });
 
-  test('on another port than 443 and 8443, unless the address is exempt for tests', async () => {
+  test('on a port other than 443 and 8443, unless the address is exempt for tests', async () => {
     for (const host of ['hooks.example.com', PUBLIC])
       for (const port of [22, 25, 80, 6379, 8444])
         expect(await faultOf(`https://${host}:${port}/`)).toBe('The port must be one of 443, 8443');
@@ -270,7 +270,7 @@ describe('an endpoint can be', () => {
 });
 
 describe('an address that is exempt for tests', () => {
-  test('is permitted, and no address beside it', () => {
+  test('is permitted, but an address beside it is not', () => {
     const guard = new AddressGuard(['127.0.0.1/32', '10.1.0.0/16', '::1', 'fd00::/8']);
     expect(['127.0.0.1', '10.1.2.3', '::1', 'fd12::1', PUBLIC].map((address) => guard.permits(address))).toEqual([
       true,
@@ -325,7 +325,7 @@ describe('a name whose addresses change', () => {
     expect(await names.addressesOf('hooks.example.com')).toBe('not-public');
     expect(await names.addressesOf('hooks.example.com')).toBe('not-found');
     expect(await names.addressesOf('hooks.example.com')).toEqual([PUBLIC, '2606:4700::1111']);
-    // The remembered answer is returned. The resolver is not asked again.
+    // The guard returns the remembered answer. It does not ask the resolver again.
     expect(await names.addressesOf('hooks.example.com')).toEqual([PUBLIC, '2606:4700::1111']);
     names.failed('hooks.example.com', PUBLIC);
     expect(await names.addressesOf('hooks.example.com')).toBe('not-public');
@@ -373,7 +373,7 @@ describe('a name whose addresses change', () => {
   });
 });
 
-test('a target has what goes on the wire: origin, port, path, and host without brackets', () => {
+test('a target has the parts that are sent: origin, port, path, and host without brackets', () => {
   expect(targetOf('https://Hooks.Example.com:443/é?c=d#e')).toEqual({
     origin: 'https://hooks.example.com',
     port: 443,

@@ -1,4 +1,4 @@
-// One event on its way to one endpoint (docs/contract/webhooks.md#attempts, #deliveries).
+// The delivery of one event to one endpoint (docs/contract/webhooks.md#attempts, #deliveries).
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { fold } from '../../../src/kernel/decider.js';
@@ -23,7 +23,10 @@ const seen = ({ state }: GivenDelivery) => {
   return state;
 };
 const secondsUntil = (time: string | null): number => (Date.parse(time ?? '') - at(0).getTime()) / 1_000;
-/** Runs the ladder with the same outcome for every attempt. Each begins when it is due and takes one second. */
+/**
+ * Runs the whole retry schedule with the same outcome for every attempt. Each attempt begins when it is due and takes
+ * one second.
+ */
 function climb(from: GivenDelivery, attempts: number, outcome: AttemptOutcome = DOWN): GivenDelivery {
   let one = from;
   for (let attempt = 1; attempt <= attempts; attempt++) {
@@ -32,7 +35,7 @@ function climb(from: GivenDelivery, attempts: number, outcome: AttemptOutcome = 
   }
   return one;
 }
-/** The kinds of attempts that are due. */
+/** The kinds of the attempts that are due. */
 const due = (one: GivenDelivery, seconds: number): AttemptKind[] =>
   (['ladder', 'redelivery', 'ping'] as const).filter((kind) => isDue(seen(one), kind, at(seconds)));
 /** The attempt as the log records it. */
@@ -52,7 +55,7 @@ const canceling = (cause: 'ENDPOINT_DELETED' | 'ENDPOINT_DISABLED' = 'ENDPOINT_D
   cause,
 });
 
-describe('scheduling', () => {
+describe('scheduling a delivery', () => {
   it('makes a pending delivery whose first attempt is due at once', () => {
     const made = given(delivery)
       .when({ kind: 'schedule', delivery: SCHEDULED })
@@ -73,7 +76,7 @@ describe('scheduling', () => {
     climb(scheduled(), 1, OK).when({ kind: 'schedule', delivery: SCHEDULED }).then();
   });
 
-  it('must come before any other command', () => {
+  it('must precede any other command', () => {
     given(delivery)
       .when(record(1, OK, 1))
       .thenRefused('request.not_found');
@@ -119,7 +122,7 @@ describe('an attempt that an earlier release had started', () => {
     expect(seen(climb(failed, 1))).toMatchObject({ attempts: 2, ladderAttempts: 2, nextAttemptAt: iso(62 + 300) });
   });
 
-  it('but not ended is sent again under its number, on its step of the ladder', () => {
+  it('but not ended is sent again under its number, at its step of the retry schedule', () => {
     expect([due(begun, 0), dueAt(seen(begun))]).toEqual([['ladder'], iso(0)]);
     const failed = begun
       .when(record(1, DOWN, 1))
@@ -127,7 +130,7 @@ describe('an attempt that an earlier release had started', () => {
     expect(seen(failed)).toMatchObject({ attempts: 1, ladderAttempts: 1, underWay: null });
   });
 
-  it('but not ended is sent again as a redelivery, until it is canceled', () => {
+  it('but not ended is sent again as a redelivery, until the delivery is canceled', () => {
     const again = given(
       delivery,
       { type: 'DeliveryScheduled', data: SCHEDULED } as DeliveryEvent,
@@ -147,7 +150,7 @@ describe('an attempt that an earlier release had started', () => {
     expect(turnOf('id', seen(failed), 'ladder').turn).toBe('2');
   });
 
-  it('as a redelivery but not ended is still sent when an attempt of the ladder comes first', () => {
+  it('as a redelivery but not ended is still sent when a scheduled attempt comes first', () => {
     const both = given(
       delivery,
       { type: 'DeliveryScheduled', data: SCHEDULED } as DeliveryEvent,
@@ -161,7 +164,7 @@ describe('an attempt that an earlier release had started', () => {
   });
 });
 
-describe('the ladder', () => {
+describe('the retry schedule', () => {
   it('has nine attempts with the specified delays, each counted from the end of an attempt, and is then exhausted', () => {
     const waits: number[] = [];
     let one = scheduled();
@@ -190,7 +193,7 @@ describe('the ladder', () => {
       );
   });
 
-  it('varies each delay by at most a tenth in both directions', () => {
+  it('makes each delay up to a tenth shorter or longer', () => {
     const wait = (chance: number): number => {
       const [failed] = scheduled().when(record(1, DOWN, 0, { chance })).events;
       return (
@@ -211,7 +214,7 @@ describe('the ladder', () => {
 describe('redelivery by hand', () => {
   const again = { of: 'redelivery' } as const;
 
-  it('makes one attempt at once under the same event id, and uses no step of the ladder', () => {
+  it('makes one attempt at once under the same event id, and uses up no step of the retry schedule', () => {
     const once = climb(scheduled(), 1);
     const asked = once.when(redeliver(10)).then({ type: 'RedeliveryRequested', data: { requestedAt: iso(10) } });
     expect([dueAt(seen(asked)), due(asked, 10)]).toEqual([iso(10), ['redelivery']]);
@@ -225,7 +228,7 @@ describe('redelivery by hand', () => {
       nextAttemptAt: seen(once).nextAttemptAt,
       eventId: SCHEDULED.eventId,
     });
-    // The delay of the second step follows its own attempt, not the redelivery.
+    // The delay of the second step follows the attempt of that schedule, not the redelivery.
     expect(seen(climb(failed, 1)).nextAttemptAt).toBe(iso(62 + 300));
     expect(seen(climb(failed, 8))).toMatchObject({ status: 'exhausted', attempts: 10 });
   });
@@ -242,7 +245,7 @@ describe('redelivery by hand', () => {
     ['succeeded', () => climb(scheduled(), 1, OK)],
     ['exhausted', () => climb(scheduled(), 9)],
     ['canceled', () => climb(scheduled(), 1).when(canceling()).decided],
-  ])('works on a delivery that is %s, and leaves its status when the attempt fails', (status, make) => {
+  ])('works on a delivery that is %s, and leaves its status unchanged when the attempt fails', (status, make) => {
     const before = make();
     const asked = before.when(redeliver(100_000)).decided;
     const attempt = seen(asked).attempts + 1;
@@ -266,7 +269,7 @@ describe('redelivery by hand', () => {
     expect([due(once, 10), due(after, 12)]).toEqual([[], []]);
   });
 
-  it('that is requested during another redelivery is made after it', () => {
+  it('that is requested during another redelivery is made after that redelivery', () => {
     const first = climb(scheduled(), 1, OK).when(redeliver(10)).decided;
     // The first redelivery began at 69 and ended at 78.
     const ended = first
@@ -305,7 +308,7 @@ describe('canceling', () => {
       over.when(canceling()).then();
   });
 
-  // A redelivery that stays would make the recovery job look at the delivery for ever.
+  // If the redelivery stayed, the recovery job would examine the delivery for ever.
   it('ends a waiting redelivery; a delivery that has ended keeps its status', () => {
     const waiting = climb(scheduled(), 1, OK).when(redeliver(10)).decided;
     const ended = waiting.when(canceling()).then({ type: 'DeliveryCanceled', data: { cause: 'ENDPOINT_DELETED' } });
@@ -314,7 +317,7 @@ describe('canceling', () => {
     expect([seen(both).status, dueAt(seen(both))]).toEqual(['canceled', null]);
   });
 
-  it('during an attempt lets it finish, and its failure leads to no further attempt', () => {
+  it('during an attempt lets the attempt finish, and its failure leads to no further attempt', () => {
     const canceled = scheduled().when(canceling()).decided;
     const failed = canceled
       .when(record(1, DOWN, 1))
@@ -354,7 +357,7 @@ describe('any sequence of commands', () => {
     fc.constant(redeliver(0)),
   );
 
-  it('records each number once, makes at most nine attempts of the ladder, and leaves nothing due at the end', () => {
+  it('records each number once, makes at most nine scheduled attempts, and leaves no attempt due at the end', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(anyCommand, fc.integer({ min: 0, max: 30_000 })), { maxLength: 80 }), (steps) => {
         let state: DeliveryState = fold(delivery, [{ type: 'DeliveryScheduled', data: SCHEDULED }]);

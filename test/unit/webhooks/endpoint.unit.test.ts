@@ -22,7 +22,7 @@ const failing = (): GivenEndpoint =>
 const disabled = (): GivenEndpoint => failing().when({ kind: 'disable-overdue', now: at(3 + 1 + 259_200) }).decided;
 const change = (fields: object = {}, endpointId = ENDPOINT) => ({ kind: 'change' as const, endpointId, ...fields });
 
-describe('registering', () => {
+describe('registering an endpoint', () => {
   it('makes an active endpoint without any failures', () => {
     const made = endpoint()
       .when(register({ notifies: true, enabledEvents: ['report.shared'] }))
@@ -58,7 +58,7 @@ describe('registering', () => {
       .then();
   });
 
-  it('in the place of a disabled endpoint deletes that one', () => {
+  it('in the place of a disabled endpoint deletes the disabled endpoint', () => {
     const replaced = disabled()
       .when(register({ endpointId: OTHER }))
       .then({ type: 'WebhookEndpointDeleted', data: { endpointId: ENDPOINT } }, registered({ endpointId: OTHER }));
@@ -66,7 +66,7 @@ describe('registering', () => {
   });
 });
 
-describe('changing', () => {
+describe('changing an endpoint', () => {
   it('changes the named fields and leaves the rest', () => {
     const changed = endpoint(registered({ notifies: true }))
       .when(change({ url: 'https://b.example.com', enabledEvents: ['report.shared'], notifies: false }))
@@ -86,21 +86,21 @@ describe('changing', () => {
     });
   });
 
-  it('the event types to null means all of them again', () => {
+  it('the event types to null selects all of them again', () => {
     const changed = endpoint(registered({ enabledEvents: ['report.shared'] }))
       .when(change({ enabledEvents: null }))
       .then({ type: 'WebhookEventsChosen', data: { endpointId: ENDPOINT, enabledEvents: null } });
     expect(current(changed).enabledEvents).toBeNull();
   });
 
-  it('changes nothing when the values are the same or none is given', () => {
+  it('changes nothing when the values are the same or missing', () => {
     endpoint(registered({ enabledEvents: ['report.shared'] }))
       .when(change({ url: 'https://hooks.example.com/a', enabledEvents: ['report.shared'], notifies: false }))
       .then();
     endpoint(registered()).when(change()).then();
   });
 
-  it('reactivates a disabled endpoint, with counter and clock reset', () => {
+  it('reactivates a disabled endpoint, and resets its counter and its clock', () => {
     const back = disabled()
       .when(change())
       .then({ type: 'WebhookEndpointReactivated', data: { endpointId: ENDPOINT } });
@@ -139,7 +139,7 @@ describe('an endpoint that is not the current one', () => {
     one.when(delivered('a', 1)).then();
   });
 
-  it('does not affect the current one when its events come late', () => {
+  it('does not affect the current one when its events arrive late', () => {
     const replaced = disabled().when(register({ endpointId: OTHER })).decided;
     expect(
       replaced.and(
@@ -158,7 +158,7 @@ describe('secrets', () => {
     previousExpiresAt: at(expires),
   });
 
-  it('both sign after a rotation, the current first, until the previous one has expired', () => {
+  it('both sign after a rotation, the current one first, until the previous one has expired', () => {
     const rotated = endpoint(registered())
       .when(rotate('secret-2', 100))
       .then({
@@ -174,7 +174,7 @@ describe('secrets', () => {
     expect(signingSecrets(current(twice), at(50))).toEqual(['secret-3', 'secret-2']);
   });
 
-  it('sign alone at once after a rotation without overlap', () => {
+  it('sign alone immediately after a rotation without overlap', () => {
     expect(signingSecrets(current(endpoint(registered()).when(rotate('secret-2', 0)).decided), at(0))).toEqual([
       'secret-2',
     ]);
@@ -186,7 +186,7 @@ describe('secrets', () => {
   });
 });
 
-describe('health', () => {
+describe('the health of an endpoint', () => {
   it('counts exhausted deliveries and is failing after the third in a row', () => {
     const one = endpoint(registered())
       .when(exhausted('a', 1))
@@ -206,13 +206,13 @@ describe('health', () => {
     expect([current(three).status, healthDueAt(three.state)]).toEqual(['failing', iso(4 + 259_200)]);
   });
 
-  // A dead receiver exhausts thousands of deliveries, and its stream would grow with each.
-  it('records nothing more while it is failing, and the clock keeps its start', () => {
+  // A dead receiver exhausts thousands of deliveries. An event for each would make the stream grow without end.
+  it('records no further exhaustion while it is failing, and its clock keeps the start', () => {
     const four = failing().when(exhausted('d', 1_000)).then();
     expect(current(four)).toMatchObject({ status: 'failing', consecutiveFailures: 3, disableAfter: iso(4 + 259_200) });
   });
 
-  it('stays the same for a stream with an event for each exhaustion', () => {
+  it('is the same for a stream with an event for each exhaustion', () => {
     const counted = (consecutive: number): EndpointEvent => ({
       type: 'WebhookExhaustionCounted',
       data: { endpointId: ENDPOINT, deliveryId: `d${consecutive}`, endedAt: iso(consecutive), consecutive },
@@ -253,34 +253,34 @@ describe('health', () => {
     });
   });
 
-  it('is active again after a success, and a success changes nothing when it was healthy', () => {
+  it('is active again after a success, and a success changes nothing when the endpoint was healthy', () => {
     const well = failing().when(delivered('d', 10)).decided;
     expect(current(well)).toMatchObject({ status: 'active', consecutiveFailures: 0, disableAfter: null });
     expect(healthDueAt(well.state)).toBeNull();
     well.when(delivered('e', 11)).then();
   });
 
-  it('counts a delivery once, however often its end is reported', () => {
+  it('counts a delivery once, even if its end is reported again', () => {
     const one = endpoint(registered()).when(exhausted('a', 1)).decided;
     one.when(exhausted('a', 1)).then();
     failing().when(exhausted('a', 1)).then();
     failing().when(exhausted('c', 3)).then();
   });
 
-  it('ignores a late failure from before a success, and from before the owner reactivated the endpoint', () => {
+  it('ignores a late failure from before a success, or from before the owner reactivated the endpoint', () => {
     const recovered = failing().when(delivered('d', 10)).decided;
     recovered.when(exhausted('e', 9)).then();
     disabled().when(change()).decided.when(exhausted('e', 300_000)).then();
   });
 
-  // The clock of a host may be behind, or may have been set back.
-  it('counts the failures that the log has after a success, whatever the clocks say, and any success counts', () => {
+  // The clock of a host may be slow, or may have been set back.
+  it('counts the failures that follow a success in the log, for any clock times, and every success counts', () => {
     const recovered = failing().when(delivered('d', 10)).decided;
     expect(current(recovered.when(exhausted('e', 9, 1)).decided)).toMatchObject({ consecutiveFailures: 1 });
     expect(current(failing().when(delivered('z', 2)).decided)).toMatchObject({ status: 'active' });
   });
 
-  it('is disabled when its time is over without a success, and not before', () => {
+  it('is disabled when its time has passed without a success, and not before', () => {
     failing()
       .when({ kind: 'disable-overdue', now: at(4 + 259_200 - 0.001) })
       .then();

@@ -1,4 +1,4 @@
-// Answers of receivers, as the log keeps them: unreadable without the key, and bound to one attempt.
+// Answers of receivers, as the log keeps them. They are unreadable without the key, and each is bound to one attempt.
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
@@ -26,7 +26,7 @@ describe("a receiver's answer in the log", () => {
     expect(() => openExcerpt(randomBytes(32), PLACE, one)).toThrow();
   });
 
-  it('cannot be read as that of another attempt or delivery', () => {
+  it('cannot be read as the answer to another attempt or delivery', () => {
     const sealed = sealExcerpt(KEY, randomBytes(12), PLACE, 'hello');
     for (const place of [
       excerptPlace('0190a6d0-0000-7000-8000-000000000001', 2),
@@ -36,7 +36,7 @@ describe("a receiver's answer in the log", () => {
     }
   });
 
-  it('cannot be changed', () => {
+  it('cannot be changed without the key', () => {
     const sealed = Buffer.from(sealExcerpt(KEY, randomBytes(12), PLACE, 'hello'), 'base64');
     for (let place = 0; place < sealed.length; place++) {
       const changed = Buffer.from(sealed);

@@ -1,5 +1,5 @@
-// The use cases and event handlers of the webhooks module on a real event store, vault and Redis. Receivers, the mail server and other
-// modules' events are played. The test runs the queue itself, so that it decides the order of things.
+// The use cases and event handlers of the webhooks module on a real event store, vault and Redis. Receivers, the mail
+// server and other modules' events are fakes. The test runs the queue itself and so decides the order of the jobs.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -123,7 +123,7 @@ const parcelPublisher: Publisher = {
   },
 };
 
-/** Applies every event to the read models at once, so that no test waits for their subscription. */
+/** Applies every event to the read models at once, so that tests do not wait for the subscription. */
 class AttendedStore extends AggregateStore {
   override execute<State, Command, Event extends DomainEvent>(
     decider: Decider<State, Command, Event>,
@@ -138,7 +138,7 @@ class AttendedStore extends AggregateStore {
 class PlayedReceivers extends WebhookSender {
   readonly requests: WebhookRequest[] = [];
   answer: WebhookAnswer | Error = TAKEN;
-  /** Runs in each receiver before it answers. */
+  /** Runs in each receiver before the receiver answers. */
   before: () => Promise<void> = () => Promise.resolve();
 
   override async send(request: WebhookRequest): Promise<WebhookAnswer> {
@@ -185,7 +185,7 @@ export class WebhookHarness {
   readonly mailServer = new PlayedMailServer();
   readonly queue = new ListedQueue();
   readonly told = new Recorder();
-  /** The changes of endpoints that were reported to the observer. */
+  /** The changes of endpoints that the observer has received. */
   readonly news: EndpointNews[] = [];
   /** The deliveries that a check found missing. */
   readonly missing: MissingDelivery[] = [];
@@ -246,7 +246,9 @@ export class WebhookHarness {
     ladder: LADDER,
     health: HEALTH,
   };
-  /** Builds the parts on demand, so that a test may have a fresh process. Nothing may depend on the memory of one process. */
+  /**
+   * Builds the parts on demand, so that a test may use a new process. No part may depend on the memory of one process.
+   */
   private parts(store: EventStore = this.store) {
     const { clock, vault, models, queue } = this;
     const aggregates = new AttendedStore(store, models, clock, { appendConflict: () => undefined });
@@ -370,13 +372,13 @@ export class WebhookHarness {
     return new DisableOverdueEndpointHandler(endpoints, clock).execute(new DisableOverdueEndpoint(accountId));
   }
 
-  /** Appends an event of the account that is to be published. */
+  /** Appends an event of the account that must be published. */
   async happens(accountId: string): Promise<void> {
     await this.parts().aggregates.execute(parcel, newId(), { kind: 'share' }, this.as(accountId));
     this.clock.pass(1);
   }
 
-  /** The handler that turns events into deliveries, in a process that reads `store`. */
+  /** The handler that makes deliveries of events, in a process that reads `store`. */
   publications(store: EventStore = this.store): WhenEventPublished {
     const { aggregates, streams, queue } = this.parts(store);
     const published: PublishedEvents = {
@@ -392,7 +394,7 @@ export class WebhookHarness {
     return new CheckDeliveriesHandler(store, this.publications(store), this.checkpoints, observer).execute();
   }
 
-  /** Sets the checkpoint of the handler of published events to this place. */
+  /** Sets the checkpoint of the handler of published events to this position. */
   async passes(place: string): Promise<void> {
     const { name } = this.publications();
     await this.checkpoints.take(name, 'handler', 60_000);
@@ -400,8 +402,8 @@ export class WebhookHarness {
   }
 
   /**
-   * Runs every event handler over the whole log from its beginning, as after a lost checkpoint, so that each event is seen again. With an
-   * account, only the events of that account are handled.
+   * Runs every event handler over the whole log from its beginning, as after a lost checkpoint, so that each event is
+   * handled again. With an account, only the events of that account are handled.
    */
   async react(accountId: string | null = null, deliveries: OpenDeliveries = this.parts().deliveries): Promise<void> {
     const { aggregates, streams, endpoints, secrets, store, clock } = this.parts();
@@ -421,7 +423,10 @@ export class WebhookHarness {
     }
   }
 
-  /** Counts exhausted deliveries in a process that reads `store`. `events` are those of the account, from the beginning of the log. */
+  /**
+   * Counts exhausted deliveries in a process that reads `store`. `events` are the events of the account, from the
+   * beginning of the log.
+   */
   async exhaustions(
     accountId: string,
     store: EventStore,
@@ -453,13 +458,13 @@ export class WebhookHarness {
     return view.doc.delivery;
   }
 
-  /** The time at which the account's failing endpoint is to be disabled. */
+  /** The time at which the account's failing endpoint will be disabled. */
   async disableAfter(accountId: string): Promise<number> {
     const state = foldState(endpointProjection, await this.store.readStream(`webhook_endpoint-${accountId}`));
     return Date.parse(state?.current?.disableAfter ?? '');
   }
 
-  /** Delivers one event to the last step of the ladder, with the same answer to each attempt. */
+  /** Delivers one event up to the last step of the retry schedule, with the same answer to each attempt. */
   async exhaust(accountId: string, endpointId: string): Promise<string> {
     this.receivers.answer = REFUSED;
     await this.happens(accountId);

@@ -66,7 +66,7 @@ export const PING: Scheduled = { ...SCHEDULED, eventType: 'ping', kind: 'ping' }
 export const OK: AttemptOutcome = { errorCode: null, httpStatus: 200, latencyMs: 12, excerpt: 'c2VhbGVk' };
 export const DOWN: AttemptOutcome = { errorCode: 'HTTP_STATUS', httpStatus: 500, latencyMs: 12, excerpt: null };
 
-/** An attempt that takes one second. A chance of one half means no jitter. */
+/** An attempt that takes one second. A chance of one half leaves the delay unchanged. */
 export const record = (
   attempt: number,
   outcome: AttemptOutcome,

@@ -19,13 +19,13 @@ const headers = (id: string, timestamp: number, signature: string): Record<strin
 });
 
 describe('the signature of a delivery', () => {
-  it('equals that of the published example', () => {
+  it('equals the signature of the published example', () => {
     expect(signatureOf([bytesOf(EXAMPLE.secret)], EXAMPLE.id, EXAMPLE.timestamp, Buffer.from(EXAMPLE.body))).toBe(
       'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
     );
   });
 
-  it('equals that of the reference library, which accepts it, for any body', () => {
+  it('equals the signature of the reference library, which accepts it, for any body', () => {
     fc.assert(
       fc.property(secrets, fc.uuid(), fc.string({ unit: 'binary' }), (secret, id, body) => {
         const now = Math.floor(Date.now() / 1_000);
@@ -39,7 +39,7 @@ describe('the signature of a delivery', () => {
     );
   });
 
-  it('has an entry for each valid secret, the current first, and verifies with either', () => {
+  it('has an entry for each valid secret, the current one first, and each secret verifies it', () => {
     fc.assert(
       fc.property(secrets, secrets, fc.json(), (current, previous, body) => {
         const now = Math.floor(Date.now() / 1_000);
@@ -53,7 +53,7 @@ describe('the signature of a delivery', () => {
     );
   });
 
-  it('is valid for one body, id, time and secret only', () => {
+  it('is valid only for one body, id, time and secret', () => {
     const secret = bytesOf(EXAMPLE.secret);
     const now = Math.floor(Date.now() / 1_000);
     const signature = signatureOf([secret], EXAMPLE.id, now, Buffer.from(EXAMPLE.body));
@@ -69,7 +69,7 @@ describe('the signature of a delivery', () => {
 });
 
 describe('a secret in its displayed form', () => {
-  it('is its prefix and the base64 of its bytes, and gives the key back', () => {
+  it("is a prefix and the base64 of the secret's bytes, and can be converted back to the secret", () => {
     fc.assert(
       fc.property(secrets, (secret) => {
         const text = secretText(secret);
