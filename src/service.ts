@@ -22,10 +22,12 @@ import {
 import { isFromLoopback, serveMetrics } from './platform/http/metrics-page.js';
 import { serveOpenApi } from './surfaces/openapi.js';
 import { serveSurfaces } from './platform/http/serve-surfaces.js';
+import { noteRequests } from './platform/http/request-notes.js';
 import { createPrivateServer, createServer } from './platform/http/server.js';
 import { type Log, NestLog } from './platform/observability/log.js';
 import type { Metrics } from './platform/observability/metrics.js';
 import { RoleRunner } from './platform/roles/role-runner.js';
+import { RequestLog } from './ports/request-log.js';
 import { AccessKeys } from './published/access-keys.js';
 import { SURFACES } from './surfaces/all.js';
 import { readablePath } from './surfaces/readable-path.js';
@@ -88,6 +90,7 @@ export async function createService(
   });
   serveSurfaces(app, surfaces, log);
   warnOfUnknownFields(fastify);
+  noteRequests(fastify, app.get(RequestLog));
   const health = app.get(Health);
   serveHealth(fastify, health);
   const privateServers: FastifyInstance[] = [];

@@ -12,6 +12,7 @@ import { StoredLog } from '../ports/event-store.js';
 import { HandlerCheckpoints } from '../ports/handler-checkpoints.js';
 import { IdempotencyRecords } from '../ports/idempotency-records.js';
 import { RateLimiter } from '../ports/rate-limiter.js';
+import { RequestLog } from '../ports/request-log.js';
 import { Scheduler } from '../ports/scheduler.js';
 import { TemporaryFiles } from '../ports/temporary-files.js';
 import { Vault } from '../ports/vault.js';
@@ -20,6 +21,7 @@ import { RedisHandlerCheckpoints } from './handler-checkpoints/redis.js';
 import { RedisIdempotencyRecords } from './idempotency-records/redis.js';
 import { RedisRateLimiter } from './rate-limiter/redis.js';
 import { ANOTHER_LOG, LogInUse } from './redis/log-in-use.js';
+import { RedisRequestLog } from './request-log/redis.js';
 import { RedisScheduler } from './scheduler/redis.js';
 import { RedisTemporaryFiles } from './temporary-files/redis.js';
 
@@ -76,6 +78,7 @@ import { RedisTemporaryFiles } from './temporary-files/redis.js';
       useFactory: (redis: Redis, vault: Vault) => new RedisTemporaryFiles(redis, vault),
       inject: [Redis, Vault],
     },
+    { provide: RequestLog, useFactory: (redis: Redis) => new RedisRequestLog(redis), inject: [Redis] },
     {
       provide: HandlerCheckpoints,
       useFactory: (redis: Redis) => new RedisHandlerCheckpoints(redis),
@@ -88,6 +91,6 @@ import { RedisTemporaryFiles } from './temporary-files/redis.js';
       inject: [Redis, Log],
     },
   ],
-  exports: [RateLimiter, IdempotencyRecords, TemporaryFiles, HandlerCheckpoints, Scheduler],
+  exports: [RateLimiter, IdempotencyRecords, TemporaryFiles, RequestLog, HandlerCheckpoints, Scheduler],
 })
 export class KeptInRedisModule {}

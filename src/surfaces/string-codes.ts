@@ -653,6 +653,7 @@ export const STRING_CODES: StringVocabulary = {
     'reply then has the id of that session as `sessionId` beside `error`. If that session ended `BLOCKED`, `error` has `sessionId` as well,',
     'and `reasonCode` if a browser may know the reason. If the person is blocked for a time, `error` has `blockedUntil`.',
   ],
+  codeOf: ({ code }) => code,
   columns: {
     Code: ({ code }) => `\`${code}\``,
     HTTP: ({ status }) => String(status),

@@ -37,10 +37,12 @@ import { VendorRules } from './application/vendor-rules.js';
 import { PublishableKeys } from './http/platform/publishable-keys.js';
 import { Renewals } from './http/platform/renewals.js';
 import { GrantsController } from './http/server/grants.controller.js';
+import { RequestsController } from './http/server/requests.controller.js';
 import { TestHelpersController } from './http/server/test-helpers.controller.js';
 import { JwksController, TokenController } from './http/platform/token.controller.js';
 import { AccessKeyDirectory, accessKeyProjection } from './read/access-keys.js';
 import { AccountDirectory, accountProjection, AccountsOptions } from './read/accounts.js';
+import { RecentRequests } from './read/recent-requests.js';
 import { SigningKeys } from './read/signing-keys.js';
 import { UnusedDetails, unusedDetails } from './read/unused-details.js';
 
@@ -49,7 +51,7 @@ const DEMO_ACCOUNTS: InjectionToken<Startable> = Symbol('demo accounts');
 /** The holder of a key and the rights of an account. Every API surface asks this module. */
 @Projections([accountProjection, accessKeyProjection, unusedDetails])
 @Module({
-  controllers: [TokenController, JwksController, GrantsController, TestHelpersController],
+  controllers: [TokenController, JwksController, GrantsController, TestHelpersController, RequestsController],
   providers: [
     OpenAccountHandler,
     SetSettingsHandler,
@@ -76,6 +78,7 @@ const DEMO_ACCOUNTS: InjectionToken<Startable> = Symbol('demo accounts');
     Renewals,
     AccountDirectory,
     AccessKeyDirectory,
+    RecentRequests,
     AccountGrants,
     SetVendorBehaviourHandler,
     {

@@ -15,6 +15,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The cause of a reply with 500 or 503, for the request log. Undefined for faults of the service, which have a log entry of their own. */
     notServedFor?: string;
+    /** The error code of the reply, as on the wire. */
+    refusedWith?: string;
   }
 }
 
@@ -37,7 +39,8 @@ export class ErrorReplies implements ExceptionFilter {
   /** Answers in the words of the route's surface. Replies to faults of the service give no details. */
   send(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
     const refusal = error instanceof DomainError ? error : refusalOf(error, request);
-    const { status, headers, body } = this.surfaces.reply(refusal, request);
+    const { status, headers, body, code } = this.surfaces.reply(refusal, request);
+    request.refusedWith = code;
     // A reply with 500 may also pass on a vendor's refusal, which is not a fault of the service.
     if (refusal.code === 'service.failure')
       this.log.error({ requestId: request.id, route: request.routeOptions.url, err: error }, 'request failed');

@@ -22,6 +22,8 @@ export interface ErrorReply {
   readonly headers: Readonly<Record<string, string>>;
   /** A text is JSON, sent unchanged. */
   readonly body: object | string;
+  /** The error code in the body. */
+  readonly code: string;
 }
 
 /** An entry, or a function from the error's detail to one. Documents show the entry for an empty detail. */
@@ -50,6 +52,8 @@ export interface ErrorVocabulary<Entry extends AnyEntry> {
   readonly fields: Readonly<Record<FieldName, string>>;
   /** The body of an error reply, or its JSON text. The detail names fields as on the wire. */
   readonly envelope: (entry: Entry, detail: DomainErrorDetail, at: SaidAt) => object | string;
+  /** The code of the entry, as on the wire. */
+  readonly codeOf: (entry: Entry) => string;
   /** Further headers of an error reply. */
   readonly headers?: (entry: Entry, detail: DomainErrorDetail, prefix: string) => Readonly<Record<string, string>>;
   /** Describes that body in OpenAPI documents. */
@@ -103,6 +107,7 @@ export function defineSurface<Entry extends AnyEntry>({
   errors,
   fields,
   envelope,
+  codeOf,
   headers = () => ({}),
   columns,
   appendix = [],
@@ -138,6 +143,7 @@ export function defineSurface<Entry extends AnyEntry>({
             ...(retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) }),
           },
           body: envelope(entry, told, { prefix, ...at }),
+          code: codeOf(entry),
         };
       },
       told: (onlySpecial) =>

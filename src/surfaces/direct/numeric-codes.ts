@@ -266,6 +266,7 @@ export const NUMERIC_CODES: ErrorVocabulary<NumericError> = {
     'Every error is `{ "payload", "errors": [{ "errorCode", "errorOnField", "errorMessage" }] }`. Below `/api/pay` the errors come first.',
     '`errorOnField` names the field at fault, or is null. The reply to wrong answers is 422 with an empty list of errors, so check the status.',
   ],
+  codeOf: ({ errorCode }) => String(errorCode),
   columns: {
     Code: ({ errorCode }) => String(errorCode),
     HTTP: ({ status }) => String(status),

@@ -55,6 +55,7 @@ const toy = defineSurface({
   }),
   errorResult: Object,
   about: [],
+  codeOf: ({ number }) => String(number),
   columns: {},
 });
 

@@ -1,0 +1,23 @@
+import { Controller, Get, Query } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiSecurity, ApiTags } from '@nestjs/swagger';
+import { ReadsOnly } from '../../../../platform/http/limited.js';
+import { CurrentContext, type RequestContext } from '../../../../platform/http/principal.js';
+import { RecentRequests } from '../../read/recent-requests.js';
+import { filterOf, limitOf, requestList, RequestList, RequestsQuery } from './request-bodies.js';
+
+/** The API requests of the account (docs/contract/server.md#request-log). */
+@ApiTags('request log')
+@ApiSecurity('secret-key')
+@Controller('v1/requests')
+export class RequestsController {
+  constructor(private readonly requests: RecentRequests) {}
+
+  @Get()
+  @ReadsOnly()
+  @ApiOperation({ summary: "The account's API requests of the key's environment, the oldest first" })
+  @ApiOkResponse({ type: RequestList })
+  async list(@Query() query: RequestsQuery, @CurrentContext() context: RequestContext): Promise<RequestList> {
+    const page = { after: query.after ?? null, limit: limitOf(query), filter: filterOf(query) };
+    return requestList(await this.requests.read(context, page));
+  }
+}

@@ -1,0 +1,28 @@
+// Notes the requests of known callers in the request log of their account.
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { RequestLog } from '../../ports/request-log.js';
+
+/** A request without valid credentials is not noted, so that strangers cannot push an account's requests out of the log. */
+export function noteRequests(fastify: FastifyInstance, requests: RequestLog): void {
+  fastify.addHook('onResponse', (request, reply, done) => {
+    const { principal } = request;
+    if (principal !== undefined)
+      requests.note(principal, {
+        at: new Date().toISOString(),
+        requestId: request.id,
+        method: request.method,
+        route: request.routeOptions.url ?? 'none',
+        status: reply.statusCode,
+        code: request.refusedWith ?? null,
+        durationMs: Math.round(reply.elapsedTime),
+        keyId: principal.actor.kind === 'dashboard-user' ? null : principal.actor.id,
+        idempotency: idempotencyOf(request, reply.hasHeader('idempotent-replayed')),
+      });
+    done();
+  });
+}
+
+function idempotencyOf({ idempotencyScope }: FastifyRequest, replayed: boolean): 'executed' | 'replayed' | null {
+  if (replayed) return 'replayed';
+  return idempotencyScope === undefined ? null : 'executed';
+}

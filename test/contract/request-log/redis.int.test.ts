@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Redis } from 'ioredis';
+import { RedisRequestLog } from '../../../src/adapters/request-log/redis.js';
+import { Unavailable } from '../../../src/kernel/unavailable.js';
+import type { LoggedRequest } from '../../../src/ports/request-log.js';
+import { until } from '../../support/eventually.js';
+import { RedisServer } from '../../support/redis.js';
+
+const REQUEST: LoggedRequest = {
+  at: '2026-03-01T12:00:00.000Z',
+  requestId: 'request',
+  method: 'POST',
+  route: '/screening/submit',
+  status: 200,
+  code: null,
+  durationMs: 12,
+  keyId: 'key',
+  idempotency: null,
+};
+const DAY_MS = 86_400_000;
+const NEWEST = { after: null, limit: 100, filter: {} };
+
+describe('the request log in Redis', () => {
+  let server: RedisServer;
+  let redis: Redis;
+  let log: RedisRequestLog;
+
+  beforeAll(async () => {
+    server = await RedisServer.start();
+    redis = server.client();
+    log = new RedisRequestLog(redis);
+    await redis.ping();
+  });
+  afterAll(() => server.stop());
+
+  const someOwner = () => ({ accountId: randomUUID(), environment: 'test' as const });
+  const noted = async (owner: ReturnType<typeof someOwner>, requests: readonly Partial<LoggedRequest>[]) => {
+    for (const request of requests) log.note(owner, { ...REQUEST, ...request });
+    await redis.ping();
+  };
+  const ids = (requests: readonly LoggedRequest[]): string[] => requests.map(({ requestId }) => requestId);
+  const numbered = (count: number, from = 0) =>
+    Array.from({ length: count }, (_, at) => ({ requestId: `${from + at}` }));
+
+  it('answers the newest requests, the oldest of them first, and goes on from there', async () => {
+    const owner = someOwner();
+    await noted(owner, numbered(5));
+    const page = await log.read(owner, { ...NEWEST, limit: 3 });
+    expect([ids(page.requests), page.hasMore]).toEqual([['2', '3', '4'], false]);
+    expect((await log.read(owner, { ...NEWEST, after: page.next })).requests).toEqual([]);
+    await noted(owner, numbered(5, 5));
+    const second = await log.read(owner, { ...NEWEST, after: page.next, limit: 2 });
+    expect([ids(second.requests), second.hasMore]).toEqual([['5', '6'], true]);
+    const third = await log.read(owner, { ...NEWEST, after: second.next, limit: 10 });
+    expect([ids(third.requests), third.hasMore]).toEqual([['7', '8', '9'], false]);
+    expect(third.requests[0]).toEqual({ ...REQUEST, requestId: '7' });
+  });
+
+  it('answers only the requests of a status and of a route', async () => {
+    const owner = someOwner();
+    await noted(owner, [
+      { requestId: 'a', status: 404, route: '/screening/:id/status' },
+      { requestId: 'b' },
+      { requestId: 'c', status: 404 },
+      { requestId: 'd', status: 404, route: '/screening/:id/status' },
+    ]);
+    const read = async (filter: object, after: string | null = null, limit = 10) =>
+      log.read(owner, { after, limit, filter });
+    expect(ids((await read({ status: 404 })).requests)).toEqual(['a', 'c', 'd']);
+    expect(ids((await read({ status: 404, route: '/screening/:id/status' })).requests)).toEqual(['a', 'd']);
+    expect(ids((await read({ status: 404 }, null, 1)).requests)).toEqual(['d']);
+    const first = await read({ status: 404 }, '0-0', 2);
+    expect([ids(first.requests), first.hasMore]).toEqual([['a', 'c'], true]);
+    expect(ids((await read({ status: 404 }, first.next, 2)).requests)).toEqual(['d']);
+  });
+
+  it('keeps accounts and environments apart', async () => {
+    const owner = someOwner();
+    await noted(owner, numbered(1));
+    expect((await log.read(someOwner(), NEWEST)).requests).toEqual([]);
+    expect((await log.read({ ...owner, environment: 'live' }, NEWEST)).requests).toEqual([]);
+  });
+
+  it('drops the oldest requests beyond its length, and shows none that is older than 30 days', async () => {
+    const owner = someOwner();
+    await noted(owner, numbered(10_500));
+    expect(await redis.xlen(`requests:${owner.accountId}:test`)).toBeLessThan(10_200);
+    const page = await log.read(owner, { ...NEWEST, limit: 1 });
+    expect(ids(page.requests)).toEqual(['10499']);
+    const later = new RedisRequestLog(redis, () => Date.now() + 31 * DAY_MS);
+    expect((await later.read(owner, NEWEST)).requests).toEqual([]);
+    expect((await later.read(owner, { ...NEWEST, after: '0-0' })).requests).toEqual([]);
+    const lifetime = await redis.pttl(`requests:${owner.accountId}:test`);
+    expect([lifetime > 29 * DAY_MS, lifetime <= 30 * DAY_MS]).toEqual([true, true]);
+  });
+
+  it('notes nothing and throws Unavailable for a read while Redis is away', async () => {
+    const away = await RedisServer.start();
+    const client = away.client();
+    const orphan = new RedisRequestLog(client);
+    await client.ping();
+    await away.stop();
+    await until('the connection is lost', () => client.status !== 'ready');
+    orphan.note(someOwner(), REQUEST);
+    await expect(orphan.read(someOwner(), NEWEST)).rejects.toThrow(Unavailable);
+  });
+});

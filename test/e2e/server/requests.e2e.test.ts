@@ -1,0 +1,109 @@
+// GET /v1/requests on the whole service (docs/contract/server.md#request-log).
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Credentials, type Reply, Service } from '../../support/service.js';
+import { DirectCaller } from '../../support/direct.js';
+import { until } from '../../support/eventually.js';
+
+let service: Service;
+let accounts: Credentials['accounts'];
+
+beforeAll(async () => {
+  service = await Service.shared('plain');
+  ({ accounts } = await service.credentials());
+});
+afterAll(() => service.stop());
+
+const requests = (query = '', secretKey: string | undefined = accounts.unrelated.secretKey): Promise<Reply> =>
+  service.request('GET', `/v1/requests${query}`, { headers: { 'x-secret-key': secretKey } });
+/** The log's entries of a route, when it has as many. The log is written after the reply. */
+const entriesOf = async (route: string, count: number, account: 'demo' | 'unrelated' = 'unrelated'): Promise<any[]> => {
+  let found: any[] = [];
+  await until('the requests are in the log', async () => {
+    const { body } = await requests(`?route=${encodeURIComponent(route)}`, accounts[account].secretKey);
+    found = body.data;
+    return found.length >= count;
+  });
+  return found;
+};
+
+describe('GET /v1/requests', () => {
+  it('200: shows what a request was and how it ended, without its data', async () => {
+    const caller = await service.signIn('unrelated');
+    const missing = randomUUID();
+    const reply = await caller.get(`/screening/${missing}/status`);
+    expect(reply.status).toBe(404);
+    const [entry] = await entriesOf('/screening/:id/status', 1);
+    expect(entry).toEqual({
+      at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      request_id: reply.headers.get('service-request-id'),
+      method: 'GET',
+      route: '/screening/:id/status',
+      status: 404,
+      code: reply.body.error.code,
+      duration_ms: expect.any(Number),
+      key_id: expect.any(String),
+      idempotency: null,
+    });
+    expect(JSON.stringify(await entriesOf('/screening/:id/status', 1))).not.toContain(missing);
+  });
+
+  it('200: tells a first request with an idempotency key from a repeated one', async () => {
+    const caller = await service.signIn('unrelated');
+    const headers = { 'idempotency-key': randomUUID() };
+    const body = { unknown: true };
+    for (let time = 0; time < 2; time++) await caller.post('/voie/sessions', body, headers);
+    expect((await entriesOf('/voie/sessions', 2)).map(({ idempotency }) => idempotency)).toEqual([
+      'executed',
+      'replayed',
+    ]);
+  });
+
+  it('200: shows the numeric code of the direct API', async () => {
+    const direct = await DirectCaller.of(service, 'demo');
+    const reply = await direct.register('renters', randomUUID(), { dob: 'unknown' });
+    const code = String(reply.body.errors[0].errorCode);
+    await until('the request is in the log', async () =>
+      (await requests('', accounts.demo.secretKey)).body.data.some((entry: any) => entry.code === code),
+    );
+  });
+
+  it('200: filters by status, and reads on from the end of a page', async () => {
+    const caller = await service.signIn('unrelated');
+    for (let time = 0; time < 3; time++) await caller.get(`/screening/${randomUUID()}/status`);
+    await entriesOf('/screening/:id/status', 4);
+    const first = (await requests('?status=404&limit=2&after=0-0')).body;
+    expect([first.object, first.data.length, first.has_more]).toEqual(['list', 2, true]);
+    const second = (await requests(`?status=404&limit=2&after=${first.next_after}`)).body;
+    expect(second.data).toHaveLength(2);
+    expect(second.data[0].request_id).not.toBe(first.data[1].request_id);
+    expect([...first.data, ...second.data].every(({ status }: any) => status === 404)).toBe(true);
+  });
+
+  it('200: shows no request of another account, of the other environment, or of a stranger', async () => {
+    const caller = await service.signIn('unrelated');
+    await service.request('GET', '/screening/options', { headers: { authorization: 'Bearer none' } });
+    await caller.get('/screening/options');
+    const routes = (await entriesOf('/screening/options', 1)).map(({ status }) => status);
+    expect(routes).not.toContain(401);
+    const ofLive = await requests('?route=/screening/options', accounts.demo.liveSecretKey!);
+    expect([ofLive.status, ofLive.body.data]).toEqual([200, []]);
+    expect((await requests('?route=/voie/sessions', accounts.child.secretKey)).body.data).toEqual([]);
+  });
+
+  it.each([
+    ['?status=20', 'status'],
+    ['?status=abc', 'status'],
+    ['?status=200&status=404', 'status'],
+    ['?limit=0', 'limit'],
+    ['?after=yesterday', 'after'],
+    [`?route=${'x'.repeat(201)}`, 'route'],
+  ])('400: %s names the field', async (query, field) => {
+    const reply = await requests(query);
+    expect([reply.status, reply.body.error.field]).toEqual([400, field]);
+  });
+
+  it('401: a call without a key reads nothing', async () => {
+    expect((await service.request('GET', '/v1/requests')).status).toBe(401);
+  });
+});
