@@ -290,7 +290,7 @@ function refusalOf({ code = '' }: Unparsed, { url = '' }: Asked): DomainError | 
     case 'HPE_HEADER_OVERFLOW':
       return tooLarge(url);
     case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
-      // Node's own limit, which is no setting.
+      // Node sets this limit, and no option changes it.
       return new DomainError('request.too_large', atMost("extensions of the body's chunks", 16_384));
     default:
       return code.startsWith('HPE_') ? NO_HTTP : null;
