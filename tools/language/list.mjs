@@ -110,6 +110,7 @@ export const FINISHED_DOCUMENTS = [
   'docs/how-to/replay-a-projection.md',
   'docs/how-to/run-in-production.md',
   'docs/operations.md',
+  'docs/operations/alerts.md',
   'docs/operations/backups-and-restore.md',
   'docs/operations/capacity.md',
   'docs/operations/erasure-and-keys.md',
