@@ -1,5 +1,5 @@
 // `node tools/seccomp/compare.mjs <default profile of an engine>`: the calls that deploy/seccomp.json and that profile answer differently.
-// It fails when ours allows more than user namespaces. Docker's profile is seccomp/default.json of github.com/moby/profiles.
+// It fails when ours allows more than user namespaces. Docker's profile is in the repository moby/profiles.
 import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 
