@@ -5,8 +5,16 @@ const SESSION_ID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 /** Only the demo page may show the report in a frame. */
 const FRAMED_HERE = "frame-ancestors 'self'";
 const REASONS = {
-  unknown: 'No such report is shared with this landlord.',
-  stopped: 'The renter has stopped sharing this report.',
+  en: {
+    unknown: 'No such report is shared with this landlord.',
+    stopped: 'The renter has stopped sharing this report.',
+    refused: 'The service answered with',
+  },
+  es: {
+    unknown: 'Con este propietario no se comparte tal informe.',
+    stopped: 'El inquilino dejó de compartir este informe.',
+    refused: 'El servicio respondió con',
+  },
 };
 
 export class Landlord {
@@ -22,9 +30,14 @@ export class Landlord {
   /** The report as a page with its headers, while the renter shares it. The webhooks tell whether that is so. */
   async report(account, sessionId, language) {
     const sharing = SESSION_ID.test(sessionId ?? '') ? this.#webhooks.sharing(account, sessionId) : 'unknown';
-    if (sharing !== 'shared') return notice(REASONS[sharing]);
-    const { status, type, policy, body } = await this.#fetchPage(account, `/v1/reports/${sessionId}`, language);
-    if (status !== 200 || !type.startsWith('text/html')) return notice(`The service answered with ${status}.`, status);
+    const reasons = REASONS[language];
+    if (sharing !== 'shared') return notice(language, reasons[sharing]);
+    const { status, type, policy, body } = await this.#fetchPage(
+      account,
+      `/v1/reports/${sessionId}?language=${language}`,
+    );
+    if (status !== 200 || !type.startsWith('text/html'))
+      return notice(language, `${reasons.refused} ${status}.`, status);
     return {
       status,
       body,
@@ -38,11 +51,11 @@ export class Landlord {
 
 const STYLE = ':root{color-scheme:light dark;font:1rem/1.5 system-ui,sans-serif}';
 
-function notice(text, status = 404) {
+function notice(language, text, status = 404) {
   const hash = createHash('sha256').update(STYLE).digest('base64');
   return {
     status,
-    body: `<!doctype html><title>${text}</title><style>${STYLE}</style><p>${text}</p>`,
+    body: `<!doctype html><html lang="${language}"><meta charset="utf-8"><title>${text}</title><style>${STYLE}</style><p>${text}</p>`,
     headers: {
       'content-type': 'text/html; charset=utf-8',
       'content-security-policy': `default-src 'none'; style-src 'sha256-${hash}'; ${FRAMED_HERE}`,

@@ -13,8 +13,11 @@ const CALL_WITHIN_MS = 15_000;
 const MAX_BODY_BYTES = 65_536;
 const HOST_SCRIPT = '<!-- host script -->';
 const TYPES = { '.html': 'text/html; charset=utf-8', '.js': 'text/javascript', '.css': 'text/css' };
-/** The accounts that the page shows, with a description of each. */
-const ACCOUNTS = { demo: 'the consumer pays', nopay: 'the account pays' };
+/** The accounts that the page shows, with a description of each in English and Spanish. */
+const ACCOUNTS = {
+  demo: ['the consumer pays', 'paga el consumidor'],
+  nopay: ['the account pays', 'paga la cuenta'],
+};
 
 const { DATA_DIR: dataDir, DEMO_PORT: wantedPort, DEMO_WITHOUT_WEBHOOKS: missing } = process.env;
 const folder = join(ROOT, 'dist-web', 'demo');
@@ -191,10 +194,10 @@ async function call(method, path, headers, body) {
   return { status: response.status, body: text === '' ? null : JSON.parse(text) };
 }
 
-async function fetchPage(account, path, language) {
+async function fetchPage(account, path) {
   const { baseUrl, accounts } = credentials();
   const response = await fetch(baseUrl + path, {
-    headers: { 'x-secret-key': accounts[account].secretKey, accept: 'text/html', 'accept-language': language },
+    headers: { 'x-secret-key': accounts[account].secretKey, accept: 'text/html' },
     signal: AbortSignal.timeout(CALL_WITHIN_MS),
   });
   return {

@@ -316,9 +316,11 @@ describe('the report routes', () => {
           await served(`/reports/${sessionId}`, await platform(owner)),
           await served(`/reports/${sessionId}?language=es`, await platform(owner)),
           await served(`/v1/reports/${sessionId}`, { 'x-secret-key': `sk_test_${owner}` }),
+          await served(`/v1/reports/${sessionId}?language=es`, { 'x-secret-key': `sk_test_${owner}` }),
         ];
+        expect(pages.map((html) => /<html lang="(..)">/.exec(html)?.[1])).toEqual(['en', 'es', 'en', 'es']);
         for (const html of pages) expect((await print(sessionId, { html })).status).toBe(200);
-        expect([renderer.pages, renderer.sources]).toEqual([pages, ['served', 'served', 'served']]);
+        expect([renderer.pages, renderer.sources]).toEqual([pages, pages.map(() => 'served')]);
       });
 
       it('200 for any other page, which is printed as a foreign page', async () => {

@@ -8,6 +8,7 @@ import { NumericErrorResult } from '../../../../surfaces/direct/numeric-codes.js
 import type { PartyReport, ReportQuery } from '../../application/party-reports.js';
 import type { Section } from '../../application/report-sections.js';
 import { formatFor, neverCached, type Format } from '../platform/report-reply.js';
+import { ApiPageLanguage } from '../platform/report-result.js';
 import { partyReportReply, type DirectQuery } from './report-result.js';
 
 const EXCLUDES: readonly (readonly [parameter: string, section: Section])[] = [
@@ -97,6 +98,7 @@ export function ApiReportQuery(): MethodDecorator {
       schema: { oneOf: [{ $ref: getSchemaPath(NumericErrorResult) }, EXCLUSION_REFUSED] },
     }),
     ApiQuery({ name: 'format', required: false, enum: ['json', 'html'], description: 'Counts more than `Accept`' }),
+    ApiPageLanguage(),
     ApiQuery({ name: 'excludeBackground', required: false, type: Boolean, description: 'Leaves the section out' }),
     ApiQuery({ name: 'excludeHousingCourt', required: false, type: Boolean, description: 'Leaves the section out' }),
     ApiQuery({ name: 'contentType', required: false, type: String, description: 'Accepted, and changes nothing' }),

@@ -15,7 +15,7 @@ export async function partyReportReply(
   { format }: DirectQuery,
   reply: FastifyReply,
 ): Promise<string> {
-  if (format === 'html') return pageReply(opened, reply, { leftOut });
+  if (format === 'html') return pageReply(opened, reply, leftOut);
   // If the bureau's answer is not JSON text, the payload is the service's own form.
   const { score, report, text = JSON.stringify({ score, report }) } = opened;
   return passOn(reply, withoutSections(text, leftOut));

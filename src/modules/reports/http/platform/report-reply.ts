@@ -13,7 +13,7 @@ export type Format = keyof typeof MEDIA_TYPES;
 export interface ReportReading {
   readonly context: RequestContext;
   readonly format: Format;
-  readonly answered: (opened: OpenedReport, options?: PageOptions) => Promise<Buffer | string>;
+  readonly answered: (opened: OpenedReport) => Promise<Buffer | string>;
 }
 
 export const CurrentReading = createParamDecorator((_: unknown, execution: ExecutionContext): ReportReading => {
@@ -24,8 +24,7 @@ export const CurrentReading = createParamDecorator((_: unknown, execution: Execu
   return {
     context: contextOf(request),
     format,
-    answered: async (opened, options) =>
-      format === 'html' ? pageReply(opened, reply, options) : jsonReply(opened, reply),
+    answered: async (opened) => (format === 'html' ? pageReply(opened, reply) : jsonReply(opened, reply)),
   };
 });
 
@@ -60,10 +59,16 @@ function jsonReply(opened: OpenedReport, reply: FastifyReply): Buffer {
   ]);
 }
 
-/** The page that every surface shows. Its mark lets the service recognise it for printing. */
-export async function pageReply(opened: OpenedReport, reply: FastifyReply, options?: PageOptions): Promise<string> {
+/** The page that every surface shows, in the language of the query. Its mark lets the service recognise it for printing. */
+export async function pageReply(
+  opened: OpenedReport,
+  reply: FastifyReply,
+  leftOut?: PageOptions['leftOut'],
+): Promise<string> {
+  const { language } = reply.request.query as { readonly language?: unknown };
   void reply
     .header('content-type', 'text/html; charset=utf-8')
     .header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'");
+  const options = { language: language === 'es' ? language : 'en', ...(leftOut && { leftOut }) } as const;
   return opened.marked(reportPage(opened, await opened.request(), options));
 }

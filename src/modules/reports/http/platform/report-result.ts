@@ -1,7 +1,15 @@
 // Replies of the report routes, for the API's description.
 import { applyDecorators } from '@nestjs/common';
-import { ApiExtraModels, ApiOkResponse, ApiProperty, ApiPropertyOptional, getSchemaPath } from '@nestjs/swagger';
+import {
+  ApiExtraModels,
+  ApiOkResponse,
+  ApiProperty,
+  ApiPropertyOptional,
+  ApiQuery,
+  getSchemaPath,
+} from '@nestjs/swagger';
 import type { Sharing } from '../../application/read-sharing.js';
+import { PAGE_LANGUAGES } from './report-page/wording.js';
 
 class ScoreResult {
   @ApiProperty({ type: 'integer' }) readonly value!: number;
@@ -29,10 +37,20 @@ class ReportResult {
   readonly expiresAt!: string;
 }
 
+export function ApiPageLanguage(): MethodDecorator {
+  return ApiQuery({
+    name: 'language',
+    required: false,
+    enum: PAGE_LANGUAGES,
+    description: 'Language of the page. Default: English',
+  });
+}
+
 /** JSON, or the same data as a page. */
 export function ApiReport(): MethodDecorator {
   return applyDecorators(
     ApiExtraModels(ReportResult),
+    ApiPageLanguage(),
     ApiOkResponse({
       content: {
         'application/json': { schema: { $ref: getSchemaPath(ReportResult) } },

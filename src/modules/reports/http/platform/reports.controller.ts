@@ -1,7 +1,7 @@
-import { Body, Controller, Get, Header, HttpCode, Param, Post, Query, Req } from '@nestjs/common';
+import { Body, Controller, Get, Header, HttpCode, Param, Post, Req } from '@nestjs/common';
 import { CommandBus, QueryBus } from '@nestjs/cqrs';
 import { RouteConfig } from '@nestjs/platform-fastify';
-import { ApiBearerAuth, ApiBody, ApiOkResponse, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
+import { ApiBearerAuth, ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { clientAddressOf } from '../../../../platform/http/client-address.js';
 import { nameFor } from '../../../../platform/http/idempotency.js';
@@ -19,7 +19,6 @@ import { RenderPdf } from '../../application/render-pdf.js';
 import { RevokeSharing } from '../../application/revoke-sharing.js';
 import type { NamedRecipient } from '../../application/share-recipient.js';
 import { ReportSharesReader } from '../../read/report-shares.js';
-import { PAGE_LANGUAGES } from './report-page/wording.js';
 import { MAX_PDF_BODY_BYTES, PdfBody, ShareBody } from './report-bodies.js';
 import { CurrentReading, type ReportReading } from './report-reply.js';
 import { ApiReport, PdfResult, RevokeResult, ShareResult, SharingResult, sharingResult } from './report-result.js';
@@ -38,20 +37,13 @@ export class ReportsController {
   @Get(':id')
   @Limited({ by: ['reportReadsPerMinute', 'vendorShare'] })
   @ApiOperation({ summary: 'Read the report of a screening session' })
-  @ApiQuery({
-    name: 'language',
-    required: false,
-    enum: PAGE_LANGUAGES,
-    description: 'Language of the page. Default: English',
-  })
   @ApiReport()
   async open(
     @Param('id') id: string,
-    @Query('language') language: unknown,
     @CurrentReading() { context, format, answered }: ReportReading,
   ): Promise<Buffer | string> {
     const opened = await this.commands.execute(new OpenReport(id, format, context));
-    return answered(opened, { language: language === 'es' ? 'es' : 'en' });
+    return answered(opened);
   }
 
   @Get(':id/sharing')
