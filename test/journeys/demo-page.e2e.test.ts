@@ -25,8 +25,9 @@ const PATIENCE_MS = 20_000;
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 let dataDir: string;
+let env: NodeJS.ProcessEnv;
 let program: ChildProcess;
-let output = '';
+let output: string;
 let browser: Browser;
 let demo: string;
 let credentials: Credentials;
@@ -38,13 +39,9 @@ beforeAll(async () => {
   const [port, sandboxPort, demoPort] = [await freePort(), await freePort(), await freePort()].map(String);
   const ports = { PORT: port, SANDBOX_PORT: sandboxPort, DEMO_PORT: demoPort };
   // The user's setting, for an endpoint that does not belong to the demo.
-  const env = { PATH: process.env['PATH'], DATA_DIR: dataDir, WEBHOOK_EGRESS_ALLOW: '127.0.0.1/32', ...ports };
-  program = spawn(process.execPath, ['scripts/start.mjs'], { env, stdio: ['ignore', 'pipe', 'pipe'] });
-  for (const stream of [program.stdout, program.stderr])
-    stream?.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  env = { PATH: process.env['PATH'], DATA_DIR: dataDir, WEBHOOK_EGRESS_ALLOW: '127.0.0.1/32', ...ports };
   browser = await chromium.launch({ executablePath: pageBrowser, args: browserArguments() });
-  await until('it has started', () => output.includes('Ctrl-C') || program.exitCode !== null);
-  if (program.exitCode !== null) throw new Error(output);
+  await start();
   demo = /https?:\/\/\S+/.exec(output)?.[0] ?? '';
   credentials = JSON.parse(readFileSync(join(dataDir, 'demo-credentials.json'), 'utf8'));
 });
@@ -53,11 +50,24 @@ afterEach(() => page?.context().close());
 
 afterAll(async () => {
   await browser.close();
+  await stop();
+  rmSync(dataDir, { recursive: true });
+});
+
+async function start(): Promise<void> {
+  output = '';
+  program = spawn(process.execPath, ['scripts/start.mjs'], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  for (const stream of [program.stdout, program.stderr])
+    stream?.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  await until('it has started', () => output.includes('Ctrl-C') || program.exitCode !== null);
+  if (program.exitCode !== null) throw new Error(output);
+}
+
+async function stop(): Promise<void> {
   const ended = once(program, 'exit');
   program.kill('SIGTERM');
   await ended;
-  rmSync(dataDir, { recursive: true });
-});
+}
 
 describe('the demo page', () => {
   it('shows the component of the first persona at once, and another one at a click', async () => {
@@ -258,6 +268,29 @@ describe('the demo page', () => {
       await audit(`#${dialog}-dialog`);
       await page.keyboard.press('Escape');
     }
+  });
+
+  it('goes on when the program starts again, and says since when the landlord has applications', async () => {
+    await open();
+    await submitted();
+    const told = event('screening.step_up_required');
+    await told.first().waitFor();
+    await stop();
+    await page.getByText('The server of this page does not answer.').waitFor();
+    await start();
+    await page.getByText('signed webhooks that the server of this page verifies').waitFor();
+    expect(await told.count()).toBe(0);
+    const later = await submitted();
+    await told.filter({ hasText: later }).waitFor();
+    await page.getByRole('tab', { name: 'Landlord' }).click();
+    await page.getByText('since the server of this page started').waitFor();
+    expect(await page.locator('#applications li').allInnerTexts()).toEqual([expect.stringContaining(later.slice(-8))]);
+  });
+
+  it('shows the report and its notices to the landlord in Spanish', async () => {
+    const notice = await sent('GET', '/landlord/report?account=demo&language=es');
+    expect(notice).toMatchObject({ status: 404, body: expect.stringContaining('<html lang="es">') });
+    expect(notice.body).toContain('no se comparte');
   });
 
   it('has a button for each persona in docs/sandbox.md', async () => {

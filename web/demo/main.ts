@@ -172,7 +172,11 @@ function prepareDialogs(): void {
   });
 }
 
-accounts.append(...config.accounts.map(({ name, about }) => new Option(`${name}: ${about}`, name)));
+for (const { name, about } of config.accounts) {
+  const option = new Option(`${name}: ${about[0]}`, name);
+  option.dataset['es'] = `${name}: ${about[1]}`;
+  accounts.append(option);
+}
 accounts.addEventListener('change', () => void webhooks.show(accounts.value));
 languages.addEventListener('change', () => {
   setLanguage(languages.value as Language);

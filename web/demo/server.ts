@@ -1,10 +1,11 @@
 // The page's calls to its own server. An integrator's page has such a server too, and only the server knows the secret keys.
 import type { GrantChoice } from './choice.js';
+import type { Texts } from './language.js';
 
 export interface Config {
   readonly baseUrl: string;
   readonly embeddedUrl: string;
-  readonly accounts: readonly { readonly name: string; readonly about: string; readonly publishableKey: string }[];
+  readonly accounts: readonly { readonly name: string; readonly about: Texts; readonly publishableKey: string }[];
 }
 
 export interface WebhookState {

@@ -20,6 +20,8 @@ export interface WebhookParts {
   readonly hear: (webhook: Webhook | null) => void;
 }
 
+const PAUSE_MS = 1_000;
+
 export class WebhookPanel {
   private account = '';
   private state: WebhookState | null = null;
@@ -92,14 +94,39 @@ export class WebhookPanel {
   /** On a new connection the server sends everything again. */
   private listen(): void {
     this.stream?.close();
-    this.stream = webhookStream(this.account);
-    this.stream.addEventListener('open', () => this.beginAgain());
-    this.stream.addEventListener('message', ({ data }: MessageEvent<string>) => {
+    const stream = webhookStream(this.account);
+    this.stream = stream;
+    stream.addEventListener('open', () => {
+      this.beginAgain();
+      void this.told(this.resume(stream));
+    });
+    stream.addEventListener('error', () => {
+      this.parts.status.textContent = say([
+        'The server of this page does not answer. The page tries again.',
+        'El servidor de esta página no responde. La página lo intenta de nuevo.',
+      ]);
+    });
+    stream.addEventListener('message', ({ data }: MessageEvent<string>) => {
       const webhook = JSON.parse(data) as Webhook;
       const { type: name, occurredAt, data: detail, deliveryId, verified } = webhook;
       this.parts.timeline.add({ source: 'webhook', name, at: new Date(occurredAt), detail, deliveryId, verified });
       this.parts.hear(webhook);
     });
+  }
+
+  /** A server that started again has lost its endpoint and what came. The service may start later than the server. */
+  private async resume(stream: EventSource): Promise<void> {
+    if (stream !== this.stream) return;
+    try {
+      const state = await webhookState(this.account);
+      if (stream !== this.stream) return;
+      this.state = state;
+      this.describe();
+      if (this.mayRegister()) await this.register(false);
+    } catch (error) {
+      setTimeout(() => void this.told(this.resume(stream)), PAUSE_MS);
+      throw error;
+    }
   }
 
   private beginAgain(): void {
