@@ -10,7 +10,7 @@ export function ProgressBar({ parts, at }: Progress) {
       {parts.map((part, index) => (
         <li key={part} class={index <= at ? 'reached' : undefined} aria-current={index === at ? 'step' : undefined}>
           {index < at && <Tick />}
-          {texts[part]}
+          <span class="part">{texts[part]}</span>
           {index < at && <span class="unseen">, {texts.past}</span>}
         </li>
       ))}
