@@ -97,11 +97,14 @@ describe('the package', () => {
     await writeFile(join(modules, 'react/index.d.ts'), "export * from 'preact/hooks';\n");
     for (const [name, page] of [
       ['documented', REACT_PAGE],
-      ['mistaken', REACT_PAGE.replace('onDone: (payload', 'onDone: (payload: string, more')],
+      ['mistaken', REACT_PAGE.replace('onScreened: (payload', 'onScreened: (payload: string, more')],
     ] as const)
       await writeFile(join(project, `${name}.tsx`), page);
     const options = ['--module', 'esnext', '--moduleResolution', 'bundler', '--jsx', 'react-jsx'];
     expect(REACT_PAGE).toContain("from 'react'");
+    // The lint rules of React refuse a ref that is set while the component renders.
+    expect(REACT_PAGE).not.toMatch(/^ {2}\w+\.current = /m);
+    expect(REACT_PAGE).not.toMatch(/current!/);
     expect(await errorsOf(['documented.tsx', 'mistaken.tsx'], ...options, '--jsxImportSource', 'preact')).toEqual([
       expect.stringMatching(/^mistaken\.tsx/),
     ]);
