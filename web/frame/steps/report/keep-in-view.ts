@@ -18,13 +18,16 @@ export function keepInView(panel: HTMLElement): () => void {
     const wanted = Math.round(Math.max(0, Math.min(entry.intersectionRect.top - offsetTop, most)));
     if (wanted === moved) return;
     moved = wanted;
-    // A panel that floats is smaller, and the parts below it stay where they are.
     panel.classList.remove('afloat');
     panel.style.marginBlockEnd = '';
     const { offsetHeight: whole } = panel;
-    if (moved > 0) panel.classList.add('afloat');
-    panel.style.marginBlockEnd = `${whole - panel.offsetHeight}px`;
-    panel.style.transform = moved > 0 ? `translateY(${moved}px)` : '';
+    panel.classList.add('afloat');
+    const saved = whole - panel.offsetHeight;
+    // A panel that floats is smaller, and the parts below it stay where they are. Earlier it would leave a hole above them.
+    const floats = moved > saved;
+    panel.classList.toggle('afloat', floats);
+    panel.style.marginBlockEnd = floats ? `${saved}px` : '';
+    panel.style.transform = floats ? `translateY(${moved}px)` : '';
   });
   function look(): void {
     observer.observe(room);
