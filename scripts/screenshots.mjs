@@ -1,4 +1,4 @@
-// `npm run screenshots [-- --language es --folder <folder> --width <pixels>]` takes the pictures of docs/embedded.
+// `npm run screenshots` takes the pictures that the documents show. `-- --folder <folder> [--language es] [--width <pixels>]` takes every screen.
 // It starts a service and a browser for them (test/support/take-pictures.ts).
 import { spawnSync } from 'node:child_process';
 import { ensureBuilt, ensureInstalled, ROOT } from './installation.mjs';

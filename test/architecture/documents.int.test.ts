@@ -84,6 +84,16 @@ describe('documents', () => {
     expect(faults(pages, brokenLinks)).toEqual([]);
   });
 
+  it('show every picture of the repository, and no missing one', () => {
+    const shown = pages.flatMap((path) =>
+      [...read(path).matchAll(/(?:\]\(|src=")([^)"\s]+\.png)/g)].map(([, file = '']) =>
+        relative(ROOT, join(ROOT, dirname(path), file)),
+      ),
+    );
+    const pictures = tracked.filter((path) => path.startsWith('docs/') && path.endsWith('.png'));
+    expect([...new Set(shown)].sort()).toEqual(pictures.sort());
+  });
+
   it('name existing files', () => {
     expect(missingFiles('`src/nothing.ts` `src/<m>/a.ts` `src/main.ts`')).toEqual(['src/nothing.ts']);
     expect(missingFiles('The new file `src/nothing.ts`:')).toEqual([]);

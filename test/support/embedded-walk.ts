@@ -111,6 +111,15 @@ export class Walk {
     await look('report-sharing-stopped');
   }
 
+  /** Looks at the payment of a verified session, pays, and waits for the report. */
+  async paid(screeningId: string): Promise<void> {
+    await this.mount({ options: { screeningId } });
+    await this.payButton().waitFor();
+    await this.look('payment');
+    await this.payWith(GOOD);
+    await this.heading(fill(SHARE[this.language].question, { account: ACCOUNT }));
+  }
+
   private async pay(): Promise<void> {
     const { frame, host, language, look } = this;
     const texts = PAYMENT[language];
