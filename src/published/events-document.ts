@@ -35,8 +35,8 @@ export function eventsDocument(): string {
     'The service sends these events to the webhook endpoint of an account. Each event has the envelope',
     '`{ "id", "type", "schema_version", "occurred_at", "environment", "account_id", "data" }`. `id` begins with `evt_` and is the same each',
     'time the event is sent. `schema_version` is 1. `occurred_at` is the time when the state changed (ISO 8601 UTC). `environment` is',
-    '`live` or `test`. `data` holds only identifiers, enums and times. New types and new optional fields may come at any time. Ignore types',
-    'and fields that you do not know.',
+    '`live` or `test`. `data` contains only identifiers, enums and times. Later releases may add types and optional fields. Ignore unknown',
+    'types and fields.',
     '',
     ...sections,
   ].join('\n');

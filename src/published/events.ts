@@ -84,9 +84,12 @@ interface EventRule<Type extends EventType> {
 const SESSION: FieldRule = { type: 'string', meaning: 'Id of the screening session.' };
 const USER_TYPE: FieldRule = { type: 'string', meaning: '`AGENT`, `PMC` or `CONSUMER`.' };
 const REPORT: FieldRule = { type: 'string', meaning: 'Id of the report.' };
-const RECIPIENT: FieldRule = { type: 'string', meaning: 'Id of the account that the report is or was shared with.' };
+const RECIPIENT: FieldRule = { type: 'string', meaning: 'Id of the account with which the report is or was shared.' };
 const INCOME_SESSION: FieldRule = { type: 'string', meaning: 'Id of the income session.' };
-const ROUTE: FieldRule = { type: 'string', meaning: '`PAYROLL` or `BANKING`: the route that led to the outcome.' };
+const ROUTE: FieldRule = {
+  type: 'string',
+  meaning: '`PAYROLL` or `BANKING`: the route by which the session succeeded or failed.',
+};
 const SCREENING_OF_INCOME: FieldRule = {
   type: 'string',
   optional: true,
@@ -95,7 +98,7 @@ const SCREENING_OF_INCOME: FieldRule = {
 const REPORT_URL: FieldRule = {
   type: 'string',
   optional: true,
-  meaning: 'Address where a server reads the report. Absent when the service has no public address.',
+  meaning: 'Address at which a server can read the report. Absent if the service has no public address.',
 };
 
 /** All events with the exact fields of their `data`. `docs/events.md` is generated from it. */
@@ -108,7 +111,7 @@ export const EVENT_CATALOGUE: { readonly [Type in EventType]: EventRule<Type> } 
       transaction_id: {
         type: 'string',
         optional: true,
-        meaning: 'Id of the payment that completed the screening. Absent when no payment was needed.',
+        meaning: 'Id of the payment that completed the screening. Absent if the screening needed no payment.',
       },
       report_url: {
         ...REPORT_URL,
@@ -123,20 +126,23 @@ export const EVENT_CATALOGUE: { readonly [Type in EventType]: EventRule<Type> } 
       user_type: USER_TYPE,
       reason_code: {
         type: 'string',
-        meaning: 'Why the screening is blocked, such as `IDENTITY_NOT_FOUND` or `TOO_MANY_ATTEMPTS`.',
+        meaning: 'The reason of the block, such as `IDENTITY_NOT_FOUND` or `TOO_MANY_ATTEMPTS`.',
       },
     },
   },
   'screening.step_up_required': {
-    firesWhen: 'A second factor is needed.',
+    firesWhen: 'The person must confirm the identity by a code or by answers to questions.',
     fields: {
       session_id: SESSION,
       user_type: USER_TYPE,
-      methods: { type: 'array of strings', meaning: 'The factors on offer: `OTP`, `KBA` or both.' },
+      methods: {
+        type: 'array of strings',
+        meaning: 'The methods that the person can use: `OTP` (a code), `KBA` (questions) or both.',
+      },
     },
   },
   'payment.succeeded': {
-    firesWhen: 'A payment intent of a screening succeeds.',
+    firesWhen: 'A payment of a screening succeeds.',
     fields: {
       session_id: SESSION,
       stripe_payment_intent_id: { type: 'string', meaning: 'Id of the intent at the payment processor.' },
@@ -157,8 +163,7 @@ export const EVENT_CATALOGUE: { readonly [Type in EventType]: EventRule<Type> } 
       currency: { type: 'string', meaning: 'Lowercase ISO 4217.' },
       reason_code: {
         type: 'string',
-        meaning:
-          'The reason given for the refund: `report_unavailable`, `requested_by_consumer`, `duplicate` or `other`.',
+        meaning: 'The reason for the refund: `report_unavailable`, `requested_by_consumer`, `duplicate` or `other`.',
       },
     },
   },
@@ -182,18 +187,18 @@ export const EVENT_CATALOGUE: { readonly [Type in EventType]: EventRule<Type> } 
   },
   'report.unavailable': {
     firesWhen:
-      'The credit bureau refuses a report, or can no longer be asked for it. A session sends this event once for each reason.',
+      'The credit bureau refuses the report, or can no longer make one. The service sends this event once for each session and reason.',
     fields: {
       session_id: SESSION,
       reason_code: {
         type: 'string',
         meaning:
-          'Why the session has no report: `FILE_FROZEN`, `FILE_BLOCKED`, `NO_RECORD`, `MINOR`, `FILE_CONDITION`, `VENDOR_SESSION_OVER` or `PERSON_ERASED`.',
+          'The reason why the session has no report: `FILE_FROZEN`, `FILE_BLOCKED`, `NO_RECORD`, `MINOR`, `FILE_CONDITION`, `VENDOR_SESSION_OVER` or `PERSON_ERASED`.',
       },
     },
   },
   'income_report.completed': {
-    firesWhen: 'An income session succeeds on either route.',
+    firesWhen: 'An income session succeeds, by payroll or by banking.',
     fields: {
       income_session_id: INCOME_SESSION,
       route: ROUTE,
@@ -202,12 +207,12 @@ export const EVENT_CATALOGUE: { readonly [Type in EventType]: EventRule<Type> } 
     },
   },
   'income_report.failed': {
-    firesWhen: 'An income session fails with no route left.',
+    firesWhen: 'An income session fails by all of its routes.',
     fields: {
       income_session_id: INCOME_SESSION,
       route: ROUTE,
       screening_session_id: SCREENING_OF_INCOME,
-      reason_code: { type: 'string', meaning: 'Why the session failed, such as `NO_MATCH` or `VENDOR_ERROR`.' },
+      reason_code: { type: 'string', meaning: 'The reason of the failure, such as `NO_MATCH` or `VENDOR_ERROR`.' },
     },
   },
 };

@@ -10,10 +10,10 @@ export function errorsDocument(surfaces: readonly Surface[]): string {
   return [
     '# Errors',
     '',
-    'Generated from the error catalogue (`npm run docs`); do not edit. A code may stand for more than one error code of the',
-    'service. The last column names the error code. If it names a path too, the row applies only below that path. A reply with',
-    'status 429 has `Retry-After` when waiting helps. On the direct API each 429, 503 and 504 has it. Keep a default branch for',
-    'codes that you do not know.',
+    'Generated from the error catalogue (`npm run docs`); do not edit. Several internal error codes of the service may have the same',
+    'public code. The last column has the internal code. If it also has a path, the row applies only below that path. A reply with',
+    'status 429 has `Retry-After` if the request can succeed later. On the direct API each 429, 503 and 504 has this header. Your code',
+    'needs a default branch for unknown codes.',
     ...vocabularies.flatMap((sharing) => ['', ...section(sharing)]),
     '',
   ].join('\n');
@@ -39,7 +39,7 @@ function section(surfaces: readonly Surface[]): string[] {
     '',
     ...about,
     '',
-    `| ${[...headings, 'When', 'Inside'].join(' | ')} |`,
+    `| ${[...headings, 'When', 'Internal code'].join(' | ')} |`,
     `|${'---|'.repeat(headings.length + 2)}`,
     ...rows.sort(),
     ...appendix,

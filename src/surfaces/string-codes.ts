@@ -648,8 +648,8 @@ export const STRING_CODES: StringVocabulary = {
   }),
   about: [
     'Every error is `{ "error": { "code", "message", "field"?, "details"?, "recoverable", "request_id", "doc_url"? } }`. `field` names the',
-    'first field at fault in documented order, and `message` gives its rule. `details` lists all fields at fault. `request_id` is the',
-    '`Service-Request-Id` of the reply. `doc_url` leads to the code in this list. A refused submission may have opened a session, or its session grant may have one already. The',
+    'first wrong field in documented order, and `message` gives the rule of that field. `details` lists all wrong fields. `request_id` is the',
+    '`Service-Request-Id` of the reply. `doc_url` is the address of the code in this list. A refused submission may have opened a session, or its session grant may already have one. The',
     'reply then has the id of that session as `sessionId` beside `error`. If that session ended `BLOCKED`, `error` has `sessionId` as well,',
     'and `reasonCode` if a browser may know the reason. If the person is blocked for a time, `error` has `blockedUntil`.',
   ],

@@ -264,7 +264,7 @@ export const NUMERIC_CODES: ErrorVocabulary<NumericError> = {
   },
   about: [
     'Every error is `{ "payload", "errors": [{ "errorCode", "errorOnField", "errorMessage" }] }`. Below `/api/pay` the errors come first.',
-    '`errorOnField` names the field at fault, or is null. The reply to wrong answers is 422 with an empty list of errors, so check the status.',
+    '`errorOnField` names the wrong field, or is null. The reply to wrong answers is 422 with an empty list of errors, so check the status.',
   ],
   codeOf: ({ errorCode }) => String(errorCode),
   columns: {
@@ -276,9 +276,9 @@ export const NUMERIC_CODES: ErrorVocabulary<NumericError> = {
     '',
     '### Refusals of vendors (`vendor.refused`)',
     '',
-    "A vendor's number counts more than its status. A number that is not listed becomes 121 (400) after a 4xx of the vendor, and 131 (502)",
+    "A vendor's number determines the reply, and not the vendor's status. An unlisted number becomes 121 (400) after a 4xx of the vendor, and 131 (502)",
     'after a 5xx. Exceptions: on re-authentication 710 becomes 3009, 720 becomes 3001 (503), and 1004 is 400. At registration and when a',
-    'code is sent again, 2502 is an "auth general error".',
+    'code is sent again, 2502 has the message "auth general error".',
     '',
     ...olderCodesTable(),
   ],
