@@ -1,5 +1,5 @@
-// The log decides, and read models in Redis only show. Their documents and lists may have been changed by hand, or Redis may have lost some
-// of them (docs/architecture.md#decisions-rest-on-the-log).
+// The service decides from the log, and only shows read models from Redis. The tests change documents and lists in Redis by hand, or delete some
+// documents and lists. Guarantee: docs/architecture.md#decisions-rest-on-the-log.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { aPerson, type Credentials, type PlatformCaller, type Reply, Service } from '../support/service.js';
 

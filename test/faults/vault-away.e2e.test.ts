@@ -1,5 +1,6 @@
-// The store of the vault is away, hangs or refuses. In every layout of roles the service answers 503, asks no vendor, and opens or ends no
-// session. When the store is back, all of it can be repeated without a restart. Guarantee: docs/operations/erasure-and-keys.md#the-vault-away.
+// The store of the vault is unavailable, hangs or refuses calls. In every arrangement of roles the service answers 503, asks no vendor, and opens
+// or ends no session. When the store is available again, callers can repeat their requests without a restart.
+// Guarantee: docs/operations/erasure-and-keys.md#while-the-vault-is-unavailable.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { aRegistration, DirectCaller } from '../support/direct.js';

@@ -1,5 +1,5 @@
-// A cluster of two nodes over one embedded log. While `behind` is set, a follower answers reads of streams and new subscriptions. Its copy
-// of the log ends at that position.
+// A cluster of two nodes over one embedded log. While `behind` is set, a follower answers reads of streams and new subscriptions. The
+// follower's copy of the log ends at the position `behind`.
 import { type EventBatch, type StreamReadOptions, type SubscribeOptions } from '../../src/ports/event-store.js';
 import { EventStoreDecorator } from '../../src/ports/event-store-decorator.js';
 import type { RecordedEvent } from '../../src/kernel/domain-event.js';
