@@ -1,4 +1,5 @@
-// Every route, also a future one, declares its authenticator, so that no body is read before the check (docs/contract/general.md#bodies).
+// Every route, also a future one, declares its authenticator. The service therefore reads no body before the check of
+// the caller (docs/contract/general.md#bodies).
 import 'reflect-metadata';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +8,10 @@ import { RequestMethod } from '@nestjs/common';
 import { SURFACES } from '../../src/surfaces/all.js';
 
 const MODULES = join(import.meta.dirname, '../../src/modules');
-/** Routes that any caller may use: the public keys, and a document by its signed link. They are GETs, whose bodies are never read. */
+/**
+ * Routes that any caller may use: the public keys, and a document by its signed link. They are GET routes, whose bodies
+ * are never read.
+ */
 const OPEN = ['GET JwksController.jwks', 'GET PdfController.fetch'];
 
 async function openRoutes(): Promise<string[]> {

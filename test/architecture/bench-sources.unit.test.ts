@@ -1,4 +1,4 @@
-// Guarantee: the benchmarks start. They run compiled from these folders, and no other suite runs them.
+// Guarantee: the benchmarks can start. They are compiled from these folders, and no other suite runs them.
 import { readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { expect, it } from '@jest/globals';
@@ -9,7 +9,7 @@ const { include: folders } = JSON.parse(readFileSync(join(ROOT, 'tsconfig.bench.
 };
 const isCompiled = (path: string): boolean => folders.some((folder) => path.startsWith(`${folder}/`));
 
-/** The imports of a file at run time, without its types. */
+/** The imports of a file at run time, without imports of types. */
 function importedBy(path: string): string[] {
   const text = readFileSync(join(ROOT, path), 'utf8');
   return [

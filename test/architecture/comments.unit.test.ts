@@ -1,4 +1,4 @@
-// A comment that names a file must name an existing one, so that a reader finds it.
+// A comment that names a file must name an existing file, so that a reader finds it.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
@@ -19,7 +19,10 @@ const present = [...[...FOLDERS, 'docs'].flatMap(filesIn), ...rootFiles];
 const names = new Set(present.map((path) => basename(path)));
 const read = (path: string): string => readFileSync(path, 'utf8');
 
-/** Comments come first. Then come the texts that may look like comments: regular expressions, strings and templates. */
+/**
+ * The pattern matches comments first. The other alternatives are texts that may look like comments: regular
+ * expressions, strings and templates.
+ */
 const PARTS =
   /(?<comment>\/\/[^\n]*|\/\*[\s\S]*?\*\/)|(?<=[=(,:[!&|?{;>]\s*)\/(?![/*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+\/|(?<string>'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`)/g;
 
@@ -40,7 +43,7 @@ const parts = new Map(code.map((path) => [path, partsOf(path, read(path))]));
 
 const NAME =
   /(?<![\w.$<*{-])(?:[\w@.-]+\/)*[\w@.-]*\w\.(?:[cm]?[jt]sx?|json|md|css|html|ya?ml|lua|sh|py|go|svg|png)\b(?![\w.-]*[\w(])/g;
-/** A path without an extension may be the start of one: `docs/adr/0011`. */
+/** A path without an extension may be the beginning of a longer path: `docs/adr/0011`. */
 const PATH = new RegExp(`(?<![\\w./<*@{-])(?:${TOP_FOLDERS.join('|')})/[\\w./-]*\\w(?![\\w./-]*[<*{])`, 'g');
 
 /** A program names each file that it writes in a string. */
@@ -61,7 +64,7 @@ function isThere(name: string, from: string): boolean {
   return present.some((file) => file.startsWith(path) || file.endsWith(`/${path}`)) || written.has(basename(path));
 }
 
-/** The named files that are neither in the repository nor written by its programs. */
+/** The files that comments name, but that neither the repository nor its programs provide. */
 function missingIn(comment: string, from: string): string[] {
   const text = comment.replace(/\bhttps?:\/\/\S+/g, '').replace(/\bNode\.js\b/g, '');
   const named = new Set([...(text.match(NAME) ?? []), ...(text.match(PATH) ?? [])]);

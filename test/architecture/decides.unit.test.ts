@@ -1,4 +1,5 @@
-// The lint rule that only deciders decide: no such function crosses a module. It is tried on samples that break it.
+// The lint rule that only deciders decide: no function of this name crosses a module. The test tries the rule on
+// samples that break it.
 import { ESLint, Linter } from 'eslint';
 import { describe, expect, it } from '@jest/globals';
 import { parser } from 'typescript-eslint';
@@ -47,7 +48,7 @@ describe('a function named decide', () => {
     },
   );
 
-  it('may be called, and read from its decider', async () => {
+  it('may be called, and may be read from its decider', async () => {
     const code = 'const { decide } = decider; if (decider.decide(command, state).length === 0) leave();';
     expect(await faultsIn(USE_CASE, code)).toEqual([]);
   });

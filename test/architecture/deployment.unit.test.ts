@@ -35,7 +35,7 @@ const [serviceStage, sandboxStage] = ['service', 'sandbox'].map((name) => stages
 const OWN_IMAGES = [serviceStage, sandboxStage];
 
 describe('docker-compose.yml', () => {
-  it('runs the service in each role, beside its stores and the sandbox', () => {
+  it('runs the service in each role, and runs its stores and the sandbox', () => {
     expect(roles.map(({ environment }) => environment?.['ROLE']).sort()).toEqual(['api', 'projector', 'worker']);
     expect(Object.keys(services)).toEqual(expect.arrayContaining(['eventstore', 'redis', 'sandbox']));
   });
@@ -54,9 +54,9 @@ describe('docker-compose.yml', () => {
     expect(ports!.size).toBe(processes.length);
   });
 
-  it('checks the health of every service, and dependents wait for it', () => {
+  it('checks the health of every service, and dependent services wait for it', () => {
     for (const [name, { healthcheck, build, depends_on: needed = {} }] of Object.entries(services)) {
-      // Our own image has a health check.
+      // The image of this repository has a health check.
       expect([name, healthcheck !== undefined || build !== undefined]).toEqual([name, true]);
       for (const [other, { condition }] of Object.entries(needed)) {
         expect([name, other, condition]).toEqual([name, other, 'service_healthy']);
@@ -76,7 +76,7 @@ describe('docker-compose.yml', () => {
     expect(services['redis']?.command?.join(' ')).toContain('--appendonly yes');
   });
 
-  it('restarts every service, limits its log files and drops rights that our image does not need', () => {
+  it("restarts every service, limits its log files and removes rights that the service's image does not need", () => {
     for (const [name, { restart, logging, build, cap_drop: dropped, security_opt: security }] of Object.entries(
       services,
     )) {
@@ -107,7 +107,7 @@ describe('docker-compose.yml', () => {
     for (const [name, value] of secrets) expect([name, value]).toEqual([name, expect.stringMatching(/^\$\{\w+:-\}$/)]);
   });
 
-  it('gives other containers metrics and the internal port, and publishes only the API and the sandbox on this machine', () => {
+  it('gives other containers metrics and the internal port, and opens only the API and the sandbox to this machine', () => {
     for (const { environment } of roles)
       expect(environment).toMatchObject({ METRICS_HOST: '0.0.0.0', INTERNAL_HOST: '0.0.0.0' });
     const published = Object.entries(services).flatMap(([name, { ports = [] }]) => ports.map((port) => [name, port]));
@@ -155,7 +155,7 @@ describe('the Dockerfile', () => {
     expect(dockerfile).not.toContain('--start-interval');
   });
 
-  it('makes images that run as an ordinary user and check their own health, with the service as the last one', () => {
+  it('makes images that run as an ordinary user and check their own health, and the last image is the service', () => {
     expect([...stages.keys()].at(-1)).toBe('service');
     for (const stage of OWN_IMAGES) {
       expect(stage).toMatch(/\nUSER node\n/);
@@ -165,7 +165,8 @@ describe('the Dockerfile', () => {
   });
 
   it('puts only production dependencies and compiled code into the image', () => {
-    // npm still installs two development packages. test/e2e/ops/image.int.test.ts shows that the service does not need them.
+    // npm still installs two development packages. test/e2e/ops/image.int.test.ts shows that the service does not need
+    // them.
     expect(dockerfile).toMatch(
       / AS dependencies\n(?:(?!\nFROM)[^])*npm ci --omit=dev && rm -r node_modules\/typescript node_modules\/prettier\n/,
     );
@@ -175,8 +176,8 @@ describe('the Dockerfile', () => {
     }
   });
 
-  it("keeps the vendors' doubles in the sandbox image, which compose runs", () => {
-    // test/e2e/ops/image.int.test.ts shows that the service starts without them.
+  it("includes the vendors' test doubles only in the sandbox image, which compose runs", () => {
+    // test/e2e/ops/image.int.test.ts shows that the service starts without the test doubles.
     expect(sandboxStage).toContain('COPY --from=build /app/dist dist\n');
     expect(serviceStage).toContain('COPY --from=build /app/dist-service dist\n');
     expect(services['sandbox']?.build).toMatchObject({ target: 'sandbox' });
@@ -199,7 +200,7 @@ describe('the Dockerfile', () => {
     expect(serviceStage.indexOf(' chromium-headless-shell ')).toBeLessThan(serviceStage.indexOf('\nUSER node'));
   });
 
-  it('copies only existing files that .dockerignore admits', () => {
+  it('copies only existing files that .dockerignore does not exclude', () => {
     const letThrough = readFileSync('.dockerignore', 'utf8')
       .split('\n')
       .filter((line) => line.startsWith('!'))

@@ -1,4 +1,4 @@
-// Pages, headings, files and ADRs that code and documents refer to are in the repository.
+// The test checks that pages, headings, files and ADRs exist when code or documents refer to them.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -41,7 +41,7 @@ function leadsNowhere(page: string, anchor: string | undefined): boolean {
   return anchor !== undefined && !anchorsOf(read(page)).has(anchor);
 }
 
-/** The links of a page whose target is missing. */
+/** The links of a page whose targets are missing. */
 function brokenLinks(path: string, markdown: string): string[] {
   return [...withoutCode(markdown).matchAll(/\]\((?!https?:|mailto:)([^)\s#]*)(?:#([^)\s]+))?\)/g)]
     .filter(([, target = '', anchor]) => {
@@ -59,7 +59,10 @@ function brokenCitations(text: string): string[] {
   });
 }
 
-/** The missing files that a page names in backticks. Skips paths with a placeholder (`<name>`, `*`), and files that a worked example adds. */
+/**
+ * The missing files that a page names in backticks. The function skips paths with a placeholder (`<name>`, `*`), and
+ * files that a worked example adds.
+ */
 function missingFiles(markdown: string): string[] {
   return [
     ...markdown.replace(/^The new file `.*`:$/gm, '').matchAll(/`((?:src|test|docs|sandbox|scripts)\/[\w./-]+)`/g),

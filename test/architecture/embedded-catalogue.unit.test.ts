@@ -1,5 +1,5 @@
-// The callbacks, error codes and warnings of the embedded component. They are compared in both directions with the promises to integrators, with the
-// document, and with the browser tests that cause them.
+// The callbacks, error codes and warnings of the embedded component. The tests compare them in both directions with the
+// promises to integrators, the document, and the browser tests that cause them.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
@@ -47,12 +47,12 @@ describe('the catalogue of the embedded component', () => {
     ]);
   });
 
-  it('has only error codes and warnings that occur', () => {
+  it('has only error codes and warnings that can occur', () => {
     const caused = (code: string): boolean => sources.includes(`'${code}'`) || OF_THE_API.includes(`\`${code}\``);
     expect([...Object.keys(EMBEDDED_CODES), ...WARNING_CODES].filter((code) => !caused(code))).toEqual([]);
   });
 
-  it('equals its document, row by row', () => {
+  it('equals its document row by row', () => {
     const errors = new Map(rowsUnder('Errors'));
     expect([...errors.keys()].sort()).toEqual(Object.keys(EMBEDDED_CODES).sort());
     const words = { true: 'true', false: 'false', null: '', server: 'true only for 5xx' };

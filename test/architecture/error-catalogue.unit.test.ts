@@ -47,7 +47,7 @@ describe('the error catalogue', () => {
     expect([...statuses].filter(([, of]) => of.size > 1)).toEqual([]);
   });
 
-  it('equals docs/errors.md, line for line', () => {
+  it('equals docs/errors.md line for line', () => {
     expect(readFileSync('docs/errors.md', 'utf8')).toBe(errorsDocument(SURFACES.all));
   });
 

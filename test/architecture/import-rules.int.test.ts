@@ -1,4 +1,5 @@
-// Each import rule of .dependency-cruiser.cjs is broken by a fixture with the rule's name. `npm run lint:imports` checks the code itself.
+// Each import rule of .dependency-cruiser.cjs has a fixture with the rule's name that breaks the rule.
+// `npm run lint:imports` checks the code itself.
 import { existsSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';

@@ -33,7 +33,7 @@ async function routes(): Promise<Route[]> {
   for (const file of files) {
     for (const controller of Object.values((await import(join(MODULES, file))) as Record<string, unknown>)) {
       if (typeof controller !== 'function' || !Reflect.hasMetadata('path', controller)) continue;
-      // A base class may hold the routes of several controllers.
+      // A base class may contain the routes of several controllers.
       for (let held = controller.prototype as object; held !== Object.prototype; held = Object.getPrototypeOf(held)) {
         for (const [name, { value: route }] of Object.entries(Object.getOwnPropertyDescriptors(held))) {
           if (typeof route !== 'function' || !Reflect.hasMetadata('method', route)) continue;
@@ -60,7 +60,7 @@ describe('routes', () => {
     expect(all.filter(({ declared }) => declared === undefined).map(({ name }) => name)).toEqual([]);
   });
 
-  it('name limits of the configuration', async () => {
+  it('name limits that the configuration has', async () => {
     const named = (await routes()).flatMap(({ declared }) => (declared && 'by' in declared ? declared.by : []));
     expect(named.filter((name) => !LIMITS.includes(name))).toEqual([]);
   });

@@ -1,4 +1,4 @@
-// The lint rules that keep functions and files small. Each is tried on samples that break it.
+// The lint rules that keep functions and files small. The tests try each rule on samples that break it.
 import { ESLint, Linter } from 'eslint';
 import { describe, expect, it } from '@jest/globals';
 import { parser } from 'typescript-eslint';
@@ -58,7 +58,7 @@ describe('a function with five parameters', () => {
     expect(await faultsIn(USE_CASE, code)).toEqual([]);
   });
 
-  it('is allowed when it has only four', async () => {
+  it('is allowed with four parameters', async () => {
     expect(await faultsIn(USE_CASE, 'function put(a, b, c, d) {}')).toEqual([]);
   });
 });
@@ -82,7 +82,7 @@ describe('a file of use cases or readers', () => {
   );
 });
 
-/** A function of that complexity, with a switch that counts once. */
+/** A function of that complexity. Its switch counts once. */
 const branching = (complexity: number): string =>
   `function put(a) { switch (a) { case 1: case 2: case 3: break; } ${'if (a) go();'.repeat(complexity - 2)} }`;
 
@@ -99,7 +99,7 @@ describe('a function with many branches', () => {
     ['sandbox/vendors.ts', 12],
     ['scripts/start.mjs', 12],
     ['tools/lint/parameters.mjs', 12],
-  ])('is refused in %s with more than %i', async (path, most) => {
+  ])('is refused in %s with more than %i branches', async (path, most) => {
     expect(await faultsIn(path, branching(most))).toEqual([]);
     expect(await faultsIn(path, branching(most + 1))).toEqual(['complexity']);
   });

@@ -1,11 +1,12 @@
-// Rules about the repository's files that no linter checks. Each is tried on samples that break it, so that it cannot stop working unnoticed.
+// Rules about the repository's files that no linter checks. The tests try each rule on samples that break it, so that a
+// broken rule is noticed.
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 
 interface Rule {
   readonly name: string;
-  /** The faults of the file, one line each. */
+  /** The faults of the file, each in one line. */
   readonly faultsIn: (path: string, text: string) => readonly string[];
   readonly broken: readonly { readonly path: string; readonly text: string }[];
 }
@@ -123,7 +124,7 @@ function filesOf(root: string): string[] {
 }
 
 describe.each(RULES)('$name', ({ faultsIn, broken }) => {
-  it('is kept by every file', () => {
+  it('is followed by every file', () => {
     const faults = filesOf(process.cwd()).flatMap((path) =>
       faultsIn(path, readFileSync(path, 'utf8')).map((fault) => `${path}: ${fault}`),
     );

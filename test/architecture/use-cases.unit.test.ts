@@ -1,4 +1,4 @@
-// Commands change things and queries do not; each has one handler.
+// Commands change data and queries do not. Each command or query has one handler.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Module, type Type } from '@nestjs/common';
@@ -48,7 +48,7 @@ async function started<Result>(
 }
 
 describe('a start with commands and queries', () => {
-  it('gives each to its handler', async () => {
+  it('passes each to its handler', async () => {
     const answers = started([RenameHandler, ReadNameHandler], async ([commands, queries]) => [
       await commands.execute(new Rename()),
       await queries.execute(new ReadName()),
@@ -104,7 +104,7 @@ describe('a use case of the service', () => {
   });
 });
 
-/** The classes of a module's application that the handlers need, directly or through one another. */
+/** The application classes of a module that the handlers need, directly or indirectly. */
 function classesBehind(handlers: readonly string[], folder: string): string[] {
   const needs = new Map<string, string[]>();
   for (const file of readdirSync(folder)) {
@@ -121,7 +121,7 @@ function classesBehind(handlers: readonly string[], folder: string): string[] {
 }
 
 describe('the reading of reports', () => {
-  it('needs only these six classes, whichever API asks', () => {
+  it('needs only these six classes for every API', () => {
     const handlers = ['OpenReport', 'OpenReportOnServer', 'OpenRenterReport', 'OpenLinkedReport', 'ReadCreditScore'];
     const names = [...handlers, 'ReadReportExpiry'].map((name) => `${name}Handler`);
     expect(classesBehind(names, 'src/modules/reports/application')).toEqual([

@@ -1,4 +1,4 @@
-// The audit knows every vault entry that an event promises, so a missing entry is found.
+// The audit knows every vault entry that an event promises, so it finds a missing entry.
 import 'reflect-metadata';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,12 +8,12 @@ import { VAULT_KNOWLEDGE } from '../../src/ops/vault-knowledge.js';
 
 const MODULES = join(import.meta.dirname, '../../src/modules');
 
-describe('every file that writes to the vault', () => {
+describe('a file that writes to the vault', () => {
   const files = readdirSync(MODULES, { recursive: true, encoding: 'utf8' }).filter(
     (path) => path.endsWith('.ts') && /vault\.put\(|keepEntry\(/.test(readFileSync(join(MODULES, path), 'utf8')),
   );
 
-  it('is found', () => {
+  it('is found by the test', () => {
     expect(files.length).toBeGreaterThanOrEqual(5);
   });
 

@@ -1,4 +1,5 @@
-// The sizes of a page's downloads that integrators are promised, measured on the built browser code as it is sent.
+// The download sizes of a page that integrators are promised. The tests measure the built browser code as the service
+// sends it.
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -6,7 +7,7 @@ import { expect, it } from '@jest/globals';
 
 const BUILT = join(import.meta.dirname, '../../dist-web');
 
-/** The gzipped bytes of the files in a folder with these extensions. */
+/** The total gzipped size in bytes of the files in a folder with these extensions. */
 function sizeOf(folder: string, extensions: readonly string[]): number {
   const files = readdirSync(join(BUILT, folder)).filter((name) => extensions.includes(extname(name)));
   expect(files).not.toEqual([]);

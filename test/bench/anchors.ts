@@ -1,5 +1,6 @@
-// (k): the service compared with its anchors, hand-made programs for the same work (docs/benchmarks.md).
-// `npm run bench -- k` measures all operations, and `npm run bench -- k submit otp` only the named ones. ROUNDS=1 is for a quick look.
+// Benchmark k compares the service with its anchors, which are simple programs for the same work (docs/benchmarks.md).
+// `npm run bench -- k` measures all operations, and `npm run bench -- k submit otp` only the named ones. ROUNDS=1 is
+// for a quick look.
 import { execFile } from 'node:child_process';
 import { rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -24,7 +25,7 @@ import { StepUps } from './step-ups.js';
 import { BenchReceiver } from './webhook-receiver.js';
 
 const CONNECTIONS = 64;
-/** The accounts whose endpoints get the deliveries. The account whose requests are measured has no endpoint. */
+/** The accounts whose endpoints receive the deliveries. The account whose requests are measured has no endpoint. */
 const RECEIVING = ['demo', 'child', 'grandchild', 'unrelated'] as const;
 const JSON_BODY = { 'content-type': 'application/json' };
 
@@ -128,7 +129,7 @@ async function comparisonsOf(
   ];
 }
 
-/** Gives the account credit for all reports that are pulled. */
+/** Gives the account enough credit for all reports that are pulled. */
 async function addCredit(service: Service, accountId: string): Promise<void> {
   const command = ['scripts/ops.mjs', 'accounts', 'credit', accountId, '--add', '1000000', '--reference', 'benchmark'];
   await promisify(execFile)(process.execPath, command, { env: { ...process.env, ...service.env } });

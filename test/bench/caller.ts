@@ -6,7 +6,7 @@ export interface Caller {
   readonly headers: Record<string, string>;
 }
 
-/** Returns the parsed answer, and throws unless the status is 200. */
+/** Returns the parsed answer, and throws an error unless the status is 200. */
 export async function call(
   { pool, headers }: Caller,
   method: 'GET' | 'POST',

@@ -1,4 +1,5 @@
-// Compares an operation of the service with the same operation of another program by processor time, in alternating rounds, as rows of one table.
+// Compares the processor time of an operation in the service and in another program. The rounds alternate, and the
+// results are rows of one table.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { RedisServer } from '../support/redis.js';
 import { commandsOf, cpuMsOf, median, quantile, throughput } from './measure.js';
@@ -6,7 +7,7 @@ import { commandsOf, cpuMsOf, median, quantile, throughput } from './measure.js'
 /** A program and its Redis. */
 export interface Side {
   readonly name: string;
-  /** The ids of its processes. */
+  /** The ids of the program's processes. */
   readonly pids: readonly number[];
   readonly redis: RedisServer;
 }
@@ -14,7 +15,7 @@ export interface Side {
 export interface Operation {
   /** Prepares this number of operations. The preparation is not measured. */
   prepare?(count: number): Promise<unknown>;
-  /** Resolves with the duration in milliseconds. */
+  /** Resolves with the duration of one operation in milliseconds. */
   run(): Promise<number>;
 }
 
@@ -34,9 +35,9 @@ export interface Comparison {
   readonly other: Side & { readonly operation: Operation };
   /** The number of operations in a round, by operations in flight. */
   readonly counts: Readonly<Record<number, number>>;
-  /** The other program's processor time for one operation divided by ours, at the highest load. */
+  /** The other program's processor time for one operation divided by the service's, at the highest load. */
   readonly target?: number;
-  /** The limit for our p50 divided by the other's, with one operation in flight. */
+  /** The upper limit of the service's p50 divided by the other program's p50, with one operation in flight. */
   readonly p50Within?: number;
 }
 
@@ -52,9 +53,12 @@ interface Round {
 }
 
 const ROUNDS = Number(process.env['ROUNDS'] ?? 3);
-/** A program with many modules is fully compiled after this number of rounds. After one round it still takes up to twice as long. */
+/**
+ * A program with many modules is fully compiled after this number of rounds. After one round, an operation still takes
+ * up to twice as long.
+ */
 const WARMING_ROUNDS = 5;
-/** A program is idle when it uses less than `IDLE_MS` of processor time in this time. */
+/** A program is idle when it uses less than `IDLE_MS` of processor time in this period. */
 const WATCHED_MS = 250;
 const IDLE_MS = 20;
 const MAX_LOOKS = 240;
@@ -125,7 +129,7 @@ async function round({ pids, redis, operation }: Comparison['ours'], count: numb
   };
 }
 
-/** Resolves when the processes of a program only look for work. */
+/** Resolves when the processes of a program have no work left. */
 export async function idle(pids: readonly number[]): Promise<void> {
   const used = async (): Promise<number> => sumOf(await Promise.all(pids.map(cpuMsOf)));
   let before = await used();

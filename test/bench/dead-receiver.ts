@@ -1,5 +1,6 @@
-// (h) The cost of a dead receiver for the others, measured on two services that had the same events of one account. One receiver took all of
-// them. The other refused every connection, so each delivery was exhausted. Both services then do the same work in turn.
+// (h) The cost that one dead receiver causes for other receivers, measured on two services with the same events of one
+// account. In one service, the receiver accepted all events. In the other, it refused every connection, so each
+// delivery was exhausted. Both services then do the same work in turn.
 import { setTimeout as pause } from 'node:timers/promises';
 import { aPerson, type PlatformCaller, type Service } from '../support/service.js';
 import { until } from '../support/eventually.js';
@@ -18,7 +19,7 @@ const HOUR_MS = 3_600_000;
 
 interface Running {
   readonly service: Service;
-  /** The deliveries of a round that arrive. */
+  /** The deliveries of a round that reach their receiver. */
   readonly arriving: number;
   readonly callers: ReadonlyMap<string, PlatformCaller>;
 }
@@ -30,7 +31,7 @@ export async function benchDeadReceiver(): Promise<void> {
     running.push(await prepared(receiver, null), await prepared(receiver, 'https://127.0.0.1:1/'));
     const [undisturbed, disturbed] = running as [Running, Running];
     const round = (one: Running) => () => toOthers(one, receiver);
-    // One round of each is run first and not measured.
+    // One round of each service runs first and is not measured.
     for (const one of running) await round(one)();
     const rates = await medians(ROUNDS, { undisturbed: round(undisturbed), disturbed: round(disturbed) });
     const after = `after ${EXHAUSTIONS.toLocaleString('en-US')}`;
@@ -43,7 +44,10 @@ export async function benchDeadReceiver(): Promise<void> {
   }
 }
 
-/** A service that has handled the account's events. Its receiver took them, or is dead at the address `dead`. */
+/**
+ * A service that has handled the account's events. The account's receiver accepted them, or is dead at the address
+ * `dead`.
+ */
 async function prepared(receiver: BenchReceiver, dead: string | null): Promise<Running> {
   const { service, ids } = await serviceWithEndpoints(
     receiver,
@@ -62,7 +66,7 @@ async function prepared(receiver: BenchReceiver, dead: string | null): Promise<R
     if (Date.now() > until) throw new Error(`${await done()} of ${EXHAUSTIONS} events were done within an hour`);
   const callers = new Map<string, PlatformCaller>();
   for (const name of ENDPOINT_OWNERS) callers.set(name, await service.signIn(name));
-  // One submission in ten is of that account.
+  // One submission in ten belongs to that account.
   return { service, arriving: SUBMISSIONS * (dead === null ? 1 : 0.9), callers };
 }
 
@@ -74,7 +78,7 @@ async function failuresInARow(service: Service): Promise<number> {
   return (body as readonly { readonly consecutive_failures: number }[])[0]?.consecutive_failures ?? 0;
 }
 
-/** Screenings a second, from the first submission to the last arriving delivery. */
+/** Screenings a second, from the first submission to the last delivery that arrives. */
 async function toOthers({ callers, arriving }: Running, receiver: BenchReceiver): Promise<number> {
   await receiver.received(true);
   const startedAt = Date.now();

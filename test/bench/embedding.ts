@@ -1,4 +1,5 @@
-// (i) The time from `mount()` to `onReady` over loopback, in Chromium with its processor slowed four times, and without slowing.
+// (i) The time from `mount()` to `onReady` over loopback, in Chromium with a processor slowed down four times, and at
+// full speed.
 import { ALONE } from '../support/service.js';
 import { Embedding } from '../support/embedding.js';
 import { median, quantile, tell } from './measure.js';
@@ -6,7 +7,7 @@ import { median, quantile, tell } from './measure.js';
 const SLOWED = 4;
 const MOUNTS = 15;
 const TARGET_MS = 700;
-/** Slowing applies to one process of the browser, so page and frame must share one. */
+/** The slowdown applies to one process of the browser, so page and frame must share a process. */
 const ONE_PROCESS = ['--disable-site-isolation-trials', '--disable-features=IsolateOrigins,site-per-process'];
 
 export async function benchEmbedding(): Promise<void> {

@@ -1,4 +1,4 @@
-// (a) The embedded store: durable appends and replay.
+// (a) The embedded store: durable appends, and reading the whole log.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { latencies, medians, quantile, tell, throughput } from './measure.js';
 const WRITERS = 64;
 const APPENDS = 16_000;
 
-/** As large as a typical event of the service. */
+/** The event is as large as a typical event of the service. */
 export function anEvent(type = 'OtpRejected'): NewEvent {
   return {
     id: newId(),

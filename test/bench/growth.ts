@@ -35,7 +35,7 @@ async function benchLog(events: number): Promise<void> {
   };
   const service = await Service.start({ LOG_LEVEL: 'warn' }, { alone: ALONE, stored: { data } });
   try {
-    // All read models are built by then.
+    // All read models are built at this point.
     await idle([service.program.pid ?? 0]);
     await service.program.end('SIGTERM');
     const startedAt = performance.now();
@@ -68,7 +68,7 @@ async function benchRequests(service: Service, size: string): Promise<void> {
   await caller.pool.close();
 }
 
-/** The size of a copy, which has no free pages. */
+/** The size of a copy. The copy has no free pages. */
 async function sizeOf(log: EmbeddedEventStore): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), 'bench-growth-'));
   try {

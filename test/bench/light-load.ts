@@ -1,5 +1,5 @@
-// (o) Webhook deliveries at a slow pace, as most services have them. Single events share no work. This process appends the stored events, and the
-// receiver is another process, so neither is counted.
+// (o) Webhook deliveries at a slow pace, which is typical of most services. Single events share no work. The
+// measurement counts neither this process, which appends the events, nor the process of the receiver.
 import { readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { commandsOf, cpuMsOf, paced, quantile, tell } from './measure.js';
@@ -10,7 +10,7 @@ import { serviceWithEndpoints } from './webhooks.js';
 
 const A_SECOND = 20;
 const SECONDS = Number(process.env['SECONDS'] ?? 60);
-/** These seconds are not measured. Node compiles the service in this time. */
+/** The first seconds are not measured, because Node compiles the service in this time. */
 const WARMING_SECONDS = 20;
 
 export async function benchLightLoad(): Promise<void> {

@@ -1,4 +1,5 @@
-// (l) Copies a log of many screenings to each kind of store, with one append after another and with many in flight.
+// (l) Copies a log of many screenings to each kind of store. It uses one append after another, and then many appends in
+// flight.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +14,10 @@ import { medians, tell } from './measure.js';
 
 const EVENTS = Number(process.env['EVENTS'] ?? 10_000);
 const ROUNDS = 3;
-/** The time of one append at a server. EventStoreDB 24.10 on the loopback took 165 to 200 events a second, one after another. */
+/**
+ * The time of one append at a server. EventStoreDB 24.10 on loopback stored 165 to 200 events a second, one after
+ * another.
+ */
 const DURABLE_AFTER_MS = 5;
 
 export async function benchLogCopy(): Promise<void> {
@@ -74,7 +78,10 @@ async function copied(source: EventStore, target: EventStore, options: CopyOptio
   return (events / (performance.now() - startedAt)) * 1_000;
 }
 
-/** Milliseconds of a run that finds no new event, from the beginning and from the end of the run before. */
+/**
+ * The milliseconds of a run that finds no new event, from the beginning of the log and from the end of the previous
+ * run.
+ */
 async function benchNextRun(source: EventStore): Promise<void> {
   const double = await EventStoreDbDouble.start();
   const target = EventStoreDbEventStore.connect({ connectionString: double.connectionString });

@@ -1,4 +1,5 @@
-// How the benchmarks measure: rounds with a fixed number of operations, alternating between the compared programs, with medians as results.
+// How the benchmarks measure: rounds with a fixed number of operations alternate between the compared programs, and the
+// results are medians.
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -28,7 +29,10 @@ export async function latencies(count: number, operation: () => Promise<void>): 
   return times.sort((one, other) => one - other);
 }
 
-/** Starts `aSecond` operations a second until the promise settles, however long they take. Returns their milliseconds, sorted. */
+/**
+ * Starts `aSecond` operations a second until the promise settles, even if earlier operations still run. Returns their
+ * milliseconds, sorted.
+ */
 export async function paced(
   aSecond: number,
   during: Promise<unknown>,
@@ -65,7 +69,10 @@ export function slope(points: readonly (readonly [x: number, y: number])[]): num
   return above / points.reduce((sum, [x]) => sum + (x - meanX) ** 2, 0);
 }
 
-/** Alternates the measured functions, so that other load on the machine affects all of them. Returns the medians by name. */
+/**
+ * Runs the measured functions in turn, so that other load on the machine affects all of them. Returns the medians by
+ * name.
+ */
 export async function medians<Name extends string>(
   rounds: number,
   measured: Readonly<Record<Name, () => Promise<number>>>,
@@ -97,13 +104,13 @@ export async function cpuMsOf(pid: number): Promise<number> {
   return stdout.split(':').reduce((sum, part) => sum * 60 + Number(part), 0) * 1_000;
 }
 
-/** The memory of a process that no file backs, or 0 when the system does not report it. */
+/** The memory of a process that is not backed by a file, or 0 when the system does not report it. */
 export async function anonymousBytesOf(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
   return Number(/^RssAnon:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) * 1_024;
 }
 
-/** The number of runs of each Redis command since the start, also within scripts. */
+/** The number of runs of each Redis command since the start, including commands in scripts. */
 export async function commandsOf(redis: Redis): Promise<ReadonlyMap<string, number>> {
   const lines = (await redis.info('commandstats')).matchAll(/^cmdstat_([^:]+):calls=(\d+)/gm);
   return new Map([...lines].map(([, name = '', calls]) => [name, Number(calls)]));

@@ -22,7 +22,7 @@ export function submission(caller: Caller): Operation {
   return timed(async () => void (await submitted(caller)));
 }
 
-/** Sends the right code, each time for another session. */
+/** Sends the right code of another session in each operation. */
 export function otpAnswer(caller: Caller): Operation {
   return onNewSessions(
     () => submitted(caller, { lastName: 'Otptest' }, 'STEP_UP_REQUIRED'),
@@ -33,7 +33,7 @@ export function otpAnswer(caller: Caller): Operation {
   );
 }
 
-/** Looks at a report for the first time. The bureau is asked, and the account pays. */
+/** Reads a report for the first time. The service asks the bureau, and the account pays. */
 export function reportPull(caller: Caller): Operation {
   return onNewSessions(
     () => submitted(caller),
@@ -64,7 +64,7 @@ export function reading(caller: Caller, path: string): Operation {
   return timed(async () => void (await call(caller, 'GET', path)));
 }
 
-/** Measures from the stored event to its receipt. The session exists before, so each request has one stored event. */
+/** Measures from the stored event to its receipt. The session already exists, so each request stores one event. */
 export function storedDelivery(receiver: BenchReceiver, stepUps: StepUps, accountIds: readonly string[]): Operation {
   const sessions: Submitted[] = [];
   let made = 0;

@@ -1,4 +1,5 @@
-// (m) The service in several processes compared with one process, on the same cores. It shows the cost of the split and the load of each process.
+// (m) The service in several processes compared with one process on the same cores. The result shows the cost of the
+// split and the load of each process.
 import { Pool } from 'undici';
 import { ALONE, type Role, Service, type StartOptions } from '../support/service.js';
 import type { Caller } from './caller.js';

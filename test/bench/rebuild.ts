@@ -97,7 +97,7 @@ async function benchInService(service: Service): Promise<void> {
   tell('(d) what a rebuild adds to it', measured.disturbed - measured.quiet, 'ms', { below: 8 });
 }
 
-/** Events a second, from the request until all rebuilt read models are live. */
+/** Events a second, from the request for a rebuild until all rebuilt read models are live. */
 async function rebuilt(store: RedisProjectionStore): Promise<number> {
   const [request, startedAt] = [newId(), performance.now()];
   for (const projection of PROJECTIONS) await store.requestRebuild(projection, request);
@@ -126,7 +126,10 @@ async function benchVerify(directory: string): Promise<void> {
   if (peak > 0) tell('(d) audit verify, most anonymous memory', peak / 2 ** 20, 'MiB');
 }
 
-/** The cost of lists: how long the largest step of a commit delays a reader, and the size of its index entries. */
+/**
+ * The cost of lists: the time for which the largest step of a commit delays a reader, and the size of its index
+ * entries.
+ */
 async function benchCommit(): Promise<void> {
   const server = await RedisServer.start();
   try {

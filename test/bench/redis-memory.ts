@@ -1,4 +1,4 @@
-// (n) The memory of a screening in Redis by kind of key, while its documents are kept and after they have left.
+// (n) The memory of a screening in Redis by kind of key, while Redis keeps its documents and after their removal.
 import type { Redis } from 'ioredis';
 import { Pool } from 'undici';
 import { RIGHT_OTP_CODE } from '../../src/vendors/idv/double/step-up.js';
@@ -14,12 +14,12 @@ import { serviceWithEndpoints } from './webhooks.js';
 const COUNT = 400;
 const IN_FLIGHT = 16;
 const FEE = 3_500;
-/** The hours for which documents are kept. With 0, documents leave at the next commit. */
+/** The hours for which Redis keeps documents. With 0, documents are removed at the next commit. */
 const [KEPT, LEFT] = ['72', '0'];
 const STILL_BYTES = 30_000;
 const LOOK_MS = 3_000;
 
-/** Bytes by kind of key. */
+/** Bytes in Redis by kind of key. */
 type Sizes = ReadonlyMap<string, number>;
 type Kinds = Readonly<Record<string, () => Promise<void>>>;
 
@@ -84,7 +84,7 @@ async function kindsOf(service: Service): Promise<Kinds> {
   };
 }
 
-/** Measures when Redis has stopped growing, because deliveries and commits come after the answers. */
+/** Measures when Redis has stopped growing, because deliveries and commits follow the answers. */
 async function sizesAtRest(redis: Redis): Promise<Sizes> {
   let before = 0;
   const still = async (): Promise<boolean> => {

@@ -1,4 +1,5 @@
-// npm run bench [-- a | d | f | g | h | i | k | l | m | n | o] measures the figures that have targets. Ratios compare values within one run.
+// npm run bench [-- a | d | f | g | h | i | k | l | m | n | o] measures the figures that have targets. Ratios compare
+// values within one run.
 import 'reflect-metadata';
 import { cpus } from 'node:os';
 import { benchAnchors } from './anchors.js';

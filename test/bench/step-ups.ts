@@ -1,4 +1,5 @@
-// Stores published events: sessions that wait for a person's answer. This process opens the service's log beside the service.
+// Stores published events of sessions that wait for a person's answer. This process opens the service's log together
+// with the service.
 import { join } from 'node:path';
 import { EmbeddedEventStore } from '../../src/adapters/event-store/embedded.js';
 import { SystemClock } from '../../src/kernel/clock.js';

@@ -1,5 +1,5 @@
-// The receiver of the webhook benchmark, in its own process. It counts unique events and reports the session and the age of each at its arrival.
-// `/hang...` answers nothing for eight seconds. All other paths answer at once.
+// The receiver of the webhook benchmark, in its own process. It counts unique events, and reports the session of each
+// event and its age at the arrival. `/hang...` answers nothing for eight seconds. All other paths answer at once.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:https';
@@ -9,13 +9,13 @@ import { CertificateAuthority } from '../support/certificates.js';
 
 const HANG_MS = 8_000;
 
-/** The requests to the paths that answer at once. Times are in ms, and `firstAt` and `lastAt` count from 1970. */
+/** The requests to the paths that answer at once. Times are in ms. `firstAt` and `lastAt` count from 1970. */
 export interface Received {
   readonly requests: number;
   readonly unique: number;
   readonly firstAt: number;
   readonly lastAt: number;
-  /** The times from the event to the receipt, sorted. */
+  /** The times from the event to its receipt, sorted. */
   readonly ages: readonly number[];
 }
 
@@ -53,7 +53,7 @@ export class BenchReceiver {
     return answer;
   }
 
-  /** Resolves when the first event of that session arrives. */
+  /** Resolves when the first event of the given session arrives. */
   async arrival(sessionId: string): Promise<void> {
     await new Promise<void>((resolve) => this.expected.set(sessionId, resolve));
     this.expected.delete(sessionId);

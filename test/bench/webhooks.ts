@@ -1,5 +1,5 @@
-// (g) Webhook deliveries over HTTPS, from the stored event to the receiver, and the effect of hanging receivers on healthy ones. The receiver is
-// another process. (k) measures the cost of a delivery.
+// (g) Webhook deliveries over HTTPS, from the stored event to the receiver, and the effect of hanging receivers on
+// healthy ones. The receiver is another process. Benchmark k measures the cost of a delivery.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ALONE, aPerson, Service, type PlatformCaller } from '../support/service.js';
@@ -41,7 +41,7 @@ export async function benchWebhooks(): Promise<void> {
   }
 }
 
-/** Starts a service with its accounts' endpoints at the receiver, except those in `elsewhere`. */
+/** Starts a service with its accounts' endpoints at the receiver, except the accounts in `elsewhere`. */
 export async function serviceWithEndpoints(
   receiver: BenchReceiver,
   env: Readonly<Record<string, string>> = {},
@@ -69,7 +69,7 @@ export async function serviceWithEndpoints(
   return { service, ids: Object.fromEntries(ENDPOINT_OWNERS.map((name) => [name, accounts[name].accountId])) };
 }
 
-/** The address of the endpoint of `broke`. */
+/** The address of the endpoint of the account `broke`. */
 function hangingIf(hanging: boolean, receiver: BenchReceiver): { readonly broke?: string } {
   return hanging ? { broke: receiver.url('/hang') } : {};
 }
@@ -80,7 +80,10 @@ async function caFile(receiver: BenchReceiver): Promise<string> {
   return path;
 }
 
-/** Unique deliveries a second to healthy receivers, from a backlog that was stored while the service was down. A tenth of it is for `broke`. */
+/**
+ * Unique deliveries a second to healthy receivers, from a backlog that was stored while the service was stopped. A
+ * tenth of the backlog belongs to `broke`.
+ */
 async function drained(receiver: BenchReceiver, hanging: boolean): Promise<number> {
   const { service, ids } = await serviceWithEndpoints(receiver, {}, hangingIf(hanging, receiver));
   try {
@@ -97,7 +100,7 @@ async function drained(receiver: BenchReceiver, hanging: boolean): Promise<numbe
   }
 }
 
-/** Stores one event to deliver for each session. */
+/** Stores one event for delivery in each session. */
 async function storeStepUps(dataDir: string, ids: Readonly<Record<string, string>>): Promise<void> {
   const stepUps = StepUps.open(dataDir);
   let next = 0;
@@ -109,7 +112,7 @@ async function storeStepUps(dataDir: string, ids: Readonly<Record<string, string
   await stepUps.close();
 }
 
-/** Screens people at a slow pace, and returns how old each webhook's event was when the receiver got it. */
+/** Screens people at a slow pace. Returns the age of each webhook's event when the receiver got the webhook. */
 async function trickled(receiver: BenchReceiver, hanging: boolean): Promise<Received> {
   const { service } = await serviceWithEndpoints(receiver, {}, hangingIf(hanging, receiver));
   try {

@@ -1,4 +1,4 @@
-// The npm package of the host script, installed from its tarball into an empty project as an integrator does.
+// The npm package of the host script. The test installs it from its tarball into an empty project, like an integrator.
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
@@ -51,7 +51,7 @@ describe('the package', () => {
   });
   afterAll(() => rm(project, { recursive: true, force: true }));
 
-  /** The errors of the strict compiler for each page: the number and the named symbol. */
+  /** The errors of the strict compiler for each page: the error number and the symbol that the error names. */
   async function errorsOf(pages: readonly string[], ...resolution: string[]): Promise<string[]> {
     const args = [
       '--strict',
@@ -79,7 +79,7 @@ describe('the package', () => {
     expect(dependencies).toBeUndefined();
   });
 
-  it('types pages as a bundler resolves it, and refuses unknown callbacks, payloads and options', async () => {
+  it('has types for pages that a bundler resolves, and refuses unknown callbacks, payloads and options', async () => {
     const pages = ['right', 'payload', 'field', 'name', 'option', 'tag'].map((name) => `${name}.ts`);
     expect(await errorsOf(pages, '--module', 'esnext', '--moduleResolution', 'bundler')).toEqual([
       expect.stringMatching(/^field\.ts.*'ssn'/),
@@ -89,7 +89,7 @@ describe('the package', () => {
     ]);
   });
 
-  it('types the React component of the how-to', async () => {
+  it('has types for the React component of the how-to', async () => {
     const modules = join(project, 'node_modules');
     // Preact has the hooks and the JSX of React, and its types are installed.
     await symlink(join(ROOT, 'node_modules/preact'), join(modules, 'preact'));
@@ -110,13 +110,13 @@ describe('the package', () => {
     ]);
   });
 
-  it('types pages as Node resolves it, and the global of the script tag only for a page that asks for it', async () => {
+  it('has types for pages that Node resolves, and types the global of the script tag only for a page that requests it', async () => {
     expect(
       await errorsOf(['right.ts', 'untyped.ts'], '--module', 'nodenext', '--moduleResolution', 'nodenext'),
     ).toEqual([expect.stringMatching(/^untyped\.ts.*'Service'/), expect.stringMatching(/^untyped\.ts.*'instance'/)]);
   });
 
-  it('can be imported without a page, and says that the address of the service is needed', async () => {
+  it('can be imported without a page, and reports that the address of the service is missing', async () => {
     await writeFile(
       join(project, 'server.js'),
       `import { Service } from '@screening-service/embed';

@@ -1,4 +1,4 @@
-// The controls of the sandbox and the host names under which they answer (docs/sandbox.md#controls).
+// The controls of the sandbox, and the host names under which they answer (docs/sandbox.md#controls).
 import { mkdtempSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';

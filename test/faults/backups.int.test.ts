@@ -1,5 +1,5 @@
-// Backups of a data folder. An altered, incomplete or forbidden backup is refused. Erased data stays erased. A killed command leaves
-// nothing that passes for a backup or a data folder.
+// Backups of a data folder. An altered, incomplete or forbidden backup is refused. Erased data stays erased. A killed
+// command leaves no folder that looks like a complete backup or data folder.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -85,7 +85,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(root, { recursive: true }));
 
-/** A ledger as the first start on a vault leaves it. */
+/** A ledger as the first start with a vault leaves it. */
 async function began(file: string, vault?: DiskVault): Promise<ErasureLedger> {
   const ledger = new ErasureLedger(file);
   await ledger.begin({ begunAt: clock.now().toISOString() });
@@ -130,7 +130,7 @@ const refusalOf = (attempt: Promise<unknown>): Promise<string> =>
 const stateOf = (folder: string): string => JSON.parse(readFileSync(join(folder, 'restored.json'), 'utf8')).state;
 
 describe('a backup', () => {
-  it('says what it holds, and does not hold a configured master key', async () => {
+  it('lists its contents, and does not include a configured master key', async () => {
     expect(await inspect(good)).toMatchObject({
       format: 1,
       checkpoint: { position: '00000000000000000001', events: 1 },
@@ -173,7 +173,7 @@ describe('a backup', () => {
     );
   });
 
-  it('is refused unless the data folder holds both an embedded log and a vault on disk', async () => {
+  it('is refused unless the data folder has both an embedded log and a vault on disk', async () => {
     const elsewhere = 'Back that up with its own tools, see docs/operations/backups-and-restore.md.';
     const s3 = { VAULT: 's3', VAULT_S3_BUCKET: 'bucket', VAULT_S3_REGION: 'us-east-1' };
     expect(
@@ -190,7 +190,7 @@ describe('a backup', () => {
 });
 
 describe('a backup of a vault without its ledger', () => {
-  it('is refused until the ledger is there or an operator says why it is lost', async () => {
+  it('is refused until the ledger exists or an operator says why it is lost', async () => {
     const live = newFolder();
     cpSync(dataDir, live, { recursive: true });
     const elsewhere = { ERASURE_LEDGER: newFolder() };
@@ -214,7 +214,7 @@ describe('a backup of a vault without its ledger', () => {
 });
 
 describe('a restore', () => {
-  it('needs an empty folder, and names the folder that is in the way', async () => {
+  it('needs an empty folder, and names a folder that is not empty', async () => {
     const to = newFolder();
     mkdirSync(to);
     writeFileSync(join(to, 'mine'), '');
@@ -222,7 +222,7 @@ describe('a restore', () => {
     expect(await refusalOf(restore(good, { to: newFolder().concat('/deep') }))).toBe('nothing');
   });
 
-  it('needs the erasure ledger of the backup or a later one', async () => {
+  it('needs the erasure ledger of the backup or a later ledger', async () => {
     const [older, ledger] = [newFolder(), newFolder()];
     cpSync(ledgerOf(dataDir).file, older);
     cpSync(older, ledger);
@@ -237,7 +237,7 @@ describe('a restore', () => {
     expect(await restore(backup, { ledger: { file: ledger } })).toMatchObject({ erased: 2 });
   });
 
-  it('keeps persons erased who were erased after the backup, and the log says so', async () => {
+  it('keeps persons erased who were erased after the backup, and records their erasure in the log', async () => {
     const live = newFolder();
     cpSync(dataDir, live, { recursive: true });
     const vault = openVault(live);
@@ -260,7 +260,7 @@ describe('a restore', () => {
     expect(readFileSync(join(to, 'erasures.jsonl'))).toEqual(readFileSync(ledger.file));
   });
 
-  it('without a ledger is noted in the folder with the reason', async () => {
+  it('without a ledger is recorded in the folder with the reason', async () => {
     const to = newFolder();
     await restore(good, { to, ledger: { missingBecause: 'burnt' } });
     expect(JSON.parse(readFileSync(join(to, 'restored.json'), 'utf8'))).toMatchObject({
@@ -314,7 +314,7 @@ describe('a restore', () => {
 });
 
 describe('accepted losses of a log', () => {
-  it('go from a copy to the copy of that copy, so that its audit does not report them again', async () => {
+  it('are copied with each copy of the log, so that the audit of the copy does not report them again', async () => {
     const [first, second] = [newFolder(), newFolder()];
     await restore(good, { to: first });
     await release(first);
@@ -333,7 +333,7 @@ describe('accepted losses of a log', () => {
 });
 
 describe('an erasure during a backup', () => {
-  it('is also an erasure in the backup, although its copy of the values is older than its copy of the keys', async () => {
+  it("is also effective in the backup, although the backup's values were copied before its keys", async () => {
     const live = newFolder();
     cpSync(dataDir, live, { recursive: true });
     const vault = openVault(live);
@@ -351,7 +351,7 @@ describe('an erasure during a backup', () => {
         await expect(copy.get('s3', 'value')).rejects.toThrow(SubjectErased);
         expect(await copy.get('s4', 'value')).toEqual(VALUE);
       });
-      // The copy of the log is older than the erasure. The restored log still records the erasure.
+      // The log was copied before the erasure. The restored log still records the erasure.
       const to = newFolder();
       await restore(backup, { to });
       const log = openLog(to);
@@ -366,7 +366,7 @@ describe('an erasure during a backup', () => {
     }
   });
 
-  it('differs from a missing key that no erasure explains: such a key makes the backup fail', async () => {
+  it('differs from a missing key without an erasure: such a key makes the backup fail', async () => {
     const live = newFolder();
     cpSync(dataDir, live, { recursive: true });
     writeFileSync(
@@ -397,7 +397,7 @@ describe('a killed command', () => {
       const into = newFolder();
       if (!(await killedAt(step, 'create', into))) break;
       for (const left of readdirSync(into)) {
-        // The backup has its final name already when the process is killed at its last step.
+        // The backup already has its final name when the process is killed at its last step.
         if (existsSync(join(into, left, 'manifest.json')) && !left.endsWith('.partial')) {
           expect((await inspect(join(into, left))).checkpoint.events).toBe(1);
           continue;
@@ -422,7 +422,7 @@ describe('a killed command', () => {
       if (!(await killedAt(step, 'restore', good, to, ledgerOf(dataDir).file))) break;
       const partial = `${to}.partial`;
       if (existsSync(to)) continue;
-      // An empty folder has no mark yet, and a complete one has its final mark.
+      // An empty folder has no mark yet, and a complete folder has its final mark.
       if (existsSync(join(partial, 'events')) && stateOf(partial) !== 'quarantined') {
         for (const ROLE of ['all', 'investigation'])
           expect(() => readConfig(env(partial, { ROLE }))).toThrow(
@@ -436,8 +436,8 @@ describe('a killed command', () => {
   });
 });
 
-describe('a verification', () => {
-  it('makes its own copy next to the backup; when it is killed, the next expiry removes that copy', async () => {
+describe('a verification of a backup', () => {
+  it('makes its own copy next to the backup; when it is killed, the next expiry removes this copy', async () => {
     const into = newFolder();
     cpSync(good, join(into, 'backup-2026-01-01T00-00-00-000Z'), { recursive: true });
     const beside = await backupsOf(dataDir).inspect(join(into, 'backup-2026-01-01T00-00-00-000Z'), async () => {
@@ -451,7 +451,7 @@ describe('a verification', () => {
   });
 });
 
-describe('expiry', () => {
+describe('the expiry of backups', () => {
   const made = (name: string, into: string): void => {
     mkdirSync(join(into, name), { recursive: true });
     writeFileSync(join(into, name, 'manifest.json'), '{}');

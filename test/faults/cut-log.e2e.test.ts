@@ -1,5 +1,5 @@
-// Guarantees: when the log has lost events, every API surface refuses changes until an operator accepts the loss. `audit
-// verify` finds events that were cut off or removed, although the log itself shows no trace.
+// Guarantees: when the log has lost events, every API surface refuses changes until an operator accepts the loss.
+// `audit verify` finds events that were cut off or removed, even if the log itself has no trace of them.
 import { appendFileSync, cpSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -35,7 +35,7 @@ async function verify(): Promise<{ readonly exitCode: number; readonly faults: s
   return { exitCode, faults: told.slice(0, -1).map(({ fault }) => fault), report: told.at(-1) };
 }
 
-/** Waits until the present end of the log is written down. */
+/** Waits until the service has recorded the present end of the log. */
 async function seen(): Promise<void> {
   const { through } = (await verify()).report;
   await until(
@@ -44,7 +44,7 @@ async function seen(): Promise<void> {
   );
 }
 
-/** Changes the file as an attacker who knows of it would. The acceptances stay. */
+/** Changes the file like an attacker who knows the file. The acceptances stay in it. */
 function setBack(position: string | null): void {
   const { seen, ...memory } = JSON.parse(readFileSync(watchFile(), 'utf8'));
   writeFileSync(watchFile(), JSON.stringify({ ...memory, seen: position === null ? null : { ...seen, position } }));
@@ -55,7 +55,7 @@ async function startUnready(): Promise<void> {
   await until('it answers, and is not ready', async () => (await ready())?.status === 503);
 }
 
-/** Changes the log while no process has it open, runs the check, and puts the original back. */
+/** Changes the log while no process has it open, runs the check, and restores the original. */
 async function withLog(change: () => unknown, look: () => Promise<void>): Promise<void> {
   const kept = `${service.dataDir}-kept`;
   cpSync(service.dataDir, kept, { recursive: true });
@@ -74,7 +74,7 @@ async function withLog(change: () => unknown, look: () => Promise<void>): Promis
 describe('a log whose newest events were cut off after a kill', () => {
   let before: string;
 
-  it('makes the service unready, also with an empty Redis, and `audit verify` reports it', async () => {
+  it('makes the service unready, even with an empty Redis, and `audit verify` reports it', async () => {
     before = (await nopay.submit()).body.id;
     for (let count = 0; count < 8; count++) await nopay.submit();
     await seen();
@@ -90,7 +90,7 @@ describe('a log whose newest events were cut off after a kill', () => {
     ]);
   });
 
-  it('answers changes with 503 on every API surface and with a sentence to operators, and still shows its data', async () => {
+  it('makes every API surface answer changes with 503 and commands answer with a sentence, while data is still readable', async () => {
     const { accounts } = await service.credentials();
     const { secretKey, dashboardTokens } = accounts.nopay;
     const length = async (): Promise<number> => (await verify()).report.events;
@@ -113,12 +113,12 @@ describe('a log whose newest events were cut off after a kill', () => {
     expect((await service.request('GET', '/tsp/webhooks', { headers: bearer })).status).toBe(200);
   });
 
-  it('erases a person, and says that the log does not record it yet', async () => {
+  it('still allows the erasure of a person, and the command says that the log does not record the erasure yet', async () => {
     const erased = await service.ops('person', 'erase', before);
     expect([erased.exitCode, erased.stdout]).toEqual([1, expect.stringContaining('The data key is destroyed')]);
   });
 
-  it('takes changes within seconds of the acceptance, without a restart, and the audit passes', async () => {
+  it('accepts changes within seconds after an operator accepts it, without a restart, and the audit passes', async () => {
     expect((await service.ops('audit', 'accept', '--reason', 'the disk was lost')).exitCode).toBe(0);
     await until('changes are taken', async () => (await nopay.submit()).status === 200);
     expect((await ready())?.status).toBe(200);
@@ -129,7 +129,7 @@ describe('a log whose newest events were cut off after a kill', () => {
     expect(report.unnamed).toBeGreaterThan(0);
   });
 
-  it('refuses changes also when another process finds the loss while this one runs', async () => {
+  it('refuses changes even if another process finds the loss while this process runs', async () => {
     const { complaint: _, ...memory } = JSON.parse(readFileSync(watchFile(), 'utf8'));
     writeFileSync(
       watchFile(),
@@ -142,7 +142,7 @@ describe('a log whose newest events were cut off after a kill', () => {
 });
 
 describe('when the service ends in order', () => {
-  it('the end of the log is written down, so that a single missing event is noticed', async () => {
+  it('the end of the log is recorded, so that a single missing event is noticed', async () => {
     await nopay.submit();
     await service.program.end('SIGTERM');
     await withLog(
@@ -174,7 +174,7 @@ describe('`audit verify` on a log without a trace of the loss', () => {
       'this stream and that of its person',
       ({ stream }) => ![`screening-${blocked}`, `person-${person}`].includes(stream),
     ],
-  ])('finds that %s is gone, because the vault has the subject', async (_what, keeps) => {
+  ])('finds that %s was removed, because the vault has the subject', async (_what, keeps) => {
     await withLog(
       async () => {
         setBack(null);
@@ -188,7 +188,7 @@ describe('`audit verify` on a log without a trace of the loss', () => {
     );
   });
 
-  it('finds that the whole log was emptied, also when log-watch.json no longer says where the log ended', async () => {
+  it('finds that the whole log was emptied, even if log-watch.json does not say where the log ended', async () => {
     await withLog(
       async () => {
         setBack(null);

@@ -1,5 +1,6 @@
-// Guarantee: a full disk loses no acknowledged change and blocks nothing. Writes are refused, and resume by themselves when the disk has
-// room again. The data folder, the folder of Redis and the log file of the service share a small file system.
+// Guarantee: a full disk loses no acknowledged change and leaves no process stuck. Writes are refused, and resume by
+// themselves when the disk has room again. The data folder, the folder of Redis and the log file of the service share a
+// small file system.
 import { execFileSync } from 'node:child_process';
 import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +10,8 @@ import { ALONE, type PlatformCaller, Service } from '../support/service.js';
 import { until } from '../support/eventually.js';
 
 /**
- * A user who may not mount, as in most containers, has no small disk to fill. Other suites test how the stores refuse writes without one.
+ * A user who may not mount file systems, as in most containers, has no small disk to fill. Other suites test without a
+ * small disk how the stores refuse writes.
  */
 const mountable = ((): boolean => {
   const folder = mkdtempSync(join(tmpdir(), 'mountable-'));
@@ -66,7 +68,7 @@ if (!mountable) process.stderr.write('A full disk is not tested: this user may n
   const metric = async (name: string): Promise<number> =>
     Number(new RegExp(`^${name} (\\d+)`, 'm').exec((await service.request('GET', '/metrics')).text)?.[1]);
   const reserved = (): number => statSync(join(service.dataDir, 'reserve'), { throwIfNoEntry: false })?.size ?? 0;
-  /** Writes until not one more byte fits. */
+  /** Writes until the disk has no space for another byte. */
   const fill = (): void => {
     const filler = openSync(join(disk, 'filler'), 'a');
     try {
@@ -104,7 +106,7 @@ if (!mountable) process.stderr.write('A full disk is not tested: this user may n
       );
     });
     for (const id of acknowledged) expect((await nopay.status(id)).body).toMatchObject({ id, status: 'VERIFIED' });
-    // The log must record every reader of a report.
+    // The log must record every reader of a report. A full disk prevents this.
     expect((await nopay.get(`/reports/${first}`)).status).toBe(503);
     expect((await ready()).status).toBe(503);
     expect((await service.request('GET', '/health/live')).status).toBe(200);

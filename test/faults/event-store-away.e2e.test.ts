@@ -1,5 +1,5 @@
-// The whole service on the EventStoreDB adapter, against the double of its wire protocol. The service works, answers 503 in time while the
-// store is away, and recovers without a restart.
+// The whole service on the EventStoreDB adapter and a test double of its wire protocol. The service works, answers 503
+// in time while the store is down, and recovers without a restart.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Fault } from '../support/eventstoredb-double/faults.js';
 import { EventStoreDbDouble } from '../support/eventstoredb-double/server.js';
@@ -24,7 +24,7 @@ afterAll(async () => {
   await double.stop();
 });
 
-describe('an event store that goes away', () => {
+describe('an event store that becomes unavailable', () => {
   it('makes the service answer 503 in time, and the service recovers when the store is back', async () => {
     const { id } = (await caller.submit({ lastName: 'Otptest' })).body;
     expect((await caller.post(`/screening/${id}/otp`, { code: '000000' })).body.attemptsRemaining).toBe(2);
@@ -34,7 +34,7 @@ describe('an event store that goes away', () => {
     const replies = await Promise.all([caller.submit(), caller.post(`/screening/${id}/otp`, { code: '123456' })]);
     for (const { status, body } of replies) expect([status, body.error.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
     expect((await service.request('GET', '/health/ready')).status).toBe(503);
-    // The service still serves data from the read models.
+    // The service still answers with data from the read models.
     expect((await caller.status(id)).body).toMatchObject({ status: 'OTP_PENDING', attemptsRemaining: 2 });
 
     double = await EventStoreDbDouble.start({ log, port });
@@ -52,8 +52,8 @@ describe('an event store that goes away', () => {
   });
 });
 
-describe('an event store that takes no appends', () => {
-  it('makes every submission fail with 503, also while other submissions that wait for the store hold all vendor places', async () => {
+describe('an event store that accepts no appends', () => {
+  it('makes every submission fail with 503, even while waiting submissions have used up the limit of vendor calls', async () => {
     const node = await EventStoreDbDouble.start();
     const hung = await Service.start({
       EVENT_STORE: 'eventstoredb',

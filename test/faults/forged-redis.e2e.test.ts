@@ -26,7 +26,10 @@ const submitted = async (caller: PlatformCaller, person: object = {}): Promise<s
 const onServer = (account: 'demo' | 'unrelated' | 'child', path: string): Promise<Reply> =>
   service.request('GET', path, { headers: { 'x-secret-key': accounts[account].secretKey } });
 
-/** Writes the document of a stream to Redis by hand. An existing document is changed. `older` gives it an earlier revision. */
+/**
+ * Writes the document of a stream to Redis like an intruder. An existing document is changed. `older` gives the
+ * document an earlier revision.
+ */
 async function forge(projection: string, id: string, fields: object, { older = false } = {}): Promise<void> {
   const redis = service.redis.client();
   const key = await documentKey(projection, id);
@@ -115,7 +118,7 @@ describe('the recipients of a report', () => {
   });
 });
 
-describe('the rights of a key', () => {
+describe('the rights of an API key', () => {
   it('401 for a deactivated key whose document says that it is active', async () => {
     const issued = await service.ops(
       ...['keys', 'issue', accounts.nopay.accountId, '--kind', 'secret', '--environment', 'test'],
@@ -133,7 +136,7 @@ async function documentKey(projection: string, id: string): Promise<string> {
   return state.replace('live:state', `document:${id}`);
 }
 
-/** The document as it is stored. */
+/** The document as Redis stores it. */
 async function storedDocument(projection: string, id: string): Promise<any> {
   const key = await documentKey(projection, id);
   return JSON.parse((await service.redis.client().get(key)) ?? '').doc;

@@ -1,5 +1,5 @@
-// A service is killed while a caller waits. After its return it keeps its promises about idempotency keys
-// (docs/contract/general.md#idempotency-keys).
+// A service is killed while a caller waits. After its restart, the service still keeps its promises about idempotency
+// keys (docs/contract/general.md#idempotency-keys).
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { until } from '../support/eventually.js';

@@ -1,4 +1,5 @@
-// Redis holds nothing that must not be lost. Read models and queues are restored from the events automatically.
+// Redis holds no data whose loss would matter. The service restores read models and queues from the events
+// automatically.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '../../src/kernel/ids.js';
 import { aPerson, type PlatformCaller, type Reply, Service } from '../support/service.js';
@@ -35,7 +36,7 @@ async function statusesAreRead(
   expect(replies[3].body.status).toBe('VERIFIED');
 }
 
-describe('a Redis that is killed and comes back empty', () => {
+describe('a Redis that is killed and restarts empty', () => {
   it('loses no session, key or step-up, and the service recovers without a restart', async () => {
     const verified = (await caller.submit()).body.id;
     const stepUp = (await caller.submit({ lastName: 'Otptest' })).body.id;
@@ -56,7 +57,7 @@ describe('a Redis that is killed and comes back empty', () => {
     expect((await caller.status(verified)).body.status).toBe('VERIFIED');
     expect((await caller.status(questions.id)).body.stepUp).toEqual(questions.stepUp);
     expect((await caller.post(`/screening/${stepUp}/otp`, { code: '123456' })).body.status).toBe('VERIFIED');
-    // Keys are in read models too.
+    // Keys are stored in read models too.
     await service.signIn('nopay');
     expect((await caller.submit()).body.status).toBe('VERIFIED');
 
@@ -93,7 +94,7 @@ describe('a Redis that is killed and comes back empty', () => {
 });
 
 describe('a Redis that is frozen', () => {
-  it('makes a submission fail with 503 in time, still lets pages sign in, and leaves no fault when it resumes', async () => {
+  it('makes a submission fail with 503 in time, still allows token exchanges, and leaves no fault when it resumes', async () => {
     const person = aPerson();
     const verified = (await caller.submit()).body.id;
     const questions = (await caller.submit({ lastName: 'Kbatest' })).body;
@@ -105,7 +106,7 @@ describe('a Redis that is frozen', () => {
     const exchange = await service.request('POST', '/auth/token/exchange', {
       headers: { 'x-publishable-key': publishableKey, origin: allowedOrigins[0] as string },
     });
-    // Keys and accounts are in the log, and a limit that cannot be counted stops no caller.
+    // The log has the keys and accounts. When a limit cannot be counted, every caller is allowed.
     expect([exchange.status, typeof exchange.body.token]).toEqual([200, 'string']);
     service.redis.resume();
     await until(

@@ -1,5 +1,5 @@
-// A Redis that answers but refuses to write, or may drop data. Readiness gives the reason, reads go on, and the service recovers without a
-// restart.
+// A Redis that answers but refuses to write, or may drop data. The readiness probe gives the reason, reads still work,
+// and the service recovers without a restart.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Redis } from 'ioredis';
 import { productionHere } from '../support/production.js';
@@ -37,7 +37,7 @@ describe('a Redis that refuses to write', () => {
       await refuse();
       const refused = await ready();
       expect([refused.status, refused.body.checks.redis]).toEqual([503, 'failing']);
-      // While the connection is renewed, the reason is the lost connection.
+      // During the renewal of the connection, the reason is the lost connection.
       const told = new RegExp(`^Redis refuses to write: ${reason} `);
       await until('the reason is shown', async () => told.test((await ready()).body.reasons?.redis));
       for (let read = 0; read < 5; read++) expect((await caller.status(id)).body.status).toBe('VERIFIED');
@@ -61,7 +61,7 @@ describe("a memory policy that lets Redis drop the service's data", () => {
     expect((await ready()).status).toBe(200);
   });
 
-  it('ends a start in production with one sentence, and the output holds only lines of the log', async () => {
+  it('ends a start in production with one sentence, and the output has only lines of the log', async () => {
     await redis.config('SET', 'maxmemory-policy', 'volatile-lru');
     const program = new Program('dist/src/main.js', {
       ...(await productionHere()),

@@ -1,5 +1,5 @@
-// Backups of a service under load. A restored copy shows everything, changes nothing and makes no calls. Persons who were erased since the
-// backup stay erased in it.
+// Backups of a service under load. A restored copy shows all data, changes nothing and makes no calls. Persons who were
+// erased after the backup stay erased in the copy.
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -64,11 +64,14 @@ const lines = (text: string): any[] =>
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line));
-/** Stands in for the sandbox. Counts every request to a vendor, including questions about earlier calls, and answers none. */
+/**
+ * Stands in for the sandbox. It counts every request to a vendor, including questions about earlier calls, and answers
+ * none.
+ */
 class DeadVendors {
   calls = 0;
   private readonly server = createServer((request, response) => {
-    // The test itself sent this request, to see whether the server runs.
+    // The test itself sent this request to see whether the server runs.
     if (request.url === '/control/calls') return void response.end('{}');
     this.calls += 1;
     response.writeHead(503).end();
@@ -87,19 +90,19 @@ class DeadVendors {
 
 const vendors = new DeadVendors();
 
-/** Starts a service on a restored folder in place of the original, with its own Redis. */
+/** Starts a service on a restored folder instead of the original, with a Redis of its own. */
 async function startOn(dataDir: string, ROLE: string): Promise<void> {
   await service.startAgain({ DATA_DIR: dataDir, REDIS_URL: ownRedis.url, ROLE });
 }
 
 describe('a service under load', () => {
-  /** The newest is last. */
+  /** The newest copy is last. */
   const backups: { readonly path: string; readonly before: readonly string[] }[] = [];
   const acknowledged: string[] = [];
   let erased: string;
   let kept: string;
 
-  it(`is backed up ${BACKUPS} times: every copy verifies and has every earlier acknowledged change`, async () => {
+  it(`is backed up ${BACKUPS} times: every copy passes verification and has every change that was acknowledged before`, async () => {
     const stop = new AbortController();
     const loads = Array.from({ length: CALLERS }, async () => {
       while (!stop.signal.aborted) {
@@ -144,7 +147,7 @@ describe('a service under load', () => {
     expect([verified.exitCode, verified.stdout]).toEqual([0, expect.stringContaining('"brokenLinks":0')]);
   });
 
-  it('returns as a read-only copy that keeps later erasures and makes no calls until it is released', async () => {
+  it('is restored as a read-only copy that keeps later erasures and makes no calls until it is released', async () => {
     expect((await service.ops('person', 'erase', erased)).exitCode).toBe(0);
     expect((await caller.get(`/reports/${erased}`)).status).toBe(410);
     const { path } = backups.at(-1)!;
@@ -160,14 +163,14 @@ describe('a service under load', () => {
     service.program.output = '';
     await expect(startOn(to, 'all')).rejects.toThrow('ROLE must be investigation, because DATA_DIR is a restored copy');
     await startOn(to, 'investigation');
-    // Reads.
+    // Requests that only read.
     expect((await service.signIn('nopay')).headers.authorization).toMatch(/^Bearer /);
     expect((await caller.status(kept)).body).toMatchObject({ id: kept, status: 'VERIFIED' });
     expect(refused(await caller.get(`/reports/${erased}`)).slice(0, 2)).toEqual([410, 'SCREENING_REPORT_EXPIRED']);
     // The copy shows no report, because it cannot record the reader.
     expect(refused(await caller.get(`/reports/${kept}`))).toEqual(READ_ONLY);
     await until('the deliveries are listed', async () => (await owner.deliveries({ status: 'pending' })).length > 0);
-    // Changes.
+    // Requests that change data.
     const attempts = [
       caller.submit(aPerson()),
       owner.ping(),
@@ -175,7 +178,7 @@ describe('a service under load', () => {
       service.request('POST', '/internal/processor/events', { body: {} }),
     ];
     expect((await Promise.all(attempts)).map(refused)).toEqual(attempts.map(() => READ_ONLY));
-    // A GET that changes something.
+    // A GET request that changes data.
     const { status, body } = await service.request('GET', '/api/idv/agents/a/auth/expire');
     expect([status, body.errors]).toEqual([503, [{ errorCode: 130, errorOnField: null, errorMessage: READ_ONLY[2] }]]);
     expect(await service.ops('person', 'erase', kept)).toEqual({

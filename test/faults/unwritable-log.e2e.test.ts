@@ -9,7 +9,7 @@ import { until } from '../support/eventually.js';
 
 /** Throws an uncaught error when the process gets SIGUSR2. */
 const FAULTY = `--import=data:text/javascript,${encodeURIComponent("process.on('SIGUSR2', () => setImmediate(() => { throw new Error('a fault') }))")}`;
-/** A pipe holds 64 kB. At level `trace`, each of these requests logs a line of more than 200 bytes. */
+/** A pipe buffers 64 kB. At level `trace`, each of these requests logs a line of more than 200 bytes. */
 const REQUESTS = 500;
 
 let folder: string;
@@ -18,7 +18,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** This process keeps the reading end open and never reads. */
+/** This process keeps the reading end of the pipe open and never reads. */
 function pipeThatNobodyReads(): number {
   const path = join(folder, 'pipe');
   if (spawnSync('mkfifo', [path]).status !== 0) throw new Error('mkfifo failed');
@@ -50,14 +50,14 @@ describe.each<[string, () => number, boolean]>([
     expect((await service.request('GET', '/health/ready')).status).toBe(200);
   };
 
-  it('goes on answering, and an uncaught exception ends it', async () => {
+  it('keeps answering requests, and an uncaught exception ends it', async () => {
     await answers();
-    // Lines that a stuck reader has not taken wait, up to a limit. Lines that a full disk refuses are lost.
+    // Lines that a stuck reader has not read wait, up to a limit. Lines that a full disk refuses are lost.
     if (full)
       expect(
         Number(/^log_lines_dropped_total (\d+)$/m.exec((await service.request('GET', '/metrics')).text)?.[1]),
       ).toBeGreaterThanOrEqual(REQUESTS);
-    // A normal exit could wait for ever for a transaction, and would hold the lock of the log all the time.
+    // A normal exit could wait for ever for a transaction, and would keep the lock of the log all the time.
     expect(await service.program.end('SIGUSR2')).toBe('SIGKILL');
   });
 

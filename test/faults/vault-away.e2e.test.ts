@@ -31,7 +31,7 @@ const onS3 = (bucket = BUCKET): Record<string, string> => ({
 describe.each<[string, readonly Role[]]>([
   ['in one process', []],
   ['with roles apart', ['projector', 'worker', 'api']],
-])('the service while the vault is away, %s', (_, roles) => {
+])('the service while the vault is unavailable, %s', (_, roles) => {
   let service: Service;
   let nopay: PlatformCaller;
   let demo: PlatformCaller;
@@ -46,7 +46,7 @@ describe.each<[string, readonly Role[]]>([
 
   const vendorCalls = async (): Promise<unknown> => (await fetch(`${service.sandboxUrl}/control/calls`)).json();
 
-  it('answers 503 to every call that needs the vault, uses no attempt, and resumes by itself', async () => {
+  it('answers 503 to every call that needs the vault, uses up no attempt, and resumes by itself', async () => {
     const otp: string = (await nopay.submit({ lastName: 'Otptest' })).body.id;
     const kba = (await nopay.submit({ lastName: 'Kbatest' })).body;
     const answers = kba.stepUp.kbaQuestions.map(({ id }: { id: number }, index: number) => ({
@@ -101,7 +101,7 @@ describe.each<[string, readonly Role[]]>([
   });
 });
 
-describe('a start', () => {
+describe('a start of the service', () => {
   let service: Service;
 
   beforeAll(async () => {
@@ -109,7 +109,7 @@ describe('a start', () => {
   });
   afterAll(() => service?.stop());
 
-  it('goes on with a warning while the vault is away, and the service becomes ready by itself later', async () => {
+  it('continues with a warning while the vault is unavailable, and the service becomes ready later by itself', async () => {
     await service.program.end('SIGTERM');
     await s3.stopListening();
     const ready = service.startAgain();
@@ -123,7 +123,7 @@ describe('a start', () => {
     expect((await (await service.signIn('nopay')).submit()).body.status).toBe('VERIFIED');
   });
 
-  it('leaves the service unready when the store comes back with a bucket that keeps versions, and the log gives the reason', async () => {
+  it('leaves the service unready when the store returns with a bucket that keeps versions, and the log gives the reason', async () => {
     await service.program.end('SIGTERM');
     await s3.stopListening();
     s3.versioning = 'Suspended';

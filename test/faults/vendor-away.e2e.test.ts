@@ -1,4 +1,5 @@
-// The vendor is away. The service answers 503 in time, keeps state and attempts unchanged, and recovers without a restart.
+// The vendor is unavailable. The service answers 503 in time, leaves state and attempts unchanged, and recovers without
+// a restart.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type PlatformCaller, Service } from '../support/service.js';
 import { until } from '../support/eventually.js';
@@ -17,8 +18,8 @@ async function controls(): Promise<{ receivedTwice: string[] }> {
   return (await (await fetch(`${service.sandboxUrl}/control/calls`)).json()) as { receivedTwice: string[] };
 }
 
-describe('the service while a vendor is away', () => {
-  it('answers 503 to submit, otp, kba and resend, and leaves the session as it was', async () => {
+describe('the service while a vendor is unavailable', () => {
+  it('answers 503 to submit, otp, kba and resend, and leaves the session unchanged', async () => {
     const otp = (await caller.submit({ lastName: 'Otptest' })).body.id;
     expect((await caller.post(`/screening/${otp}/otp`, { code: '000000' })).body.attemptsRemaining).toBe(2);
     const kba = (await caller.submit({ lastName: 'Kbatest' })).body;

@@ -1,5 +1,5 @@
-// A vendor with faults, at each operation of the direct API that calls it (docs/contract/direct.md). The answers are the documented ones,
-// and no party needs repair by hand.
+// A vendor that fails at each operation of the direct API that calls it (docs/contract/direct.md). The service gives
+// the documented answers, and no party needs repair by an operator.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '../../src/kernel/ids.js';
 import { aRegistration, DirectCaller } from '../support/direct.js';
@@ -9,7 +9,7 @@ let service: Service;
 let server: DirectCaller;
 
 beforeAll(async () => {
-  // Short, because the service waits this long for a silent vendor.
+  // The time is short, because the service waits this long for a silent vendor.
   service = await Service.start({ VENDOR_TIMEOUT: '6' });
   server = await DirectCaller.of(service);
 });
@@ -19,7 +19,7 @@ const DEVICE = { jscPayload: 'fingerprint' };
 const RIGHT_CODE = { code: '123456' };
 const RIGHT_ANSWERS = { kbaAnswers: [1, 2, 3, 4].map((answer) => ({ answer })) };
 
-/** The steps before, and the call that meets the fault. */
+/** The earlier steps, and the call that meets the fault. */
 const OPERATIONS: Readonly<
   Record<string, readonly [kind: 'renters' | 'agents', lastName: string, before: readonly Step[], asked: Step]>
 > = {
@@ -61,7 +61,7 @@ async function meets(operation: string, fault: string): Promise<Reply> {
 const REPEATED = ['report', 'status of an authentication', 'end of an authentication'];
 
 describe.each(Object.keys(OPERATIONS))('%s', (operation) => {
-  it('when the vendor resets the connection: repeats the call when that is safe, and else answers 502 with 131', async () => {
+  it('when the vendor resets the connection: the service repeats the call if this is safe, and otherwise answers 502 with 131', async () => {
     const reply = await meets(operation, 'reset');
     const errors = reply.body.errors.map(({ errorCode }: { errorCode: number }) => errorCode);
     expect([reply.status, errors]).toEqual(REPEATED.includes(operation) ? [200, []] : [502, [131]]);

@@ -1,5 +1,5 @@
-// Webhook deliveries while processes are killed or stopped and Redis is lost. Every event arrives at least once. Only deliveries that were
-// on their way when their sender died arrive twice. The log holds all of it.
+// Webhook deliveries while processes are killed or stopped and Redis loses its data. Every event arrives at least once.
+// Only deliveries that were under way when their sender died arrive twice. The log records every delivery.
 import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { RedisHandlerCheckpoints } from '../../src/adapters/handler-checkpoints/redis.js';
@@ -11,7 +11,10 @@ import { type PlatformCaller, Program, Service } from '../support/service.js';
 import { until } from '../support/eventually.js';
 
 const TIMEOUT = 2;
-/** Long enough for the lock of a dead sender to expire, its attempts to be repeated, and the next delay to end. */
+/**
+ * This time is long enough for the lock of a dead sender to expire, its attempts to be repeated, and the next delay to
+ * end.
+ */
 const SETTLED_MS = 25_000;
 const NAMES = ['nopay', 'demo', 'child', 'unrelated', 'broke', 'grandchild'] as const;
 
@@ -69,7 +72,7 @@ afterAll(async () => {
   await rm(trust.folder, { recursive: true, force: true });
 });
 
-/** Submits this number of people who must pass a step-up. Each makes one event. */
+/** Submits this number of people who must pass a step-up. Each submission makes one event. */
 async function stepUps(name: Name, count: number): Promise<string[]> {
   return Promise.all(
     Array.from({ length: count }, async () => {
@@ -84,7 +87,7 @@ const came = (name: Name): ReceivedRequest[] =>
   [receiver, late.receiver].flatMap((one) => one?.requests.filter(({ path }) => path === `/${name}`) ?? []);
 const sessionOf = ({ body }: ReceivedRequest): string => JSON.parse(body.toString()).data.session_id;
 
-/** The number of arrivals of each session's event. */
+/** How many times the event of each session has arrived. */
 function times(name: Name): Map<string, number> {
   const counts = new Map<string, number>();
   for (const session of came(name).map(sessionOf)) counts.set(session, (counts.get(session) ?? 0) + 1);
@@ -111,9 +114,9 @@ async function detailsOf(name: Name, sessions: readonly string[]): Promise<Shown
 const expectAllAccountedFor = (name: Name, count: number): Promise<void> =>
   owners[name].expectAllAccountedFor(came(name), count);
 
-describe('a process that is stopped for longer than it holds its jobs', () => {
+describe('a process that is suspended for longer than the locks of its jobs last', () => {
   it('sends nothing again when it resumes, because another process has made its deliveries', async () => {
-    // The answers to these requests are outstanding when the process stops.
+    // The receiver has not answered these requests when the process is suspended.
     await owners.unrelated.change({ url: receiver.url('/hang/unrelated') });
     const sessions = await stepUps('unrelated', 4);
     await until('all have been sent', () => receiver.requests.length >= sessions.length);
@@ -153,7 +156,7 @@ describe('a process that is stopped for longer than it holds its jobs', () => {
 });
 
 describe('kill -9', () => {
-  it('before an event has deliveries: each is made once, by the next start or by an operator command before it', async () => {
+  it('before an event has deliveries: each delivery is made once, by the next start or by an operator command before the start', async () => {
     await service.program.end('SIGTERM');
     const places = new RedisHandlerCheckpoints(service.redis.client());
     await until('the event handler is free', () => places.take('webhook_deliveries', 'elsewhere', 90_000));
@@ -170,7 +173,7 @@ describe('kill -9', () => {
     expect([replay.exitCode, JSON.parse(replay.stdout)]).toEqual([0, { events: 1, sentAgain: 0, made: 1 }]);
     await succeeded('nopay', 1);
     expect(timesOf('nopay', [missing, stored])).toEqual([1, 0]);
-    // The event handler has not reached the other event, so the check leaves that event to the handler.
+    // The event handler has not reached the other event, so the check leaves this event to the handler.
     const check = await service.ops('webhooks', 'check');
     expect([check.exitCode, JSON.parse(check.stdout)]).toEqual([0, { events: expect.any(Number), missing: 0 }]);
 
@@ -228,8 +231,8 @@ describe('kill -9', () => {
   });
 });
 
-describe('a Redis that is stopped, comes back empty, and is emptied again', () => {
-  it('loses no delivery and repeats no finished one', async () => {
+describe('a Redis that is stopped, restarts empty, and is emptied again', () => {
+  it('loses no delivery and repeats no finished delivery', async () => {
     receiver.play('/status/503');
     const sent = timesOf('nopay', [...times('nopay').keys()]);
     const known = [...times('nopay').keys()];
@@ -249,7 +252,7 @@ describe('a Redis that is stopped, comes back empty, and is emptied again', () =
       async () => (await owners.nopay.deliveries({ status: 'succeeded' }).catch(() => [])).length === known.length + 6,
     );
     expect(timesOf('nopay', known)).toEqual(sent);
-    // Each was refused several times and accepted once.
+    // The receiver refused each delivery several times and accepted it once.
     for (const { attempts, attempt_count } of await detailsOf('nopay', [...first, ...second])) {
       expect(attempts.map(({ http_status }) => http_status)).toEqual([...Array(attempt_count - 1).fill(503), 200]);
     }
@@ -257,8 +260,8 @@ describe('a Redis that is stopped, comes back empty, and is emptied again', () =
   });
 });
 
-describe('an endpoint that is disabled with a queue', () => {
-  it('gets no more requests: queued deliveries are canceled, and earlier deliveries are exhausted', async () => {
+describe('an endpoint that is disabled while deliveries are queued', () => {
+  it('receives no more requests: queued deliveries are canceled, and earlier deliveries are exhausted', async () => {
     await service.program.end('SIGTERM');
     await service.startAgain({ WEBHOOK_RETRY_LADDER: '0.3', WEBHOOK_DISABLE_AFTER: '1', WEBHOOK_TIMEOUT: '1' });
     await owners.broke.change({ url: receiver.url('/hang/broke') });
@@ -279,14 +282,14 @@ describe('an endpoint that is disabled with a queue', () => {
     const another = await stepUps('nopay', 1);
     await until('another endpoint gets its event', () => times('nopay').has(another[0] as string));
     expect(requests()).toBe(then);
-    // Deliveries that were under way when the endpoint was disabled may have run out of attempts afterwards.
+    // Deliveries that were under way when the endpoint was disabled may have used their last attempt afterwards.
     const { consecutive_failures } = await owners.broke.endpoint();
     expect([consecutive_failures >= 3, consecutive_failures <= of('exhausted').length]).toEqual([true, true]);
   });
 });
 
 describe('after all of these faults', () => {
-  it('the forbidden address has got nothing, every delivery is accounted for, and the audit chain is whole', async () => {
+  it('the forbidden address has received nothing, every delivery is accounted for, and the audit chain is whole', async () => {
     expect(forbidden.counts).toEqual({ requests: 0, handshakes: 0, failedHandshakes: 0 });
     const [tried] = await owners.grandchild.deliveries();
     expect([tried?.status, tried?.last_error_code]).toEqual([

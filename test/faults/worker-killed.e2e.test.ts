@@ -1,4 +1,4 @@
-// A worker is killed before it asks the vendor. The next worker makes the submission, and the person goes on.
+// A worker is killed before it calls the vendor. The next worker makes the submission, and the person can continue.
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { until } from '../support/eventually.js';
 import { ALONE, type PlatformCaller, Service } from '../support/service.js';
@@ -22,7 +22,7 @@ it.each([
   ['Example', 'VERIFIED'],
   ['Otptest', 'STEP_UP_REQUIRED'],
 ])(
-  'when a worker is back, the submission of %s goes to the vendor once, and its status is %s',
+  'when a worker runs again, the submission of %s reaches the vendor once, and its status is %s',
   async (lastName, status) => {
     const before = await registrations();
     const [worker] = service.processesOf('worker');

@@ -1,4 +1,4 @@
-// The demo page as a person who tries the product meets it: `npm start`, the first printed address, a real browser.
+// The demo page as a person who tries the product sees it: `npm start`, the first printed address, a real browser.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -70,7 +70,7 @@ async function stop(): Promise<void> {
 }
 
 describe('the demo page', () => {
-  it('shows the component of the first persona at once, and another one at a click', async () => {
+  it('shows the component of the first persona at once, and of another persona after a click', async () => {
     await open();
     await page.getByRole('heading', { name: '12 Elm Street, Apt 4, Austin' }).waitFor();
     expect(await frame().getByRole('textbox', { name: 'Last name' }).inputValue()).toBe('Rivera');
@@ -95,7 +95,7 @@ describe('the demo page', () => {
     await event('onChange').first().waitFor();
   });
 
-  it('mounts the view that the options describe, under a grant of its server, and gives the reason when it cannot', async () => {
+  it('mounts the view that the options describe, under a grant of its server, and gives the reason when it cannot mount', async () => {
     await open();
     await page.getByRole('button', { name: 'Options' }).click();
     await page.getByLabel('Theme').selectOption('dark');
@@ -117,7 +117,7 @@ describe('the demo page', () => {
     expect(problems).toEqual([]);
   });
 
-  it('speaks Spanish with the component', async () => {
+  it('speaks Spanish together with the component', async () => {
     await open({ locale: 'es-MX' });
     await page.getByRole('button', { name: 'Buen inquilino' }).waitFor();
     await frame().getByRole('textbox', { name: 'Apellido' }).first().waitFor();
@@ -125,14 +125,14 @@ describe('the demo page', () => {
     await page.getByLabel('Idioma').selectOption('en');
     await frame().getByRole('textbox', { name: 'Last name' }).waitFor();
     await page.getByRole('button', { name: 'Good renter' }).waitFor();
-    // An English text that stays would be a text without its Spanish.
+    // An English text that is still shown has no Spanish translation.
     await page.getByLabel('Language').selectOption('es');
     for (const text of ['Apply now', 'Events', 'Who applies?', 'Good renter', 'The component is ready'])
       expect([text, await page.getByText(text, { exact: true }).count()]).toEqual([text, 0]);
     expect(problems).toEqual([]);
   });
 
-  it('is used with the keys alone', async () => {
+  it('can be used with the keyboard alone', async () => {
     await open();
     await page.getByRole('tab', { name: 'Renter' }).focus();
     await page.keyboard.press('ArrowRight');
@@ -246,7 +246,7 @@ describe('the demo page', () => {
     ['in the dark', { viewport: { width: 1440, height: 900 }, colorScheme: 'dark' }],
     ['on a phone', { viewport: { width: 320, height: 640 } }],
     ['on a phone, in Spanish', { viewport: { width: 320, height: 640 }, locale: 'es-US' }],
-  ])('is accessible and fits: %s', async (_, context) => {
+  ])('is accessible and fits the screen: %s', async (_, context) => {
     await open(context);
     await submitted();
     await event('screening.step_up_required').first().waitFor();
@@ -312,7 +312,7 @@ describe('the demo page', () => {
 describe('the server of the demo page, which holds secret keys', () => {
   const grant = JSON.stringify({ account: 'demo' });
 
-  it('redirects every request under a foreign host name', async () => {
+  it('redirects every request that has a foreign host name', async () => {
     const { origin, port } = new URL(demo);
     for (const host of ['elsewhere.example.test', `elsewhere.example.test:${port}`, `localhost.example.test:${port}`])
       for (const path of [
@@ -331,7 +331,7 @@ describe('the server of the demo page, which holds secret keys', () => {
     expect((await sent('POST', '/grant', { host: 'elsewhere.example.test', origin }, grant)).status).toBe(307);
   });
 
-  it('refuses every request of a foreign page', async () => {
+  it('refuses every request of a page from another origin', async () => {
     const { origin } = new URL(demo);
     const foreign: OutgoingHttpHeaders[] = [
       {},
@@ -348,7 +348,7 @@ describe('the server of the demo page, which holds secret keys', () => {
       for (const path of ['/config.json', '/webhooks/stream?account=demo', '/landlord/report?account=demo'])
         expect([path, (await sent('GET', path, headers)).status]).toEqual([path, 403]);
     }
-    // Only the guarded method changes something. Another method finds nothing.
+    // Only the guarded method changes something. Another method gets 404.
     for (const path of ['/grant', '/webhooks/deliveries?account=x', '/webhooks?account=__proto__'])
       expect([path, (await sent('GET', path)).status]).toEqual([path, 404]);
     expect(await endpoints('demo')).toEqual(before);
@@ -397,7 +397,7 @@ describe('the server of the demo page, which holds secret keys', () => {
   });
 });
 
-/** Sends the request to the demo page's server unchanged. Browsers and fetch would correct it. */
+/** Sends the request to the demo page's server without a change. Browsers and fetch would correct it. */
 function sent(
   method: string,
   path: string,

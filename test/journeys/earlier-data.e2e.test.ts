@@ -1,6 +1,7 @@
-// Data of an earlier version still starts, replays and verifies. The first version that kept accounts, screenings, payments, reports,
-// shares, webhooks, income and an erasure stored `test/fixtures/first-version`. It holds the data folder, the content of Redis, and the
-// service's answers of that time. Its keys open nothing else.
+// A service starts on data of an earlier version, replays it and verifies it. The first version that kept accounts,
+// screenings, payments, reports, shares, webhooks, income and an erasure stored `test/fixtures/first-version`. The
+// folder holds the data folder, the content of Redis, and the service's answers of that time. Its keys open no other
+// data.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -71,7 +72,7 @@ describe.each([
     ).toMatchObject({ overall_status: 'COMPLETED' });
   });
 
-  it('shows the stored report to its owner and to the account with a share, and no longer to the account whose share was revoked', async () => {
+  it('shows the stored report to its owner and to the account with a share, but not to the account whose share was revoked', async () => {
     expect((await nopay.get(`/reports/${expected.sessions.verified}`)).body).toEqual(expected.report);
     expect((await (await service.signIn('unrelated')).get(`/reports/${expected.sessions.paid}`)).status).toBe(200);
     expect((await (await service.signIn('child')).get(`/reports/${expected.sessions.paid}`)).status).toBe(403);
@@ -91,7 +92,7 @@ describe.each([
     expect(told.filter(({ event }) => known.some((one) => one.event === event)).slice(0, known.length)).toEqual(known);
   });
 
-  it('lists the stored views of a report, each in its own stream, and then the new views', async () => {
+  it('lists the stored views of a report, each in a stream of its own, and then the new views', async () => {
     const { paid } = expected.sessions;
     const looks = async (): Promise<string[]> =>
       lines((await service.ops('timeline', paid)).stdout)
@@ -106,7 +107,7 @@ describe.each([
     expect(await looks()).toEqual([...before, `report_looks-${paid}`, `report_looks-${paid}`]);
   });
 
-  it('takes a new person', async () => {
+  it('accepts a new person', async () => {
     expect(await nopay.submit()).toMatchObject({ status: 200, body: { status: 'VERIFIED' } });
   });
 });

@@ -1,5 +1,6 @@
-// Persons, locks and vault subjects that earlier builds stored stay recognised. In `locks-of-names`, wrong answers counted under several
-// names of a person. In the older `locks-of-persons`, they counted under the person only (test/support/store-data.ts).
+// Persons, locks and vault subjects that earlier builds stored stay recognised. The build of `locks-of-names` counted
+// wrong answers under several names of a person. The older build of `locks-of-persons` counted them under the person
+// only (test/support/store-data.ts).
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -30,7 +31,7 @@ interface Spellings {
 const OF_PERSONS: Spellings = {
   blocked: [{}, ANOTHER_NAME],
   blockedAgent: [{}, { firstName: 'EVA', lastName: 'Otp-Test' }],
-  // When a name was not stored, only the person is compared.
+  // When no last name was stored, only the person is compared.
   registered: [{}, { firstName: 'Ida' }, { lastName: 'Halvorsen' }],
   agent: [{}, { firstName: 'BEN', lastName: 'Lind Ortega' }],
   others: [{ dateOfBirth: '05131991' }],
@@ -102,7 +103,7 @@ describe.each([
     expect(refused(await submitted('agent', fields))).toEqual([409, 'ALREADY_REGISTERED']);
   });
 
-  it('accepts the code for a stored session that waits for it', async () => {
+  it('accepts the code for a stored session that waits for a code', async () => {
     const { status, body } = await page('POST', `/screening/${stored.sessions.waiting}/otp`, { code: '123456' });
     expect([status, body.status]).toEqual([200, 'VERIFIED']);
   });
@@ -117,7 +118,7 @@ describe.each([
   });
 
   it.each(spellings.others)(
-    'screens another person with the SSN of the registered one, submitted with %j',
+    'screens another person with the SSN of the registered person, submitted with %j',
     async (fields) => {
       expect(await submitted('registered', fields)).toMatchObject({ status: 200, body: { status: 'VERIFIED' } });
     },

@@ -1,5 +1,5 @@
-// A report grows old: it is read and expires, the same person verifies again and reads a new report (docs/contract/platform.md#reports). No
-// person stays locked out, and no old report is shown or billed twice.
+// A report is read and expires. The same person verifies again and reads a new report
+// (docs/contract/platform.md#reports). Locked persons are unlocked in time, and no old report is shown or billed twice.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Processor } from '../support/processor.js';
 import { aPerson, type PlatformCaller, type Reply, Service } from '../support/service.js';
@@ -38,7 +38,7 @@ async function billed(): Promise<number> {
 }
 
 describe('a person whose report has expired', () => {
-  it('is already registered before the end, verifies again after it, and gets a new report while the old one stays expired', async () => {
+  it('is already registered before the expiry, verifies again afterwards, and gets a new report while the old report stays expired', async () => {
     const person = aPerson({ lastName: 'Alreadytest' });
     const first = (await nopay.submit(person)).body.id;
     const report = await nopay.get(`/reports/${first}`);
@@ -70,7 +70,7 @@ describe('a person whose report has expired', () => {
     expect(fresh.body.score).toEqual(report.body.score);
     expect(refused(await nopay.get(`/reports/${first}`))).toEqual([410, 'SCREENING_REPORT_EXPIRED']);
     expect(await billed()).toBe(2);
-    // The guard against a second registration is back.
+    // The check against a second registration is active again.
     expect(refused(await nopay.submit(person))).toEqual([409, 'ALREADY_REGISTERED']);
   });
 
@@ -127,7 +127,7 @@ describe('a person whose report has expired', () => {
   });
 });
 
-describe('a person who was locked out', () => {
+describe('a person who was locked out after wrong answers', () => {
   it('stays locked out for the configured time, then verifies again; the locked session never gives a report', async () => {
     const person = aPerson({ lastName: 'Otptest' });
     const { id } = (await nopay.submit(person)).body;

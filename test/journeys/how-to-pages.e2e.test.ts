@@ -1,4 +1,4 @@
-// A stranger follows a how-to page to the letter, in a copy of the repository: every block is applied, and every command is run.
+// The test follows a how-to page literally in a copy of the repository: it applies every block and runs every command.
 import { execFile, execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,13 +8,13 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 
 const ROOT = join(import.meta.dirname, '../..');
 const PAGES = ['docs/how-to/add-a-use-case.md', 'docs/how-to/add-a-listing.md'];
-/** A build, the type check and some suites, on a busy machine. */
+/** The time for a build, the type check and some suites on a busy machine. */
 const LONGEST_MS = 1_200_000;
 
 interface Block {
   readonly kind: string;
   readonly text: string;
-  /** The file at the end of the sentence above. */
+  /** The file that the sentence above names at its end. */
   readonly file: string;
 }
 
@@ -26,13 +26,15 @@ function blocksOf(markdown: string): Block[] {
   });
 }
 
-/** The numbers of source files, test files and documents in the row of the example. */
+/** The numbers of source files, test files and documents in the table row of the example. */
 function promisedBy(markdown: string): number[] {
   const row = /^\| \*\*the example.*$/m.exec(markdown)?.[0] ?? '';
   return [...row.matchAll(/\*\*(\d+)\*\*/g)].map(([, count]) => Number(count));
 }
 
-/** Applies each hunk of a diff to a text. When the text does not have the hunk's lines exactly once, the page is wrong. */
+/**
+ * Applies each hunk of a diff to a text. If the text does not have the hunk's lines exactly once, the page is wrong.
+ */
 function changed(text: string, diff: string): string {
   return diff.split(/^@@\n/m).reduce((before, place) => {
     const lines = place.trimEnd().split('\n');
@@ -49,7 +51,10 @@ const git = (folder: string, ...args: string[]): string[] =>
     .split('\n')
     .filter((line) => line !== '');
 
-/** The repository as a stranger has it. Files are copied and not linked: commands of a page may write over them. */
+/**
+ * The repository as a new reader has it. Files are copied and not linked, because commands of a page may overwrite
+ * them.
+ */
 class Checkout {
   readonly folder = mkdtempSync(join(tmpdir(), 'how-to-'));
 
@@ -101,7 +106,8 @@ describe('a how-to page', () => {
   });
   afterEach(() => checkout.remove());
 
-  // Two builds and a type check of each page take minutes, so `.ci/run` leaves them out. `npm run test:how-to` runs them.
+  // Two builds and a type check of each page take minutes, so `.ci/run` omits these tests. `npm run test:how-to` runs
+  // them.
   const each = process.env['HOW_TO'] === undefined ? it.skip.each : it.each;
   each(PAGES)(
     '%s shows a change that passes every check and has as many files as the page says',

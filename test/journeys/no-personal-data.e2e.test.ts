@@ -1,6 +1,7 @@
-// Guarantee: events, read models, jobs, logs and metrics hold no personal data and no secrets. Canary values go through the whole path.
-// Values that vendors and the service make on the way (reports, tokens, client secrets) are canaries too. Then every byte that the service
-// wrote is searched for them, in plain and in the usual encodings.
+// Guarantee: events, read models, jobs, logs and metrics hold no personal data and no secrets. The test sends canary
+// values through the whole service. Values that vendors and the service make (reports, tokens, client secrets) are
+// canaries too. The test then searches every byte that the service wrote for canaries, in plain text and in the usual
+// encodings.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -43,10 +44,13 @@ const CANARIES: Readonly<Record<string, string>> = {
   storedToken: 'ut_canary-5551214',
 };
 
-/** Canaries that the test learns during the run. The key says what the value means. */
+/** Canaries that the test learns during the run. The key names the meaning of the value. */
 const learned = new Map<string, string>();
 
-/** Adds all parts of a body that describe a person: names, places, texts. Parts that are the same for everyone are left out. */
+/**
+ * Adds all values of a body that describe a person: names, places, texts. Values that are the same for everyone are
+ * left out.
+ */
 function learn(what: string, body: unknown, path = ''): void {
   if (typeof body === 'string' && body.length >= 8 && !isSaidOfEverybody(body)) learned.set(`${what}${path}`, body);
   else if (typeof body === 'object' && body !== null)
@@ -119,14 +123,14 @@ async function walkTheWholePath(): Promise<void> {
     'Timeouttest',
   ])
     await nopay.submit(canaryPerson(lastName));
-  // Wrong input is the most likely to end in an error message.
+  // Wrong input is the kind of input that most often reaches an error message.
   await nopay.submit({ ...canaryPerson('Example'), currentState: CANARIES['city'], phoneType: CANARIES['ssn'] });
   await nopay.post('/screening/submit', JSON.stringify(canaryPerson('Example')).slice(0, -10));
   await nopay.post(`/screening/${CANARIES['ssn']}/otp`, { code: `${CANARIES['otpCode']}9` });
   await nopay.post(`/screening/submit?ssn=${CANARIES['ssn']}`, canaryPerson('Example'));
 }
 
-/** Sends the same persons as servers of integrators do, under ids that are personal data themselves. */
+/** Sends the same persons like servers of integrators, under ids that are personal data themselves. */
 async function walkTheDirectPath(): Promise<void> {
   const direct = await DirectCaller.of(service);
   const id = encodeURIComponent(CANARIES['partyId'] as string);
@@ -159,7 +163,7 @@ async function walkTheDirectPath(): Promise<void> {
   await direct.get(`/organizations/${id}/auth`, key);
   for (const lastName of ['Fraudtest', 'Downtest', 'Garbledtest', 'Redirecttest', 'Timeouttest'])
     await direct.post(`/organizations/${id}`, body(lastName));
-  // Wrong input is the most likely to end in an error message.
+  // Wrong input is the kind of input that most often reaches an error message.
   await direct.post(`/renters/${id}`, { ...body('Example'), jscPayload: `${CANARIES['fingerprint']}!` });
   await direct.post(`/renters/${id}`, { ...body('Example'), ssn: [CANARIES['ssn']] });
   await direct.post(`/renters/${id}/otp`, { code: [`${CANARIES['otpCode']}9`] });
@@ -212,11 +216,11 @@ async function payAndRead(): Promise<void> {
   await until('it is paid', async () => (await page.status(id)).body.overallStatus === 'COMPLETED');
   await processor.refund(intentIn(secret), 100);
   await processor.settled(intentIn(secret));
-  // The service takes only the intent's id from the processor's message.
+  // The service uses only the intent's id from the processor's message.
   const { charges } = await processor.money({ intent: intentIn(secret) });
   charges.forEach((charge, index) => learned.set(`charge ${index}`, charge.id));
   learned.set('a message of the processor', 'The payment was declined.');
-  // Wrong messages are the most likely to be logged.
+  // Wrong messages are the kind of message that is most often logged.
   await service.request('POST', '/internal/processor/events', {
     headers: { 'stripe-signature': `t=1,v1=${CANARIES['ssn']}` },
     body: { id: 'evt_1', object: 'event', data: { name: CANARIES['firstName'] } },
@@ -289,7 +293,7 @@ async function renterChecksOut(): Promise<void> {
   await until('it is paid', async () => (await direct.get(`/renters/${renterId}/report?format=json`)).status === 200);
 }
 
-/** The vendors' own ids of their sessions and inquiries, from the books of the sandbox. */
+/** The vendors' own ids of their sessions and inquiries, from the records of the sandbox. */
 function learnVendorTokens(): void {
   const books = filesBelow(join(service.dataDir, 'sandbox'))
     .map((file) => readFileSync(file, 'utf8'))
@@ -322,7 +326,7 @@ describe('personal data', () => {
     );
     const seen = capture.findings(canaries());
     for (const file of filesBelow(service.dataDir)) {
-      // The sandbox vendor is outside the service. It knows its persons and its questions.
+      // The sandbox vendor is outside the service. It may store its persons and questions.
       if (!file.includes('/sandbox/')) seen.push(...findings(file.slice(service.dataDir.length), readFileSync(file)));
     }
     seen.push(...findings('the log', Buffer.from(service.program.output)));
@@ -331,7 +335,7 @@ describe('personal data', () => {
     expect([...new Set(seen)]).toEqual([]);
   });
 
-  it('is gone from the vault too after an erasure, while the events stay and verify', async () => {
+  it('is also removed from the vault by an erasure, while the events stay and pass verification', async () => {
     const { id, stepUp } = (await nopay.submit({ ...canaryPerson('Kbatest'), ssn: '987013399' })).body;
     expect(stepUp.kbaQuestions).toHaveLength(4);
     const erased = await service.ops('person', 'erase', id);

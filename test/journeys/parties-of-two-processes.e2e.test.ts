@@ -1,4 +1,5 @@
-// Two processes of one installation decide together about a party of the direct API. parties.e2e.test.ts covers one process.
+// Two processes of one installation decide together about a party of the direct API. parties.e2e.test.ts tests one
+// process.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { aRegistration, DirectCaller } from '../support/direct.js';
@@ -20,7 +21,7 @@ afterAll(async () => {
   await service?.stop();
 });
 
-/** The status and the number of the first error. */
+/** The HTTP status, and the number of the first error. */
 const told = ({ status, body }: Reply): unknown[] => [status, ...body.errors.map(({ errorCode }: any) => errorCode)];
 async function executed(operation: string): Promise<number> {
   const reply = await fetch(`${service.sandboxUrl}/control/calls`);
@@ -28,7 +29,7 @@ async function executed(operation: string): Promise<number> {
 }
 
 describe('two processes', () => {
-  it('200: two equal registrations get the same answer from one vendor call; a different one gets 409/121 in the meantime', async () => {
+  it('200: two equal registrations get the same answer from one vendor call; a different registration gets 409/121 in the meantime', async () => {
     const path = `/renters/${randomUUID()}`;
     const before = await executed('registration');
     const body = aRegistration({ lastName: 'Slowtest' });

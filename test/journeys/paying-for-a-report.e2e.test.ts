@@ -1,4 +1,4 @@
-// A consumer pays, from the submitted form to the revoked share: verify, pay, read, share, revoke.
+// The whole journey of a consumer who pays: verify, pay, read the report, share it, revoke the share.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Service, type PlatformCaller } from '../support/service.js';
 import { until } from '../support/eventually.js';
@@ -32,7 +32,7 @@ async function verified(): Promise<string> {
 }
 
 describe('a consumer who pays', () => {
-  it('is declined, pays, reads the report, shares it and revokes the share', async () => {
+  it('sees a decline, pays, reads the report, shares it and revokes the share', async () => {
     const id = await verified();
     expect((await consumer.status(id)).body).toMatchObject({
       overallStatus: 'PAYMENT_PENDING',
@@ -107,7 +107,7 @@ describe('a consumer who pays', () => {
     expect((await consumer.post('/payments/create-intent', body)).body.error.code).toBe('PAYMENT_ALREADY_COMPLETED');
   });
 
-  it('continues the same payment after the page was closed, also for another amount', async () => {
+  it('continues the same payment after the page was closed, even with another amount', async () => {
     const id = await verified();
     const first = await consumer.post('/payments/create-intent', { amount: FEE, screeningId: id });
     const again = await consumer.post('/payments/create-intent', { amount: FEE, screeningId: id });

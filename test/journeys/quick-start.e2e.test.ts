@@ -1,4 +1,4 @@
-// A stranger pastes docs/quick-start.md from top to bottom, without editing anything.
+// The test pastes docs/quick-start.md into a terminal from top to bottom, without editing anything.
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { Service } from '../support/service.js';
 
 const PAGE = readFileSync('docs/quick-start.md', 'utf8');
 const COMMANDS = [...PAGE.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block]) => block).join('\n');
-/** More submissions of one person are refused within an hour. */
+/** The service refuses further submissions of one person within an hour. */
 const OFTEN = 6;
 
 let service: Service;
@@ -18,7 +18,10 @@ beforeAll(async () => {
 });
 afterAll(() => service?.stop());
 
-/** Runs the commands as if they were pasted into a terminal. Unlike a terminal, it stops at the first command that fails. */
+/**
+ * Runs the commands as if they were pasted into a terminal. Unlike a terminal, this function stops at the first command
+ * that fails.
+ */
 async function pasted(commands: string): Promise<string> {
   const { stdout } = await promisify(execFile)('bash', ['-e', '-o', 'pipefail', '-c', commands], {
     env: { ...process.env, ...service.env },
@@ -28,7 +31,7 @@ async function pasted(commands: string): Promise<string> {
 }
 
 describe('the quick start', () => {
-  it('runs as a whole, and each reply is what its title says', async () => {
+  it('runs as a whole, and each reply has the content that its title promises', async () => {
     const output = await pasted(COMMANDS);
     const replies = output.split(/^--- /m).slice(1);
     expect(replies).toHaveLength([...COMMANDS.matchAll(/\| show '/g)].length);
@@ -43,7 +46,7 @@ describe('the quick start', () => {
     expect(existsSync(join(service.dataDir, 'report.html'))).toBe(true);
   });
 
-  it('can be pasted again and again, because each time another person is screened', async () => {
+  it('can be pasted repeatedly, because each run screens another person', async () => {
     const submission = COMMANDS.slice(0, COMMANDS.indexOf('printf %s "$SUBMITTED" | show'));
     for (let time = 1; time <= OFTEN; time += 1)
       expect((await pasted(`${submission}\necho "$ID"`)).trim()).toMatch(/^[\da-f-]{36}$/);

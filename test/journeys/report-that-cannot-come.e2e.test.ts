@@ -1,5 +1,6 @@
-// A verified person does not pay for a report that cannot come. A person who has already paid verifies again without a new payment
-// (docs/contract/platform.md#payments). These tests remove the bureau's reference for the person from the vault, as a fault would.
+// A verified person does not pay for a report that the bureau cannot give. A person who has already paid verifies again
+// without a new payment (docs/contract/platform.md#payments). The tests remove the bureau's reference for the person
+// from the vault, as a fault would.
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { developmentMasterKey } from '../../src/adapters/vault/development-key.js';
@@ -65,7 +66,7 @@ async function completed(sessionId: string): Promise<any> {
 }
 
 describe("a verified session without the bureau's reference", () => {
-  it('409 REPORT_NOT_AVAILABLE at the payment; the person verifies again and pays for that session', async () => {
+  it('409 REPORT_NOT_AVAILABLE at the payment; the person verifies again and pays for the new session', async () => {
     const person = aPerson({ lastName: 'Alreadytest' });
     const first = await verified(person);
     await loseReference(first);
@@ -79,7 +80,7 @@ describe("a verified session without the bureau's reference", () => {
     expect((await demo.get(`/reports/${again}`)).status).toBe(200);
   });
 
-  it('409 also when the payment began earlier', async () => {
+  it('409 even if the payment began earlier', async () => {
     const begun = await verified(aPerson());
     expect((await createIntent(begun)).status).toBe(200);
     await loseReference(begun);
@@ -99,7 +100,8 @@ describe("a verified session without the bureau's reference", () => {
     expect(refused(await createIntent(again))).toEqual([409, 'PAYMENT_ALREADY_COMPLETED']);
     expect((await demo.get(`/reports/${again}`)).status).toBe(200);
     expect(await processor.money({ transaction: transactionId })).toMatchObject({ succeeded: 1, received: FEE });
-    // One payment buys one report. The person is registered again, and the payment has left the first session.
+    // One payment buys one report. The person is registered again, and the payment no longer counts for the first
+    // session.
     expect(refused(await demo.submit(person))).toEqual([409, 'ALREADY_REGISTERED']);
     expect(refused(await demo.get(`/reports/${first}`))).toEqual([402, 'PAYMENT_REQUIRED']);
     expect(refused(await createIntent(first))).toEqual([409, 'REPORT_NOT_AVAILABLE']);

@@ -1,4 +1,4 @@
-// The service in its roles, each in its own process, and the way in which a process stops.
+// The service in its roles, each in its own process, and how a process stops.
 import { once } from 'node:events';
 import { Agent, get } from 'node:http';
 import { connect } from 'node:net';
@@ -7,7 +7,7 @@ import { freePort } from '../support/redis.js';
 import { Program, Service } from '../support/service.js';
 import { until } from '../support/eventually.js';
 
-/** One restart of each api process. */
+/** Restarts each api process once. */
 const RESTARTS = 2;
 
 describe('api, worker and projector in processes of their own', () => {
@@ -33,7 +33,7 @@ describe('api, worker and projector in processes of their own', () => {
     await api.stop();
   });
 
-  it('screen a person together', async () => {
+  it('together screen a person', async () => {
     const demo = await api.signIn('demo');
     const { id } = (await demo.submit({ lastName: 'Otptest' })).body;
     expect((await demo.post(`/screening/${id}/otp`, { code: '000000' })).body.attemptsRemaining).toBe(2);
@@ -49,7 +49,7 @@ describe('api, worker and projector in processes of their own', () => {
   });
 });
 
-describe('several processes of a role', () => {
+describe('several processes of one role', () => {
   let service: Service;
   beforeAll(async () => {
     service = await Service.start(
@@ -60,7 +60,7 @@ describe('several processes of a role', () => {
   afterAll(() => service.stop());
 
   it('share the port and the data, and each has its own probes', async () => {
-    // Every request opens its own connection, which goes to the next process.
+    // Every request opens its own connection, which the next process accepts.
     const demo = await service.signIn('demo', undefined, { connection: 'close' });
     const { id } = (await demo.submit({ lastName: 'Otptest' })).body;
     expect((await demo.post(`/screening/${id}/otp`, { code: '000000' })).body.attemptsRemaining).toBe(2);
@@ -75,7 +75,7 @@ describe('several processes of a role', () => {
     expect((await service.request('GET', '/metrics')).status).toBe(404);
   });
 
-  it('pull many reports of one account at once, each for one of its credits', async () => {
+  it("pull many reports of one account at once, each for one of the account's credits", async () => {
     const { accountId } = (await service.credentials()).accounts.nopay;
     const credit = async (): Promise<{ balance: number; reserved: number }> =>
       JSON.parse((await service.ops('accounts', 'credit', accountId)).stdout);
@@ -92,7 +92,7 @@ describe('several processes of a role', () => {
 });
 
 describe('a rolling restart', () => {
-  it('fails no request: a stopping process answers on open connections and asks their callers to leave', async () => {
+  it('fails no request: a stopping process answers on open connections and tells their callers to close them', async () => {
     const service = await Service.start({}, { roles: ['projector', 'worker', 'api', 'api'] });
     const clients = Array.from({ length: 8 }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
     try {
@@ -130,7 +130,10 @@ describe('a rolling restart', () => {
   });
 });
 
-/** Asks over the agent's one connection, which the agent keeps until the server closes it. Returns the code of a failure. */
+/**
+ * Sends requests over the agent's one connection, which the agent keeps until the server closes it. Returns the code of
+ * a failure.
+ */
 function statusOver(agent: Agent, url: string, headers: Readonly<Record<string, string>>): Promise<unknown> {
   return new Promise((resolve) => {
     get(url, { agent, headers }, (response) => {
@@ -153,7 +156,7 @@ describe('SIGTERM', () => {
       open.on('error', () => undefined);
       await once(open, 'connect');
       open.write(begun);
-      // The service has accepted the first connection when it answers on another one.
+      // The service has accepted the first connection when it answers on another.
       expect((await service.request('GET', '/health/live')).status).toBe(200);
       expect(await service.program.end('SIGTERM')).toBe(0);
       await closed;
@@ -163,7 +166,7 @@ describe('SIGTERM', () => {
     }
   });
 
-  it('waits for the answer to a request that is with the vendor, refuses new ones, and exits 0', async () => {
+  it('waits for the answer to a request that is at the vendor, refuses new requests, and exits with 0', async () => {
     const service = await Service.start({ VENDOR_TIMEOUT: '10' }, { alone: ['service'] });
     try {
       const demo = await service.signIn('demo');

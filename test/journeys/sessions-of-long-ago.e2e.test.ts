@@ -1,4 +1,4 @@
-// A session without a document in Redis stays as it was for its page, for servers, for the dashboard and for the operator.
+// A session that has no document in Redis looks the same to its page, to servers, to the dashboard and to the operator.
 import { rm } from 'node:fs/promises';
 import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
@@ -71,7 +71,7 @@ async function session(): Promise<{ readonly id: string; readonly income: string
   const { income_session_id: income } = (await demo.post('/voie/sessions', { screening_session_id: id })).body;
   const status = async (): Promise<string> => (await demo.get(`/voie/sessions/${income}/status`)).body.status;
   await until('the income session is over', async () => !['CREATED', 'IN_PROGRESS'].includes(await status()));
-  // The webhook of the income session comes last.
+  // The webhook of the income session arrives last.
   await until('the webhooks are delivered', async () => {
     const deliveries = await owner.deliveries();
     const last = deliveries.some((delivery) => delivery.event_type === 'income_report.completed');
@@ -80,7 +80,7 @@ async function session(): Promise<{ readonly id: string; readonly income: string
   return { id, income };
 }
 
-/** Everything that can be read about a session without a trace in the log. */
+/** Everything that can be read about a session without an event in the log. */
 async function shown(id: string, income: string) {
   const deliveries = await owner.deliveries();
   return {
@@ -98,10 +98,10 @@ async function shown(id: string, income: string) {
   };
 }
 
-/** The documents that Redis keeps for times when the log is away. */
+/** The documents that Redis keeps for outages of the log. */
 const documents = (): Promise<string[]> => redis.keys('{*}:document:*');
 
-it('a session without documents in Redis is read, shared, sent again and erased as before', async () => {
+it('a session without documents in Redis can be read, shared, submitted again and erased as before', async () => {
   const { id, income } = await session();
   const before = await shown(id, income);
   expect(before).toMatchObject({ stranger: [404, 'NOT_FOUND'], unknown: [404, 'NOT_FOUND'], failed: [] });
@@ -111,7 +111,7 @@ it('a session without documents in Redis is read, shared, sent again and erased 
   await service.program.end('SIGTERM');
   await service.startAgain({ READ_MODEL_HOURS: '0' });
   await signIn();
-  // Deletes them, as their expiry would.
+  // Deletes the documents, as their expiry would.
   await redis.del(...kept);
   expect(await shown(id, income)).toEqual(before);
 

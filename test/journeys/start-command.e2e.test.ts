@@ -1,5 +1,5 @@
-// `npm start` on a project of stubs. The commands in scripts/ and the rules for the environment are real. The programs that they build and
-// start are stubs.
+// `npm start` in a project of stubs. The commands in scripts/ and the rules for the environment are real. The programs
+// that they build and start are stubs.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -23,7 +23,10 @@ import { until } from '../support/eventually.js';
 import { PRODUCTION } from '../support/production.js';
 import { freePort } from '../support/redis.js';
 
-/** Both stubs write to one file when they are told to stop and when they have stopped, so that the order shows. */
+/**
+ * Both stubs write to one file when they receive the signal to stop and when they have stopped. The file shows the
+ * order.
+ */
 const STUB = (name: string, port: string) => `
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -68,7 +71,7 @@ writeFileSync('dist-web/demo/index.html', '<!-- host script -->');
 writeFileSync('dist-web/demo/assets/main.js', 'page();');
 `;
 
-/** The rules for the environment, in a form that the stub compiler can handle. */
+/** The rules for the environment, in a form that the stub compiler can process. */
 const transpiled = (file: string): string =>
   ts.transpileModule(readFileSync(file, 'utf8'), {
     compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 },
@@ -126,7 +129,7 @@ beforeEach(async () => {
 afterEach(async () => {
   for (const run of runs) run.process.kill('SIGTERM');
   await Promise.all(runs.map(({ ended }) => ended));
-  // Only a failed test leaves processes here.
+  // Processes are left here only after a failed test.
   for (const { pid } of [...holder(), ...children()]) if (isAlive(pid)) process.kill(pid, 'SIGKILL');
   rmSync(project, { recursive: true, force: true });
 });
@@ -200,7 +203,7 @@ describe('npm start', () => {
     ['one process', {}, 'service', 'service'],
     ['processes of roles', { ROLES: 'api:2,projector,worker' }, 'service-worker', 'worker'],
   ])(
-    'goes on while the service is not ready, gives the reason, and ends when the service is killed: %s',
+    'continues while the service is not ready, gives the reason, and ends when the service is killed: %s',
     async (_, env, file, name) => {
       const reasons = { 'event-log': 'The log ends at position 5.', disk: 'The disk is full.' };
       write(`data/unready-${file}`, JSON.stringify({ status: 'unavailable', reasons }));
@@ -271,7 +274,7 @@ describe('npm start', () => {
     expect(await inRedis((redis) => redis.get('kept'))).toBe('yes');
   });
 
-  it('builds again after a source file changed, and removes the output of a deleted one', async () => {
+  it('builds again after a source file changed, and removes the output of a deleted source file', async () => {
     write('src/gone.ts', '');
     const first = await started();
     first.process.kill('SIGINT');
@@ -298,7 +301,7 @@ describe('npm start', () => {
     expect(run.output).toContain('npm ci failed');
   });
 
-  it('names the process that already uses the data folder, and leaves it alone', async () => {
+  it('names the process that already uses the data folder, and does not end it', async () => {
     const first = await started();
     const second = start({ PORT: '1', SANDBOX_PORT: '2' });
     expect(await second.ended).toBe(1);
@@ -308,7 +311,7 @@ describe('npm start', () => {
     expect(children().every(({ pid }) => isAlive(pid))).toBe(true);
   });
 
-  it('ends the processes that a killed run left behind, and resumes with its data', async () => {
+  it('ends the processes that a killed run left running, and resumes with their data', async () => {
     const first = await started();
     await inRedis((redis) => redis.set('kept', 'yes'));
     const left = children();
@@ -322,7 +325,7 @@ describe('npm start', () => {
     expect(await inRedis((redis) => redis.get('kept'))).toBe('yes');
   });
 
-  it('limits the log files of its programs without losing a line, and goes on without lines that a full disk refuses', () => {
+  it('limits the log files of its programs without losing a line, and continues without lines that a full disk refuses', () => {
     const file = join(project, 'logs', 'a.log');
     write(
       'log.mjs',
@@ -354,7 +357,7 @@ describe('npm start', () => {
     expect(numbers).toEqual(Array.from({ length: numbers.length }, (_, index) => 500 - numbers.length + 1 + index));
   });
 
-  it('never ends a foreign process that was given the process id of a former child', async () => {
+  it('never ends a foreign process that has the process id of a former child', async () => {
     const stranger = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000) // dist/src/main.js']);
     const record = { pid: stranger.pid, birth: 'another boot 1', word: 'dist/src/main.js', name: 'service' };
     write('data/run.json', JSON.stringify({ ...record, word: 'start.mjs', children: [record] }));
@@ -443,7 +446,7 @@ describe('npm start', () => {
     }
   });
 
-  it('uses REDIS_URL, and says at once when no server listens there', async () => {
+  it('uses REDIS_URL, and reports at once when no server listens at this address', async () => {
     const holder = createServer().listen(0, '127.0.0.1');
     await once(holder, 'listening');
     const { port } = holder.address() as { port: number };
@@ -466,7 +469,7 @@ describe('npm start', () => {
 describe('the demo page', () => {
   const addressIn = ({ output }: Run): string => /https?:\/\/\S+/.exec(output)?.[0] ?? '';
 
-  it('is the first address, answers there, and shows no secret', async () => {
+  it('is the first printed address, answers at this address, and shows no secret', async () => {
     const demo = addressIn(await started());
     expect(demo).toMatch(/^http:\/\/localhost:\d+$/);
     expect(serviceEnv().DEMO_PORT).toBe(new URL(demo).port);
@@ -479,7 +482,7 @@ describe('the demo page', () => {
     expect(config).not.toMatch(/sk_test|ak_test/);
   });
 
-  it('is at DEMO_PORT, serves nothing else, and refuses another page', async () => {
+  it('is served at DEMO_PORT, which serves nothing else and refuses other pages', async () => {
     const demo = `http://localhost:${await freePort()}`;
     expect(addressIn(await started({ DEMO_PORT: new URL(demo).port }))).toBe(demo);
     for (const path of ['/assets/%2e%2e/index.html', '/assets/nothing.js', '/package.json'])
@@ -490,9 +493,9 @@ describe('the demo page', () => {
     expect(elsewhere.status).toBe(307);
   });
 
-  it('takes another port when its own is taken', async () => {
+  it('uses another port when its own port is in use', async () => {
     const holder = createServer();
-    // When another program holds the port, the test works as well.
+    // The test also works when another program uses the port.
     await new Promise((resolve) => holder.on('error', resolve).listen(5173, '127.0.0.1', () => resolve(null)));
     try {
       const demo = addressIn(await started());
@@ -521,19 +524,19 @@ describe('the demo page', () => {
 });
 
 describe('without redis-server', () => {
-  it('says what to install', async () => {
+  it('npm start says what to install', async () => {
     const run = start({ PATH: bin({}) });
     expect(await run.ended).toBe(1);
     expect(run.output).toContain('Redis 6.2 or newer is needed: install redis-server');
   });
 
-  it('refuses a redis-server that is too old', async () => {
+  it('npm start refuses a redis-server that is too old', async () => {
     const run = start({ PATH: bin({ 'redis-server': 'echo "Redis server v=6.0.16 sha=00000000:0"' }) });
     expect(await run.ended).toBe(1);
     expect(run.output).toContain('Redis 6.2 or newer is needed');
   });
 
-  it('installs Redis with brew', async () => {
+  it('npm start installs Redis with brew', async () => {
     const folder = join(project, 'bin');
     const run = await started({
       PATH: bin({
@@ -570,8 +573,9 @@ describe('without redis-server', () => {
     );
   });
 
-  it('runs Redis in a container with its files in the data folder', async () => {
-    // The stub does what the engine would: it maps the published port and the mounted folder to the inner ones.
+  it('npm start runs Redis in a container with its files in the data folder', async () => {
+    // The stub does the work of the container engine: it maps the published port and the mounted folder to those in the
+    // container.
     const docker = `
 [ "$1" = info ] && exit 0
 echo "$@" > docker-args
@@ -591,14 +595,14 @@ exec ${onPath('redis-server')} $folder/redis.conf`;
 describe('without a browser', () => {
   const redis = (): Record<string, string> => ({ 'redis-server': `exec ${onPath('redis-server')} "$@"` });
 
-  it('starts, and says that PDFs are answered with 503', async () => {
+  it('npm start succeeds, and says that PDFs are answered with 503', async () => {
     const run = await started({ PATH: bin(redis()) });
     expect(run.output).toContain(
       'PDFs are answered with 503: there is no Chromium on this machine; install it so that it is on the PATH, or set CHROMIUM_PATH.',
     );
   });
 
-  it('installs Chromium with brew', async () => {
+  it('npm start installs Chromium with brew', async () => {
     const folder = join(project, 'bin');
     const run = await started({
       PATH: bin({ ...redis(), brew: `echo "$@" > brew-args\n/bin/ln -s /bin/true ${folder}/chromium` }),
@@ -632,7 +636,7 @@ describe('without a browser', () => {
     expect(run.output).toContain('PDFs are answered with 503');
   });
 
-  it.each(['google-chrome', 'microsoft-edge'])('accepts %s as well', async (name) => {
+  it.each(['google-chrome', 'microsoft-edge'])('npm start also accepts %s', async (name) => {
     const run = await started({ PATH: bin({ ...redis(), [name]: '' }) });
     expect(run.output).not.toContain('answered with 503');
   });
@@ -644,7 +648,7 @@ function write(path: string, text: string): void {
   writeFileSync(file, text);
 }
 
-/** A PATH of one folder with only these commands. */
+/** A PATH of one folder that has only these commands. */
 function bin(commands: Record<string, string>): string {
   const folder = join(project, 'bin');
   mkdirSync(folder, { recursive: true });

@@ -1,4 +1,5 @@
-// `npm test` closes with one line of counts, however Jest ends. Jest is a stub here, and the command is the real one.
+// `npm test` ends its output with one line of counts, however Jest ends. Jest is a stub here, and the command is the
+// real one.
 import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
@@ -44,7 +45,7 @@ describe('npm test', () => {
     ['5 passed, 0 failed, 3 skipped', 0, { ...COUNTS, numPendingTests: 3 }, 0],
     // When coverage is below its threshold, for example, Jest fails although every test passed.
     ['5 passed, 0 failed', 1, COUNTS, 1],
-  ])('closes with "%s" and exit code %d', (line, status, counts, jestStatus) => {
+  ])('ends its output with "%s" and has exit code %d', (line, status, counts, jestStatus) => {
     const run = runWith(
       `writeFileSync(outputFile, ${JSON.stringify(JSON.stringify(counts))}); process.exit(${jestStatus});`,
     );
@@ -131,7 +132,7 @@ describe('the tiers of the tests', () => {
 });
 
 describe('npm test without a browser', () => {
-  it('says so in one sentence and runs no test', () => {
+  it('says in one sentence that the browser is missing, and runs no test', () => {
     const folder = join(project, 'bin');
     write('bin/redis-server', '#!/bin/sh\necho "Redis server v=7.0.0"\n');
     chmodSync(join(folder, 'redis-server'), 0o755);

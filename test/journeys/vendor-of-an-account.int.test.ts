@@ -139,7 +139,7 @@ describe('the vendor of an account', () => {
     return (first?.data as { readonly vendors?: unknown }).vendors;
   };
 
-  it('gets its sessions and all their later calls, also when the account has chosen another vendor since', async () => {
+  it('receives its sessions and all their later calls, even if the account has chosen another vendor since', async () => {
     const context = await anAccount(ACME);
     const before = await sentToSandbox();
     const sessionId = await submit(context);
@@ -180,7 +180,7 @@ describe('the vendor of an account', () => {
     expect([acme.asked.length, await sentToSandbox()]).toEqual([5, before + 1]);
   });
 
-  it('gets no sessions of another account', async () => {
+  it('receives no sessions of another account', async () => {
     await anAccount(ACME);
     const before = await sentToSandbox();
     const sessionId = await submit(await anAccount({}));
@@ -188,7 +188,7 @@ describe('the vendor of an account', () => {
     expect([acme.asked, await sentToSandbox()]).toEqual([[], before + 1]);
   });
 
-  it('sees only its own reference to a person: the vendor of another capability does not get it', async () => {
+  it('receives only its own reference to a person: the vendor of another capability does not get it', async () => {
     const context = await anAccount(ACME);
     const sessionId = await submit(context);
     await run(
@@ -204,7 +204,7 @@ describe('the vendor of an account', () => {
       { vendor: 'acme', token },
       { vendor: 'voie', token: null },
     ]);
-    // An earlier release kept only the identity vendor's token, and the first vendors use it.
+    // An earlier release kept only the identity vendor's token. The default vendors use this token.
     const subject = (await screenings.find(sessionId))?.subjectId ?? '';
     const kept = await readEntry<SessionSecretsContent>(vault, subject, secretsEntry(sessionId));
     const { references: _none, ...before } = kept as SessionSecretsContent;
@@ -227,7 +227,7 @@ describe('the vendor of an account', () => {
     added.mockRestore();
   });
 
-  it('must be one of the installed vendors', async () => {
+  it('must be an installed vendor', async () => {
     await expect(anAccount({ identity: 'nobody' })).rejects.toMatchObject({
       code: 'request.invalid',
       detail: { details: [{ field: 'identity-vendor', message: 'The identity vendor must be one of idv, acme.' }] },

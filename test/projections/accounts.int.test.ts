@@ -1,4 +1,4 @@
-// Accounts and keys are read from a real event store, with a real Redis.
+// The directories of accounts and keys on a real event store, with a real Redis.
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -34,7 +34,9 @@ const OPERATOR = {
 } as const;
 const PUBLISHABLE: KeyUse = { kind: 'publishable', allowedOrigins: ['https://app.example.test'], perMinute: null };
 
-/** acme verifies identities, and gives reports only on people that it has verified. idv and voie are installed as usual. */
+/**
+ * acme verifies identities, and gives reports only on people that it has verified. idv and voie are installed as usual.
+ */
 class PlayedVendors extends Vendors {
   override offering(capability: string): readonly string[] {
     return capability === 'income' ? ['voie'] : ['acme', 'idv'];
@@ -108,7 +110,7 @@ describe('the directories of accounts and keys', () => {
     expect(await accounts.find(accountId)).toMatchObject({ feeCents: 100, consumerPays: false });
   });
 
-  it('read the parent of an account and the facts of a key from the log, whatever Redis holds', async () => {
+  it('read the parent of an account and the facts of a key from the log, for any content of Redis', async () => {
     const [owner, stranger] = [await open(), await open()];
     const { keyId, key } = await issue(stranger, PUBLISHABLE);
     const client = redis.client();
@@ -184,7 +186,7 @@ describe('the directories of accounts and keys', () => {
     expect([plain, provisioned].map((account) => elsewhere.mayReachVendors(account, 'live'))).toEqual([false, false]);
   });
 
-  it('admit a secret or API key until it is deactivated', async () => {
+  it('accept a secret key or API key until it is deactivated', async () => {
     const accountId = await open();
     const secret = await issue(accountId, { kind: 'secret' }, 'live');
     const api = await issue(accountId, { kind: 'api', clientClass: 'first_party' });
@@ -205,7 +207,7 @@ describe('the directories of accounts and keys', () => {
     expect(await keys.authenticate('api', api.key)).toBeNull();
   });
 
-  it('refuse every other text', async () => {
+  it('refuse every other text as a key', async () => {
     const accountId = await open();
     const { keyId, key } = await issue(accountId, { kind: 'secret' });
     const { key: publishable } = await issue(accountId, PUBLISHABLE);
@@ -228,7 +230,7 @@ describe('the directories of accounts and keys', () => {
     expect(await keys.publishable(key)).toBeNull();
   });
 
-  it('give facts of a publishable key that are at most 30 seconds old', async () => {
+  it('return facts of a publishable key that are at most 30 seconds old', async () => {
     const accountId = await open();
     const { keyId, key } = await issue(accountId, PUBLISHABLE);
     expect(await keys.publishable(key)).toEqual({
@@ -246,7 +248,7 @@ describe('the directories of accounts and keys', () => {
     expect(await keys.publishable(key)).toMatchObject({ active: false });
   });
 
-  it('give a publishable key its own limit, else that of its account', async () => {
+  it('give a publishable key its own limit, or else the limit of its account', async () => {
     const accountId = await open({ exchangesPerMinute: 600 });
     const { keyId, key } = await issue(accountId, PUBLISHABLE);
     expect(await keys.publishable(key)).toMatchObject({ exchangesPerMinute: 600 });
@@ -272,13 +274,13 @@ describe('the directories of accounts and keys', () => {
       expect(event.metadata).toMatchObject({ accountId, environment: 'live' });
   });
 
-  it.each([accountProjection, accessKeyProjection])('$name throws at an unknown event', ({ evolve }) => {
+  it.each([accountProjection, accessKeyProjection])('$name throws an error at an unknown event', ({ evolve }) => {
     expect(() => evolve(null, { type: 'SomethingElse', data: {}, stream: 'x-1' } as RecordedEvent)).toThrow(
       'SomethingElse',
     );
   });
 
-  it('give the same answers after Redis has lost everything', async () => {
+  it('give the same answers after Redis has lost all data', async () => {
     const accountId = await open({ feeCents: 5 });
     const { keyId } = await issue(accountId, PUBLISHABLE);
     await deactivate(keyId);

@@ -12,7 +12,7 @@ describe('the progress of a rebuild', () => {
     expect(shareOfLog('C:10/P:10', 'C:20/P:20')).toBeNull();
   });
 
-  it('estimates the remaining time from the pace so far, wherever the measurement began', () => {
+  it('estimates the remaining time from the speed so far, from any start of the measurement', () => {
     const progress = new BuildProgress();
     expect(progress.at(0.5, 10_000)).toEqual({ percent: 50, secondsLeft: null });
     expect(progress.at(0.6, 12_000)).toEqual({ percent: 60, secondsLeft: 8 });

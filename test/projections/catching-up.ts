@@ -1,4 +1,4 @@
-// The projector's tests append parcels here, and wait until the read models have them.
+// The projector's tests append events of parcels here, and wait until the read models include them.
 import { expect } from '@jest/globals';
 import type { Redis } from 'ioredis';
 import { newId } from '../../src/kernel/ids.js';

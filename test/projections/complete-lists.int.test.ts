@@ -1,4 +1,5 @@
-// Complete lists contain all earlier writes, or fail while the read models are missing, being built, behind or of another log.
+// Complete lists contain all earlier writes. They fail while the read models are missing, being built, behind the log,
+// or of another log.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { RedisProjectionStore } from '../../src/adapters/read-models/redis-projection-store.js';
 import { RedisReadModels } from '../../src/adapters/read-models/redis.js';
@@ -48,7 +49,7 @@ describe('a complete list', () => {
     return ids;
   }
 
-  it('is empty when the log is empty, whatever Redis holds', async () => {
+  it('is empty when the log is empty, for any content of Redis', async () => {
     await appendParcels(1);
     await project();
     await log.close();
@@ -65,7 +66,7 @@ describe('a complete list', () => {
     await expect(listed()).rejects.toBeInstanceOf(Unavailable);
   });
 
-  it('is returned when the read models have everything, also after unrelated events', async () => {
+  it('is returned when the read models include all its events, even after unrelated events', async () => {
     const ids = await appendParcels(5);
     await project();
     expect(await listed()).toEqual(ids);
@@ -88,7 +89,7 @@ describe('a complete list', () => {
     await expect(listed()).rejects.toBeInstanceOf(Unavailable);
   });
 
-  it('is never cut off', async () => {
+  it('is never shortened', async () => {
     const many = Array.from({ length: 10_050 }, newId);
     for (let start = 0; start < many.length; start += 500)
       await Promise.all(

@@ -70,7 +70,7 @@ describe('an event handler', () => {
   const everyType = async (): Promise<ReadonlySet<string>> =>
     new Set((await log.store.readAll(null, Infinity)).map(({ type }) => type));
 
-  it('runs right after an append when it is marked as inline, and the subscription repeats a failure', async () => {
+  it('runs immediately after an append when it is marked as inline, and the subscription repeats a failure', async () => {
     const eventProcessor = new EventProcessor(log.store, new RedisHandlerCheckpoints(redis), told);
     processors.push(eventProcessor);
     const handled: string[] = [];
@@ -116,14 +116,14 @@ describe('an event handler', () => {
     expect(seen.slice(3)).toEqual(next);
   });
 
-  it('saves its place once a second, not for every event', async () => {
+  it('saves its checkpoint once a second, not for every event', async () => {
     const checkpoints = new RedisHandlerCheckpoints(redis);
     const save = jest.spyOn(RedisHandlerCheckpoints.prototype, 'save');
     try {
       await appendSome(1);
       const first = start(await everyType());
       await until('it has caught up', () => seen.length === 1);
-      // The events come one by one, each in its own batch.
+      // The events arrive one by one, each in a batch of its own.
       for (let count = 2; count <= 40; count++) {
         await appendSome(1);
         await until('it follows', () => seen.length === count);
@@ -137,7 +137,7 @@ describe('an event handler', () => {
     }
   });
 
-  it('is not given earlier events again when a later one fails', async () => {
+  it('does not handle earlier events again when a later event fails', async () => {
     const ids = await appendSome(1);
     start(await everyType());
     for (const count of [1, 2, 3]) {
@@ -154,7 +154,7 @@ describe('an event handler', () => {
     expect(seen).toEqual(ids);
   });
 
-  it('gets a failed event again', async () => {
+  it('handles a failed event again', async () => {
     const ids = await appendSome(3);
     let failures = 2;
     onEvent = (event) => {
@@ -162,12 +162,12 @@ describe('an event handler', () => {
     };
     start(await everyType());
     await until('it got past it', () => seen.length >= 3);
-    // Earlier events of the batch may come again.
+    // Earlier events of the batch may be handled again.
     expect(seen.at(-1)).toBe(ids[2]);
     expect(new Set(seen)).toEqual(new Set(ids));
   });
 
-  it('runs in one process at a time, and another process takes over when that one stops', async () => {
+  it('runs in one process at a time, and another process takes over when this process stops', async () => {
     await appendSome(1);
     const types = await everyType();
     const first = start(types);
@@ -182,7 +182,7 @@ describe('an event handler', () => {
     expect(second.status()[0]?.active).toBe(true);
   });
 
-  it('starts from the beginning when Redis has lost its place', async () => {
+  it('starts from the beginning when Redis has lost its checkpoint', async () => {
     await appendSome(2);
     const types = await everyType();
     const first = start(types);
@@ -194,7 +194,7 @@ describe('an event handler', () => {
     expect(seen.slice(2)).toEqual(seen.slice(0, 2));
   });
 
-  it('reports a place beyond the end of the log, and starts again from the beginning', async () => {
+  it('reports a checkpoint beyond the end of the log, and starts again from the beginning', async () => {
     const ids = await appendSome(2);
     const checkpoints = new RedisHandlerCheckpoints(redis);
     await checkpoints.take(name, 'before', 60_000);
@@ -205,7 +205,7 @@ describe('an event handler', () => {
     expect([seen, told.foreigners]).toEqual([ids, [name]]);
   });
 
-  it('forgets a place beyond the end of the log before anything starts, and keeps a valid one', async () => {
+  it('forgets a checkpoint beyond the end of the log before anything starts, and keeps a valid checkpoint', async () => {
     const ids = await appendSome(2);
     const checkpoints = new RedisHandlerCheckpoints(redis);
     const placeBecomes = async (place: string): Promise<string | null> => {
@@ -222,7 +222,7 @@ describe('an event handler', () => {
     expect([await placeBecomes('99999999999999999999'), told.foreigners]).toEqual([null, [name]]);
   });
 
-  it('saves nothing when another process holds the handler', async () => {
+  it('saves nothing when another process runs the handler', async () => {
     const checkpoints = new RedisHandlerCheckpoints(redis);
     const take = (holder: string) => checkpoints.take(name, holder, 60_000);
     const save = (holder: string, place: string) => checkpoints.save(name, holder, place, 60_000);
@@ -241,7 +241,7 @@ describe('an event handler', () => {
   describe('that an earlier release divided into shares', () => {
     const place = (share: number) => `{reaction:${name}}:through${share === 0 ? '' : `:${share}`}`;
 
-    it('continues at the place of the slowest share, and has one place from then on', async () => {
+    it('continues at the checkpoint of the slowest share, and has one checkpoint afterwards', async () => {
       const ids = await appendSome(4);
       const [, second, third] = (await log.store.readAll(null, Infinity)).map(({ position }) => position);
       await redis.mset({ [place(0)]: third!, [place(1)]: second!, [place(7)]: third! });
@@ -263,7 +263,7 @@ describe('an event handler', () => {
   });
 });
 
-it('goes on from the place that the first version stored of the handler', async () => {
+it('an event handler continues from the checkpoint that the first version stored', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'first-version-'));
   await unpack('test/fixtures/first-version/data', folder);
   const stored = await RedisServer.start((place) => unpack('test/fixtures/first-version/redis', place));

@@ -1,4 +1,4 @@
-// The projector while processes that write the read models are killed.
+// The projector, when processes that write the read models are killed.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import type { Redis } from 'ioredis';

@@ -23,7 +23,7 @@ import type { AnyProjection, DocumentWrite, ProjectionStore, RebuildReport } fro
 import type { ReadModels, View } from '../../src/ports/read-models.js';
 import { until } from '../support/eventually.js';
 
-/** A parcel that an account opens. It is stamped any number of times and is due until it is delivered. */
+/** A parcel that an account opens. It can be stamped any number of times, and is due until it is delivered. */
 export interface Parcel {
   readonly account: string;
   readonly stamps: number;
@@ -55,7 +55,7 @@ export const parcels: Projection<Parcel> = {
   dueAt: (doc) => doc.dueAt,
 };
 
-/** Counts the events of the same streams, as a second projection of one category. */
+/** Counts the events of the same streams. It is a second projection of one category. */
 export const weights: Projection<{ readonly events: number }> = {
   name: 'weights',
   version: 1,
@@ -88,7 +88,7 @@ export const opened = (account: string, dueAt?: string): NewEvent =>
 export const stamped = (): NewEvent => event('ParcelStamped');
 export const delivered = (): NewEvent => event('ParcelDelivered');
 
-/** Appends to a parcel's stream and returns its whole history, as a command handler does. */
+/** Appends to a parcel's stream and returns the whole history of the stream, like a command handler. */
 export async function append(store: EventStore, id: string, ...events: readonly NewEvent[]): Promise<RecordedEvent[]> {
   const stream = `parcel-${id}`;
   const before = await store.readStream(stream);
@@ -97,7 +97,7 @@ export async function append(store: EventStore, id: string, ...events: readonly 
   return store.readStream(stream);
 }
 
-/** A parcel as a list has it, by default in the list of account a. Null when it is not listed. */
+/** A parcel as a list contains it, by default in the list of account a. Null when it is not listed. */
 export async function listed(models: ReadModels, id: string, list = 'account=a'): Promise<View<Parcel> | null> {
   const { items } = await models.list(parcels, list, { limit: 1_000 });
   return items.find((item) => item.id === id) ?? null;
@@ -134,7 +134,7 @@ export class Log {
   }
 }
 
-/** Records all that a projector reports. */
+/** Records all reports of a projector. */
 export class Recorder implements ProjectorObserver {
   readonly drops: unknown[] = [];
   readonly alarms: [projection: string, error: ProjectionFailed][] = [];
@@ -173,7 +173,7 @@ export class Recorder implements ProjectorObserver {
   }
 }
 
-/** Short for a test, and long enough for a busy machine. */
+/** The time is short for a test, and long enough for a busy machine. */
 export const QUICK: ProjectorOptions = {
   leaseMs: 600,
   intervalMs: 50,
@@ -182,7 +182,10 @@ export const QUICK: ProjectorOptions = {
   watchIntervalMs: 20,
 };
 
-/** Asks the holders of the leases to rebuild projections, and returns the reports in order. Fails when a projection cannot read an event. */
+/**
+ * Requests a rebuild of projections from the holders of the leases, and returns the reports in order. Fails when a
+ * projection cannot read an event.
+ */
 export async function rebuild(
   events: EventStore,
   store: ProjectionStore,
@@ -209,7 +212,7 @@ export async function rebuild(
   }
 }
 
-/** A summary of the live generation. Null before one is live. */
+/** A summary of the live generation. Null while no generation is live. */
 export async function liveContents(
   redis: Redis,
   projection: AnyProjection,
@@ -237,7 +240,7 @@ export interface Line {
   readonly entries: readonly string[];
 }
 
-/** The lines that follow from the log, folded without the engine. */
+/** The stored lines that the log implies, computed without the projection engine. */
 export async function expectedLines(
   store: EventStore,
   projection: AnyProjection,

@@ -5,7 +5,7 @@ import { GenerationWriter } from '../../src/platform/subscriptions/generation-wr
 import type { EventStore } from '../../src/ports/event-store.js';
 import type { AnyProjection, Commit, ProjectionStore } from '../../src/ports/projection-store.js';
 
-it('a writer forgets streams beyond its limit, and reads them again when they get events', async () => {
+it('a writer forgets streams beyond its limit, and reads them again when they receive events', async () => {
   // The limit has less room than three streams with this text need.
   const text = 'x'.repeat(2 ** 20);
   const projection = {

@@ -1,4 +1,4 @@
-// Income sessions from the opening to the report, on a real event store, vault and Redis, with a vendor in memory.
+// Income sessions from the opening to the report, on a real event store, vault and Redis, with a fake vendor in memory.
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -83,7 +83,7 @@ class VendorInMemory extends IncomeVendor {
   outcomes: Record<IncomeRoute, IncomeOutcome> = { PAYROLL: COMPLETED, BANKING: COMPLETED };
   trouble: Exclude<IncomeStart, { kind: 'started' }> | null = null;
   asked = 0;
-  /** How many of the next starts hang until their caller gives up. */
+  /** The number of next starts that hang until their caller gives up. */
   hanging = 0;
 
   override async start(
@@ -198,7 +198,7 @@ function contextOf(
   };
 }
 
-/** A process that dies at its effect number `at`, before or after the effect. */
+/** A process that dies at the effect with the number `at`, before or after the effect. */
 class Mortality {
   private count = 0;
   constructor(
@@ -363,7 +363,8 @@ describe('income sessions', () => {
   };
 
   /**
-   * Advances the clock until the session is due and settles it, as the recovery job does. Repeats that until the session ends, at most `times` times.
+   * Advances the clock until the session is due and settles it, as the recovery job does. It repeats this until the
+   * session ends, at most `times` times.
    */
   async function recover(id: string, times = 100, by = process()): Promise<void> {
     for (let time = 0; time < times; time++) {
@@ -444,7 +445,7 @@ describe('income sessions', () => {
       { route: 'PAYROLL', vendor: 'voie', person: 'person-at-voie' },
       { route: 'BANKING', vendor: 'voie', person: 'person-at-voie' },
     ]);
-    // The person's data is kept under the person's subject.
+    // The vault keeps the person's data under the person's subject.
     expect(await vault.get(screening.subjectId, reportEntry(id))).not.toBeNull();
   });
 
@@ -463,7 +464,7 @@ describe('income sessions', () => {
     },
   );
 
-  it("go to the vendor of their screening with that vendor's reference, whatever the account has chosen since", async () => {
+  it("use the vendor of their screening with that vendor's reference, even if the account has chosen another vendor since", async () => {
     vendor.outcomes.PAYROLL = NO_MATCH;
     const { sessionId } = screenings.add({ vendors: { ...FIRST_CHOICE, income: 'acme' } });
     const id = await process().open({ screeningSessionId: sessionId });
@@ -476,7 +477,7 @@ describe('income sessions', () => {
     expect(new Set(vendor.vendors)).toEqual(new Set(['acme']));
   });
 
-  it("go to the account's vendor when they have no screening, and stay there", async () => {
+  it("use the account's vendor when they have no screening, and keep this vendor", async () => {
     accounts.vendors = { ...FIRST_CHOICE, income: 'acme' };
     const id = await process().open();
     accounts.vendors = FIRST_CHOICE;
@@ -495,7 +496,7 @@ describe('income sessions', () => {
   });
 
   it.each([{ kind: 'unavailable' }, { kind: 'timed-out' }, { kind: 'unintelligible' }] as const)(
-    'do not fail when a vendor is $kind, and the inquiry begins when the vendor is back',
+    'do not fail when a vendor is $kind, and the inquiry begins when the vendor works again',
     async (trouble) => {
       vendor.trouble = trouble;
       const id = await process().open();
@@ -553,7 +554,7 @@ describe('income sessions', () => {
   });
 
   describe.each(['before', 'after'] as const)('a process that dies %s any one of its effects', (when) => {
-    it('is continued by the recovery job with one inquiry for each route, one report and one event', async () => {
+    it('leaves a session that the recovery job continues with one inquiry for each route, one report and one event', async () => {
       vendor.outcomes.PAYROLL = NO_MATCH;
       let struck = 0;
       for (let effect = 0; ; effect++) {
@@ -606,7 +607,10 @@ describe('income sessions', () => {
     });
     afterEach(() => calls.end());
 
-    /** A process that serves requests, while another makes the calls. `share` is the number of places of an account. 0 means no limit. */
+    /**
+     * A process that serves requests, while another process makes the calls. `share` is the limit of an account's
+     * simultaneous calls. 0 means no limit.
+     */
     async function serving(share = 0): Promise<Process> {
       await calls.worker([process().progress], { drainMs: 1 });
       return process(undefined, await calls.caller({ timeoutMs: 60_000, share }));
@@ -619,7 +623,7 @@ describe('income sessions', () => {
       expect(await (await calls.connection()).keys('sealed:*')).toEqual([]);
     });
 
-    it('begin later when no worker can ask the vendor now', async () => {
+    it('begin later when no worker can call the vendor now', async () => {
       const api = await serving();
       await calls.server.kill9();
       const id = await api.open();
@@ -630,7 +634,7 @@ describe('income sessions', () => {
       expect((await statusOf(id)).status).toBe('COMPLETED');
     });
 
-    it('leave places to other accounts, however many sessions of one account hang', async () => {
+    it('leave room for other accounts, even if many sessions of one account hang', async () => {
       const api = await serving(2);
       vendor.hanging = 2;
       const refused: string[] = [];
@@ -646,7 +650,7 @@ describe('income sessions', () => {
       expect(await eventsOf(await api.open({}, contextOf(CHILD)))).toContain('RouteStarted');
     });
 
-    it('give their place back when they are opened again', async () => {
+    it("no longer count for the account's limit when they are opened again", async () => {
       const api = await serving(1);
       const id = newId();
       for (let time = 0; time < 3; time++) await api.open({}, contextOf(), id);
@@ -654,7 +658,7 @@ describe('income sessions', () => {
     });
   });
 
-  it('record one outcome when several processes ask at the same time', async () => {
+  it('record one outcome when several processes ask the vendor at the same time', async () => {
     const id = await process().open();
     clock.time += 5_000;
     await Promise.all(Array.from({ length: 8 }, () => process().settle(id)));
@@ -667,7 +671,7 @@ describe('income sessions', () => {
   });
 
   it.each([true, false])(
-    'move the details of their grant to the person, wherever a process dies on the way (linked to a screening: %s)',
+    'move the details of their grant to the person, even if a process dies on the way (linked to a screening: %s)',
     async (linked) => {
       const minting = new IssueGrantHandler(
         new AggregateStore(store, readModels, clock, { appendConflict: () => undefined }),
@@ -728,7 +732,7 @@ describe('income sessions', () => {
       },
     );
 
-    it('is not found when its person was erased, and an open session of that person ends', async () => {
+    it('is not found when its person was erased, and an open session of this person ends', async () => {
       const screening = screenings.add();
       const id = await process().open({ screeningSessionId: screening.sessionId });
       await vault.erase(screening.subjectId);
@@ -741,7 +745,7 @@ describe('income sessions', () => {
     });
   });
 
-  it('refuse live traffic that may not reach vendors', async () => {
+  it('must be allowed to reach vendors when its traffic is live', async () => {
     expect(await refused(process().open({}, contextOf(DEMO, 'live')))).toBe('account.not_live');
     expect(await refused(process().open({}, contextOf(newId())))).toBe('request.unauthenticated');
     expect(vendor.asked).toBe(0);
@@ -833,7 +837,7 @@ describe('income sessions', () => {
       expect((await followed(id)).session.erased).toBe(true);
     });
 
-    it('records nothing new when it is repeated, and returns the same', async () => {
+    it('records nothing new when it is repeated, and returns the same result', async () => {
       const id = await process().open();
       await recover(id);
       const first = await process().erase(id);
@@ -860,7 +864,7 @@ describe('income sessions', () => {
     });
 
     it.each(['before', 'after'] as const)(
-      'is finished by the next run when a run dies %s any one of its effects, and is not recorded before the vault has erased',
+      'is finished by the next run when a run dies %s any one of its effects, and is recorded only after the vault has erased',
       async (when) => {
         for (let effect = 0; ; effect++) {
           const id = await process().open();
@@ -890,7 +894,7 @@ describe('income sessions', () => {
       },
     );
 
-    it('leaves no report behind when another process asks for the outcome at the same time', async () => {
+    it('leaves no report when another process requests the outcome at the same time', async () => {
       const id = await process().open();
       clock.time += 5_000;
       await Promise.all([process().settle(id), process().erase(id), process().settle(id), process().erase(id)]);
@@ -955,7 +959,7 @@ describe('income sessions', () => {
       }
     });
 
-    it('is limited to pages with a token of the grant and to servers when it was opened under a grant', async () => {
+    it('is limited to servers and to pages with a token of the grant when the session was opened under a grant', async () => {
       const grantId = newId();
       const granted = await process().open({}, contextOf(CHILD), newId(), grantId);
       clock.time += 5_000;
@@ -983,7 +987,7 @@ describe('income sessions', () => {
     });
   });
 
-  describe('the read model', () => {
+  describe('the read model of income sessions', () => {
     const replayed = async (id: string): Promise<IncomeStatus> => incomeStatus.view(await followed(id));
 
     it('equals its replay from the log, and a second replay changes nothing', async () => {
@@ -993,14 +997,15 @@ describe('income sessions', () => {
       await process().erase(id);
       expect(await replayed(id)).toEqual(await statusOf(id));
       expect(await replayed(id)).toEqual(await replayed(id));
-      // The subscription delivers again the events that were applied at once. The document must not go back.
+      // The subscription delivers the events again that were applied at once. The document must not return to an
+      // earlier state.
       const history = await store.readStream(`income-${id}`);
       await readModels.applyNow(history.slice(0, 3));
       await readModels.applyNow(history);
       expect(await statusOf(id)).toEqual(await replayed(id));
     });
 
-    it('has the time at which a session is due, and none after its end', () => {
+    it('has the time at which a session is due, and no time after the session has ended', () => {
       const event = {
         stream: `income-${newId()}`,
         metadata: { accountId: DEMO, environment: 'test', occurredAt: '2026-03-01T12:00:00.000Z' },

@@ -1,5 +1,5 @@
-// Lists that would grow for ever keep only recent documents. A document that has left is found by its id, may continue, and is rebuilt as
-// before.
+// Lists that would grow for ever contain only recent documents. A document that has left a list is found by its id, may
+// continue, and is rebuilt as before.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { RedisProjectionStore } from '../../src/adapters/read-models/redis-projection-store.js';
 import { RedisReadModels } from '../../src/adapters/read-models/redis.js';
@@ -22,7 +22,7 @@ import {
   storedLines,
 } from './fixtures.js';
 
-/** Documents leave these lists after thirty days. The one with the most stamps of its account stays. */
+/** Documents leave these lists after thirty days. The document with the most stamps of its account stays. */
 const cards: Projection<Parcel> = {
   ...parcels,
   name: 'cards',
@@ -81,7 +81,7 @@ describe('a projection that lists documents for thirty days', () => {
   const keys = '{cards:v1}:live';
 
   it.each(['by the retention job', 'by a rebuild'])(
-    'removes old documents %s, keeps due, recent and latest ones, and finds all by their ids',
+    'removes old documents %s, keeps due, recent and latest documents, and finds all documents by their ids',
     async (how) => {
       await project(log.store, store, [how === 'by a rebuild' ? cards : earlier]);
       if (how !== 'by a rebuild') {
@@ -103,7 +103,7 @@ describe('a projection that lists documents for thirty days', () => {
     },
   );
 
-  it('lists a document again when it continues, and replaces the latest by a later one', async () => {
+  it('lists a document again when the document continues, and replaces the latest document by a later one', async () => {
     await project(log.store, store, [cards]);
     await append(log.store, recent, ...Array.from({ length: 4 }, () => daysAgo(0, stamped())));
     await append(log.store, over, daysAgo(0, stamped()));
@@ -134,7 +134,7 @@ describe('a projection that lists documents for thirty days', () => {
     expect((await inLists()).all).toEqual([over, waiting, recent].sort());
   });
 
-  it('removes all old documents, however many there are', async () => {
+  it('removes any number of old documents', async () => {
     const ids = Array.from({ length: 300 }, newId);
     await Promise.all(ids.map((id) => append(log.store, id, daysAgo(40, opened('many')))));
     await project(log.store, store, [earlier]);
@@ -144,7 +144,7 @@ describe('a projection that lists documents for thirty days', () => {
     expect(await cardsIn(listOf({ account: 'many' }))).toEqual([]);
   });
 
-  it('shows no difference after a rebuild, whichever generation has removed the old documents', async () => {
+  it('shows no difference after a rebuild, even if another generation has removed the old documents', async () => {
     await project(log.store, store, [earlier]);
     for (let round = 0; round < 2; round++)
       expect(await rebuild(log.store, store, [cards])).toMatchObject([{ differences: [] }]);

@@ -1,4 +1,5 @@
-// Payments without a notice from the processor, on a real event store and Redis. The processor is in memory, and the test sets the clock.
+// Payments about which the processor sends no event, on a real event store and Redis. The processor is a fake in
+// memory, and the test sets the clock.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -205,7 +206,7 @@ describe('the recovery job of payments', () => {
   const isDue = async (id: string): Promise<boolean> => (await payments.due('test', clock.now(), 100)).includes(id);
   const pass = (seconds: number): void => void (clock.time += seconds * 1_000);
 
-  it('finds a payment whose notice was lost', async () => {
+  it('finds a payment whose event was lost', async () => {
     const id = await opened();
     processor.status = 'succeeded';
     pass(59);
@@ -223,7 +224,7 @@ describe('the recovery job of payments', () => {
     expect(processor.asked).toHaveLength(1);
   });
 
-  // Metadata can be changed or removed at the processor. The log decides which payment has the intent.
+  // Metadata can be changed or removed at the processor. The log decides to which payment the intent belongs.
   it.each([
     ['names it', transactionIdOf],
     ['names no payment', () => null],
@@ -256,7 +257,7 @@ describe('the recovery job of payments', () => {
     expect(processor.asked).toHaveLength(1);
   });
 
-  it('raises one alarm when a refund is reversed, however often the processor reports it', async () => {
+  it('raises one alarm when a refund is reversed, even if the processor reports the reversal again', async () => {
     const id = await opened();
     processor.status = 'succeeded';
     const follow = new FollowProcessorEvent(aggregates, processor, reconciler, payments);
@@ -315,7 +316,7 @@ describe('the recovery job of payments', () => {
     expect((await types(id)).slice(-2)).toEqual(['PaymentLookedUp', 'PaymentSucceeded']);
   });
 
-  it('asks once about a payment that was not asked about for a long time', async () => {
+  it('asks the processor once about a payment that was not looked up for a long time', async () => {
     const id = await opened();
     pass(400 * 86_400);
     expect(await isDue(id)).toBe(true);
@@ -351,7 +352,7 @@ describe('the recovery job of payments', () => {
     expect(await isDue(id)).toBe(false);
   });
 
-  it('asks once when two runs reach a payment at the same time', async () => {
+  it('asks the processor once when two runs reach a payment at the same time', async () => {
     const id = await opened();
     pass(60);
     await Promise.all([lookUp(id), lookUp(id), lookUp(id)]);

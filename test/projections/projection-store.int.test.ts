@@ -63,7 +63,7 @@ describe('the projection store in Redis', () => {
       expect(await store.checkpoint(parcels, 1)).toEqual({ position: 'p1', log: 'first' });
     });
 
-    it('writes at most 50 documents a step, so that a reader waits for no more than one step', async () => {
+    it('writes at most 50 documents a step, so that a reader waits for at most one step', async () => {
       const client = server.client();
       const splitting = new RedisProjectionStore(client);
       const steps = jest.spyOn(client, 'changeIf');
@@ -109,7 +109,7 @@ describe('the projection store in Redis', () => {
       expect(await stored()).toEqual([0, 'p1']);
     });
 
-    it('is refused like every other write of a replaced writer, and changes nothing', async () => {
+    it('is refused, like every other write, when its writer was replaced, and changes nothing', async () => {
       await take(commit(null, 'p1', 0));
       await store.releaseLease(parcels, 'test');
       await store.lease(parcels, 'other', 60_000);
@@ -136,7 +136,7 @@ describe('the projection store in Redis', () => {
       expect(await liveContents(redis, parcels)).toMatchObject({ entries: 2, due: 0 });
     });
 
-    it('takes thousands of documents with many entries, and replaces all of them', async () => {
+    it('accepts thousands of documents with many entries, and replaces all of them', async () => {
       let lists = ['one', 'two', 'three'];
       const many = { ...parcels, entries: () => lists.map((list) => ({ list })) };
       const ids = Array.from({ length: 5_000 }, newId);
@@ -157,7 +157,7 @@ describe('the projection store in Redis', () => {
     });
   });
 
-  describe('a lease', () => {
+  describe('a lease on the read models', () => {
     it('has one holder until it is released or expires', async () => {
       expect(await store.lease(parcels, 'other', 60_000)).toBeNull();
       await store.releaseLease(parcels, 'other');
@@ -180,7 +180,7 @@ describe('the projection store in Redis', () => {
   });
 
   describe('generations', () => {
-    it('replace each other completely when the new generation is not behind', async () => {
+    it('replace each other completely when the new generation is not behind the old one', async () => {
       await take(commit(null, 'p5', 0));
       await store.beginGeneration(parcels, 'test', 2, true);
       await take(commit(null, 'p4', 3), 'test', 2);
@@ -193,7 +193,7 @@ describe('the projection store in Redis', () => {
       expect(await store.lastReport(parcels)).toEqual(made);
       expect((await store.lease(parcels, 'test', 60_000))?.rebuildRequest).toBeNull();
       expect((await storedLines(redis, parcels)).get(id)?.revision).toBe(3);
-      // The writer of the new generation goes on. The writer of the old one cannot.
+      // The writer of the new generation continues. The writer of the old generation cannot.
       expect(await take(commit('p4', 'p6', 4), 'test', 2)).toBeNull();
       expect(await take(commit('p5', 'p6', 5))).toBe('missing');
     });
@@ -202,7 +202,7 @@ describe('the projection store in Redis', () => {
       ['its first', []],
       ['its last', ['{parcels:v1}:building:lines', '{parcels:v1}:building:entries']],
     ])(
-      'are promoted only when complete, also when %s entry is added or removed during the promotion',
+      'are promoted only when complete, even if %s entry is added or removed during the promotion',
       async (_, emptied) => {
         await store.beginGeneration(parcels, 'test', 2, true);
         const [other, client] = [store, server.client()];
@@ -238,7 +238,7 @@ describe('the projection store in Redis', () => {
       expect((await storedLines(redis, parcels)).size).toBe(0);
     });
 
-    it('of an older version expire after a day, also in earlier layouts, unless a process of that version goes on', async () => {
+    it('of an older version expire after a day, also in earlier layouts, unless a process of this version still runs', async () => {
       await take(commit(null, 'p1', 0));
       await redis.set('{parcels:v1.17:3}:docs', 'earlier');
       await redis.set('{parcels_more:v1}:lease', 'of another projection');
@@ -256,13 +256,13 @@ describe('the projection store in Redis', () => {
     });
   });
 
-  describe('comparing generations', () => {
+  describe('the comparison of generations', () => {
     beforeEach(() => store.beginGeneration(parcels, 'test', 2, true));
 
     /** Waits a moment, and then compares again the documents that are ahead on one side. */
     const impatient = (): RedisProjectionStore => new RedisProjectionStore(server.client(), new SystemClock(), 5);
 
-    it('lists differing documents and index entries, whatever the order of the writes', async () => {
+    it('lists differing documents and index entries, in any order of the writes', async () => {
       const ids = Array.from({ length: 700 }, newId);
       const writes = ids.map((each) => ({ id: each, ...parcel(1) }));
       await take({ ...commit(null, 'p1', 1), writes });
@@ -279,7 +279,7 @@ describe('the projection store in Redis', () => {
       expect(await impatient().differences(parcels, 1)).toHaveLength(1);
     });
 
-    it.each(['live', 'building'])('lists a document that only the %s one has', async (longer) => {
+    it.each(['live', 'building'])('lists a document that only the %s generation has', async (longer) => {
       await take(commit(null, 'p1', 1));
       await take(commit(null, 'p1', 1), 'test', 2);
       const more = newId();

@@ -1,4 +1,5 @@
-// Runs a projector of parcels and weights in a process that tests kill. Arguments: <log folder> <redis url> <holder>.
+// Runs a projector of parcels and weights in a process. Tests kill this process. Arguments: <log folder> <redis url>
+// <holder>.
 import { Redis } from 'ioredis';
 import { EmbeddedEventStore } from '../../src/adapters/event-store/embedded.js';
 import { RedisProjectionStore } from '../../src/adapters/read-models/redis-projection-store.js';

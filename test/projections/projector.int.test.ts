@@ -109,7 +109,7 @@ describe('the projector', () => {
     await caughtUp(parcels, weights);
   });
 
-  it('builds the same lists and due times in a rebuild as event by event', async () => {
+  it('builds the same lists and due times in a rebuild as when it handles events one by one', async () => {
     start();
     for (let round = 0; round < 10; round++) await appendParcels(20);
     await caughtUp(parcels, weights);
@@ -153,7 +153,7 @@ describe('the projector', () => {
     expect((await store.checkpoint(parcels, live ?? 0))?.position).toBe(await log.store.head());
   });
 
-  it('moves the checkpoint of a projection without events', async () => {
+  it('moves the checkpoint of a projection that has no events', async () => {
     start();
     await until('it is live', async () => (await liveContents(redis, parcels)) !== null);
     await log.store.append(`else-${newId()}`, 'no-stream', [opened('a')]);
@@ -180,7 +180,7 @@ describe('the projector', () => {
       await appendParcels(5);
       const projector = start();
       await caughtUp(parcels, weights);
-      // This looks as if its lease had expired during a long pause.
+      // The result looks as if the lease had expired during a long pause.
       await until('another has the lease', async () => {
         await redis.del('{parcels:v1}:lease');
         return (await store.lease(parcels, 'newer', 60_000)) !== null;
@@ -215,7 +215,7 @@ describe('the projector', () => {
       await caughtUp(parcels, weights);
     });
 
-    it('goes on after Redis was killed', async () => {
+    it('continues after Redis was killed', async () => {
       await appendParcels(50);
       start();
       await caughtUp(parcels, weights);
@@ -225,7 +225,7 @@ describe('the projector', () => {
       await caughtUp(parcels, weights);
     });
 
-    it('repairs what a restored Redis has lost, without a new event', async () => {
+    it('repairs the data that a restored Redis has lost, without a new event', async () => {
       const [id = ''] = await appendParcels(1);
       start([parcels]);
       await caughtUp(parcels);
@@ -239,7 +239,7 @@ describe('the projector', () => {
       await caughtUp(parcels);
     });
 
-    it('rebuilds a projection when a part of it is missing, and does not serve the rest meanwhile', async () => {
+    it('rebuilds a projection when a part of it is missing, and does not serve the rest in the meantime', async () => {
       const [id = ''] = await appendParcels(50);
       start([parcels]);
       await caughtUp(parcels);
@@ -287,8 +287,8 @@ describe('the projector', () => {
     });
   });
 
-  describe('an unknown event', () => {
-    it('stops its projection with an alarm, is never skipped, and does not stop the others', async () => {
+  describe('an event of an unknown type', () => {
+    it('stops its projection with an alarm, is never skipped, and does not stop other projections', async () => {
       await appendParcels(5);
       const projector = start();
       await caughtUp(parcels, weights);
@@ -308,7 +308,7 @@ describe('the projector', () => {
       const eaten = (await log.store.readStream(`parcel-${id}`)).at(-1)?.position ?? '';
       expect((checkpoint?.position ?? '') < eaten).toBe(true);
 
-      // A release that knows the event continues at the place where this one stopped.
+      // A release that knows the event continues at the checkpoint where this release stopped.
       const complete: typeof parcels = {
         ...parcels,
         evolve: (doc, each) => (each.type === 'ParcelEaten' && doc ? doc : parcels.evolve(doc, each)),
@@ -318,7 +318,7 @@ describe('the projector', () => {
       expect(told.builds.filter(([projection]) => projection === 'parcels')).toHaveLength(1);
     });
 
-    it('stops its projection during the first build, and the others are built', async () => {
+    it('stops its projection during the first build, and the other projections are built', async () => {
       const id = newId();
       await append(log.store, id, opened('a'), event('ParcelEaten'));
       await appendParcels(5);
@@ -347,8 +347,8 @@ describe('the projector', () => {
     });
   });
 
-  describe('a rebuild', () => {
-    it('loses no write while other processes write and read, and a complete list has each write at once', async () => {
+  describe('a rebuild of a projection', () => {
+    it('loses no write while other processes write and read, and a complete list includes each write at once', async () => {
       await appendParcels(300);
       start();
       await caughtUp(parcels, weights);
@@ -376,7 +376,7 @@ describe('the projector', () => {
         let seen = 0;
         while (rebuilding) {
           await append(log.store, id, stamped());
-          // A list has the event as soon as the projector has reached it, and does not lose the event later.
+          // A list includes the event as soon as the projector has handled it, and keeps the event afterwards.
           const revision = (await listed(reader, id, 'account=impatient'))?.revision ?? 0;
           expect(revision).toBeGreaterThanOrEqual(seen);
           seen = revision;
@@ -424,7 +424,8 @@ describe('the projector', () => {
       let target = '';
       const [begins, proceeds] = [new AbortController(), new AbortController()];
       let isBehind = false;
-      // The build waits at the place that the log had at the start of the rebuild. The live generation follows at once.
+      // The build waits at the end that the log had at the start of the rebuild. The live generation follows the log at
+      // once.
       const slow: EventStore = Object.create(log.store, {
         subscribe: {
           value: async function* (options: Parameters<EventStore['subscribe']>[0]) {
@@ -449,7 +450,7 @@ describe('the projector', () => {
       await caughtUp(parcels);
       begins.abort();
       await until('it has what was there when it was begun', () => isBehind);
-      // This is longer than a comparison waits for documents that are behind.
+      // This time is longer than a comparison waits for documents that are behind.
       const measured = told.lags.length;
       await until('some time has passed', () => told.lags.length > measured + 30);
       expect((await store.generations(parcels)).live).toBe(before.live);
@@ -488,7 +489,7 @@ describe('the projector', () => {
       expect(told.builds).toEqual([['parcels', 'first']]);
     });
 
-    it('yields to the event loop after at most 50 events, also when the log never pauses', async () => {
+    it('yields to the event loop after at most 50 events, even if the log never pauses', async () => {
       await appendParcels(100);
       const all = await log.store.readAll(null, Infinity);
       const atOnce: EventStore = Object.create(log.store, {
@@ -601,7 +602,7 @@ describe('the projector', () => {
       expect((await models.list(newer, 'account=renamed', { limit: 0 })).total).toBe(55);
     });
 
-    it('of a new version lets the old version expire although its process dies after the promotion', async () => {
+    it('of a new version lets the old version expire even if its process dies after the promotion', async () => {
       await redis.set('{parcels:v1}:live:lines', 'old');
       const dying = new RedisProjectionStore(server.client());
       const promote = dying.promote.bind(dying);

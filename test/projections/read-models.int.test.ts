@@ -29,7 +29,7 @@ describe('the read models in Redis', () => {
     finishedAt: '2024-05-06T07:08:09.123Z',
   });
 
-  /** Begins a generation beside the live one. */
+  /** Begins a generation in addition to the live one. */
   async function begin(): Promise<void> {
     generation += 1;
     await store.beginGeneration(parcels, 'test', generation, true);
@@ -45,7 +45,7 @@ describe('the read models in Redis', () => {
     await promote();
   }
 
-  /** Appends to a stream, and writes its document as the projector does. */
+  /** Appends to a stream, and writes the stream's document like the projector. */
   async function write(id: string, ...events: readonly NewEvent[]): Promise<number> {
     const history = await append(log.store, id, ...events);
     return list(history);
@@ -84,7 +84,7 @@ describe('the read models in Redis', () => {
     await log.close();
   });
 
-  it('return null for a stream that does not exist, and fold one that was never projected', async () => {
+  it('return null for a stream that does not exist, and fold a stream that was never projected', async () => {
     expect(await models.get(parcels, newId())).toBeNull();
     const id = newId();
     await append(log.store, id, opened('a'), stamped());
@@ -100,7 +100,7 @@ describe('the read models in Redis', () => {
     const without = (projection: typeof parcels, events = away()): RedisReadModels =>
       new RedisReadModels(server.client(), events, [projection], failures, KEPT_MS);
 
-    it('return its last state while the log is unavailable, and fail when it was never applied', async () => {
+    it('return its last state while the log is unavailable, and fail when the document was never applied', async () => {
       const id = newId();
       await without(told).applyNow(await append(log.store, id, opened('a'), stamped()));
       const view = { id, revision: 1, doc: { account: 'a', stamps: 1, dueAt: null } };
@@ -109,7 +109,7 @@ describe('the read models in Redis', () => {
       expect(await server.client().pttl(`{parcels:v1}:document:${id}`)).toBeGreaterThan(0);
     });
 
-    it('return the state from the log when the log is available, whatever Redis holds', async () => {
+    it('return the state from the log when the log is available, for any content of Redis', async () => {
       const id = newId();
       await append(log.store, id, opened('a'), stamped());
       const forged = { id, revision: 9, doc: { account: 'b', stamps: 7, dueAt: null } };
@@ -126,7 +126,7 @@ describe('the read models in Redis', () => {
       expect(failures.applies).toEqual([]);
     });
 
-    it('no longer return it when its stream has become long', async () => {
+    it('no longer return the document when its stream has become long', async () => {
       const id = newId();
       const history = await append(log.store, id, opened('a'), stamped());
       await without(told).applyNow(history.slice(0, 1));
@@ -135,7 +135,7 @@ describe('the read models in Redis', () => {
       expect(failures.applies).toEqual([]);
     });
 
-    it('treat a damaged copy as missing, and store it again', async () => {
+    it('treat a damaged copy as missing, and store the document again', async () => {
       const id = newId();
       await server.client().set(`{parcels:v1}:document:${id}`, '{"id":');
       await expect(without(told).get(told, id)).rejects.toThrow(EventStoreUnavailable);
@@ -165,7 +165,7 @@ describe('the read models in Redis', () => {
     });
   });
 
-  it('list a document as it is in the log, whatever Redis holds', async () => {
+  it('list a document as it is in the log, for any content of Redis', async () => {
     await goLive();
     const id = newId();
     await write(id, opened('a'));
@@ -174,7 +174,7 @@ describe('the read models in Redis', () => {
     expect(await listed(models, id)).toEqual({ id, revision: 1, doc: { account: 'a', stamps: 1, dueAt: null } });
   });
 
-  it('leave out a document that has left the list or does not exist', async () => {
+  it('omit a document that has left the list or does not exist', async () => {
     await goLive();
     const id = newId();
     await write(id, opened('a', '2024-01-01T00:00:00.000Z'));
@@ -184,7 +184,7 @@ describe('the read models in Redis', () => {
     expect(await idsIn(listOf({ account: 'a', status: 'open' }))).toEqual([]);
   });
 
-  it('never replace a document by an older one, whatever the order of writes', async () => {
+  it('never replace a document by an older one, in any order of writes', async () => {
     await goLive();
     const id = newId();
     const old = await append(log.store, id, opened('a', '2024-01-01T00:00:00.000Z'), stamped());
@@ -194,7 +194,7 @@ describe('the read models in Redis', () => {
     expect((await storedLines(server.client(), parcels)).get(id)?.revision).toBe(3);
   });
 
-  describe('a list', () => {
+  describe('a list of documents', () => {
     it('is sorted from the newest or the oldest, and has pages by cursor or number, with the total', async () => {
       await goLive();
       const ids = Array.from({ length: 40 }, newId).sort();
@@ -240,7 +240,7 @@ describe('the read models in Redis', () => {
       expect([upTo.items.map(({ id }) => id), upTo.total]).toEqual([byValue.slice(0, 4).reverse(), 4]);
     });
 
-    it('loses a document that moves to another list, and the other list gets the document', async () => {
+    it('loses a document that moves to another list, and the other list receives the document', async () => {
       await goLive();
       const ids = Array.from({ length: 3 }, newId).sort();
       for (const id of ids) await write(id, opened('a', '2024-01-01T00:00:00.000Z'));
@@ -266,7 +266,7 @@ describe('the read models in Redis', () => {
       })();
       while (!done) {
         const { items, total } = await models.list(parcels, 'account=a&status=open', { skip: 20, limit: 10 });
-        // One document may have left since the page was read.
+        // One document may have left the list since the page was read.
         expect(Math.min(10, total - 20) - items.length).toBeLessThanOrEqual(1);
         expect(total === 29 || total === 30).toBe(true);
         for (const { doc } of items) expect(doc.dueAt).not.toBeNull();
@@ -282,7 +282,7 @@ describe('the read models in Redis', () => {
       expect(await idsIn('account=a')).toEqual([id]);
     });
 
-    it('is complete while the built generation is promoted', async () => {
+    it('is complete during the promotion of the built generation', async () => {
       await begin();
       const id = newId();
       await write(id, opened('a', '2024-01-01T00:00:00.000Z'));
@@ -302,7 +302,7 @@ describe('the read models in Redis', () => {
       await expect(idsIn('account=a')).rejects.toBeInstanceOf(RedisUnavailable);
     });
 
-    it('reads few streams at the same time', async () => {
+    it('reads only few streams at the same time', async () => {
       await goLive();
       for (let count = 0; count < 40; count++) await write(newId(), opened('a'));
       let [now, most] = [0, 0];
@@ -324,7 +324,7 @@ describe('the read models in Redis', () => {
     });
   });
 
-  it('return the due documents, the most overdue first, and drop those that are no longer due', async () => {
+  it('return the due documents, the most overdue first, and remove documents that are no longer due', async () => {
     await goLive();
     const due = (minute: number): string => `2024-05-06T07:0${minute}:00.000Z`;
     const ids: string[] = [];

@@ -1,4 +1,4 @@
-// Run by `npm run projections:versions`.
+// `npm run projections:versions` runs this file.
 import { changedWithoutVersion, currentVersions, record, recordedVersions } from './versions.js';
 
 const current = currentVersions();

@@ -1,4 +1,4 @@
-// Reports and their recorded views, read from a real event store and a real Redis.
+// Reports and their recorded views on a real event store and a real Redis.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { RedisProjectionStore } from '../../src/adapters/read-models/redis-projection-store.js';
 import type { RedisReadModels } from '../../src/adapters/read-models/redis.js';
@@ -65,7 +65,7 @@ describe('the read models of reports', () => {
     for (const id of ['', 'x', '../../etc', newId()]) expect(await reports.expiryOf(id)).toBeNull();
   });
 
-  it('list a pull without a verdict as due after its time, and no longer after its end', async () => {
+  it('list a pull without a verdict as due after its time limit, and no longer after its end', async () => {
     const accountId = await harness.account(1);
     const sessionId = harness.session(accountId);
     harness.bureau.answers = [{ kind: 'timed-out' }];
@@ -135,13 +135,13 @@ describe('the read models of reports', () => {
     },
   );
 
-  it.each(PROJECTIONS)('$name throws at an unknown event', ({ evolve }) => {
+  it.each(PROJECTIONS)('$name throws an error at an unknown event', ({ evolve }) => {
     expect(() => evolve(null, { type: 'SomethingElse', data: {}, stream: 'x-1' } as RecordedEvent)).toThrow(
       'SomethingElse',
     );
   });
 
-  it('refuse a report that begins with its end', () => {
+  it('refuse a report whose first event is its end', () => {
     expect(() =>
       reportStatus.evolve(null, {
         type: 'ReportPullFailed',

@@ -11,7 +11,7 @@ import { until } from '../support/eventually.js';
 
 const QUICK: SupervisorOptions = { minDelayMs: 5, maxDelayMs: 20, watchIntervalMs: 5 };
 
-/** Saves its checkpoint after the effect, as an event handler does. */
+/** Saves its checkpoint after the effect, like an event handler. */
 class Follower implements Subscription {
   readonly name = 'follower';
   readonly seen: string[] = [];
@@ -100,7 +100,7 @@ describe('the subscription supervisor', () => {
     },
   );
 
-  it('repeats a failed batch, and no other', async () => {
+  it('repeats a failed batch, and no other batch', async () => {
     await appendSome(5);
     let failures = 3;
     follower.onBatch = () => {
@@ -112,7 +112,7 @@ describe('the subscription supervisor', () => {
     expect(told.drops).toHaveLength(3);
   });
 
-  it('retries with growing random pauses, and soon again after a success', async () => {
+  it('retries with growing random pauses, and with short pauses again after a success', async () => {
     const delays: number[] = [];
     const observer = Object.assign(told, {
       dropped: (_name: string, _error: unknown, delayMs: number) => void delays.push(delayMs),
@@ -163,7 +163,7 @@ describe('the subscription supervisor', () => {
     expect(follower.seen).toEqual(await ids());
   });
 
-  it('starts at another place at once when it is asked to', async () => {
+  it('starts at another position at once when it is asked to', async () => {
     const first = await appendSome(3);
     const supervisor = follow();
     await caughtUp();
@@ -174,7 +174,7 @@ describe('the subscription supervisor', () => {
     expect(told.drops).toEqual([]);
   });
 
-  it('waits while there is nothing to follow, and reports no lag', async () => {
+  it('waits while it has no events to follow, and reports no lag', async () => {
     follower.following = false;
     const supervisor = follow();
     await appendSome(2);

@@ -129,7 +129,7 @@ describe('the details of a grant without a session', () => {
     (await unused.of(expiry.latestExpiry(), 500)).filter((id) => grantIds.includes(id)).sort();
   const typesOf = async (grantId: string): Promise<string[]> => (await eventsOf(grantId)).map(({ type }) => type);
 
-  it('are due when the grant and every token under it have expired, consumed or not', async () => {
+  it('are due when the grant and every token under it have expired, redeemed or not', async () => {
     const [open, consumed, silent, begun] = [await mint(), await mint(), await mint(null), await mint()];
     await consume(consumed);
     await move(begun, newId());
@@ -148,7 +148,7 @@ describe('the details of a grant without a session', () => {
     ]);
   });
 
-  it('are destroyed, which is recorded once', async () => {
+  it('are destroyed, and the destruction is recorded once', async () => {
     const grantId = await mint();
     clock.time += EXPIRY_MS;
     for (const _again of [1, 2]) await erase(grantId);
@@ -178,7 +178,7 @@ describe('the details of a grant without a session', () => {
     expect(Buffer.from((await vault.get(person, grantId))!).toString()).toBe(JSON.stringify(WORDS));
   });
 
-  it('are due until their destruction is recorded, also when a process dies before the record', async () => {
+  it('are due until their destruction is recorded, even if a process dies before the record', async () => {
     const dies = () => Promise.reject(new Error('killed'));
     for (const [on, by] of [
       [{ erase: dies } as unknown as Vault, aggregates],
@@ -202,7 +202,7 @@ describe('the details of a grant without a session', () => {
     }
   });
 
-  it('are removed from the subject that an earlier version shared among grants, and the details of the others stay there', async () => {
+  it('are removed from the subject that an earlier version shared among grants, and the details of other grants stay there', async () => {
     const [grantId, other, shared] = [newId(), newId(), derivedId('session-grants', accountId)];
     for (const id of [grantId, other]) {
       await vault.put(shared, id, Buffer.from(JSON.stringify(WORDS)));
@@ -226,7 +226,7 @@ describe('the details of a grant without a session', () => {
     ]);
   });
 
-  it('are only where the log says when another process moves or erases them first', async () => {
+  it('are only at the place that the log names when another process moves or erases them first', async () => {
     const wordsOf = async (subject: string, grantId: string) => (await vault.get(subject, grantId))?.toString() ?? null;
     const first = newId();
     for (const faster of [erase, (grantId: string) => move(grantId, first)]) {
@@ -262,7 +262,8 @@ describe('the details of a grant without a session', () => {
         ['GrantMinted', 'GrantDetailsErased'],
         ['GrantMinted', 'GrantDetailsEntrusted'],
       ]).toContainEqual(types);
-      // When the details were destroyed before they were read, the log may say "moved" although the person has none.
+      // When the details were destroyed before they were read, the log may say "moved" although the person has no
+      // details.
       if (types[1] === 'GrantDetailsErased') expect(await vault.get(person, grantId)).toBeNull();
     }
   });

@@ -1,5 +1,6 @@
-// The output of each projection for the sample events of `test/unit/upcasting/samples`, by version. `npm run projections:versions` updates
-// `versions.json`. It refuses when an output changed and the version did not.
+// The output of each projection for the sample events of `test/unit/upcasting/samples`, by version.
+// `npm run projections:versions` updates `versions.json`. It refuses to update when an output changed and its version
+// did not.
 import 'reflect-metadata';
 import { hash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -14,7 +15,7 @@ interface Sample {
   readonly event: Omit<RecordedEvent, 'position'>;
 }
 
-/** By projection: its version, and for each sample a hash of the document, the index entries and the due time. */
+/** Keyed by projection: its version, and for each sample a hash of the document, the index entries and the due time. */
 export type Versions = Readonly<
   Record<string, { readonly version: number; readonly outputs: Readonly<Record<string, string>> }>
 >;

@@ -1,5 +1,5 @@
-// Stored documents are rebuilt only when the version of their projection is raised. A changed output needs a new version, or old documents stay
-// beside new ones.
+// Stored documents are rebuilt only when the version of their projection is raised. A changed output needs a new
+// version. Without one, old documents would stay among new ones.
 import { expect, it } from '@jest/globals';
 import { changedWithoutVersion, currentVersions, recordedVersions } from './versions.js';
 
@@ -11,7 +11,7 @@ it('the outputs of each version are recorded by npm run projections:versions', (
   expect(currentVersions()).toEqual(recordedVersions());
 });
 
-it('every change of an output is found, and a new sample is not a change', () => {
+it('every change of an output is found, and a new sample does not count as a change', () => {
   const made = (version: number, outputs: Record<string, string>) => ({ one: { version, outputs } });
   expect(changedWithoutVersion(made(1, { A: 'x' }), made(1, { A: 'y', B: 'z' }))).toEqual(['one: A']);
   expect(changedWithoutVersion(made(1, { A: 'x' }), made(2, { A: 'y' }))).toEqual([]);

@@ -1,4 +1,5 @@
-// Webhook endpoints and deliveries, from the event to the log that their account reads, on a real event store, vault and Redis.
+// Webhook endpoints and deliveries on a real event store, vault and Redis, from the event to the log that the account
+// reads.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { Unavailable } from '../../src/kernel/unavailable.js';
@@ -54,7 +55,7 @@ describe('the check of deliveries', () => {
   const head = async (): Promise<string> => (await harness.store.head())!;
 
   beforeAll(async () => {
-    // The log has events from its first test on.
+    // The log has events before the first test.
     const end = await harness.store.head();
     if (end !== null) await harness.passes(end);
     await harness.check();
@@ -78,7 +79,7 @@ describe('the check of deliveries', () => {
     expect(await harness.deliveriesOf(endpointId)).toHaveLength(2);
   });
 
-  it('leaves events to the handler that it has not reached, and checks them later', async () => {
+  it('leaves events to the handler that has not reached them, and checks them later', async () => {
     const { accountId, endpointId } = await harness.register();
     await harness.passes(await head());
     await harness.happens(accountId);
@@ -89,7 +90,7 @@ describe('the check of deliveries', () => {
     expect(await harness.check()).toEqual({ events: 1, missing: 0 });
   });
 
-  it('reads a log of many pages to its end, and continues at its place after a failure', async () => {
+  it('reads a log of many pages to its end, and continues at its checkpoint after a failure', async () => {
     const { accountId, endpointId } = await harness.register();
     for (let count = 0; count < 3; count++) await harness.happens(accountId);
     // Each page has one event.
@@ -118,7 +119,7 @@ describe('the check of deliveries', () => {
 });
 
 describe('a published event', () => {
-  it('becomes a delivery at a later try when a lagging node did not have its stream yet', async () => {
+  it("becomes a delivery at a later try when a lagging node did not have the event's stream yet", async () => {
     const { accountId, endpointId } = await harness.register();
     const cluster = new StaleFollower(harness.store);
     const process = new SharedLogReader(cluster);
@@ -133,7 +134,7 @@ describe('a published event', () => {
     expect(await harness.deliveriesOf(endpointId)).toHaveLength(1);
   });
 
-  it("becomes one delivery, however often it is seen, and is sent signed to the endpoint's current address", async () => {
+  it("becomes one delivery, even if it is handled again, and is sent signed to the endpoint's current address", async () => {
     const { accountId, endpointId, secret } = await harness.register();
     const occurredAt = harness.clock.now().toISOString();
     await harness.happens(accountId);
@@ -187,7 +188,7 @@ describe('a published event', () => {
     expect(await harness.deliveriesOf(endpointId)).toEqual([]);
   });
 
-  it('is delivered only when its type is chosen at that moment', async () => {
+  it('is delivered only when its type is chosen at the time of the event', async () => {
     const { accountId, endpointId } = await harness.register(undefined, { events: ['payment.succeeded'] });
     await harness.happens(accountId);
     await harness.react(accountId);
@@ -198,8 +199,8 @@ describe('a published event', () => {
     expect(await harness.deliveriesOf(endpointId)).toHaveLength(1);
   });
 
-  // A clock may be set back, and the clocks of two hosts differ. Even then a receiver gets every event that follows the registration of its endpoint,
-  // and no earlier event.
+  // A clock may be set back, and the clocks of two hosts differ. Even so, a receiver gets every event that follows the
+  // registration of its endpoint, and no earlier event.
   describe('is delivered or not by its place in the log', () => {
     it('and is sent when the clock was set back after the endpoint was registered', async () => {
       const { accountId, endpointId } = await harness.register();
@@ -220,7 +221,7 @@ describe('a published event', () => {
       expect(await harness.deliveriesOf(endpointId)).toEqual([]);
     });
 
-    it('and follows the newest choice of events when the clock was set back after that choice', async () => {
+    it('and follows the newest choice of event types when the clock was set back after this choice', async () => {
       const { accountId, endpointId } = await harness.register(undefined, { events: ['payment.succeeded'] });
       harness.clock.pass(3_600);
       await harness.happens(accountId);
@@ -288,7 +289,7 @@ describe('a published event', () => {
     await harness.attempt(deliveryId);
     const { nextAttemptAt } = await harness.stateOf(deliveryId);
     expect(turns(deliveryId).slice(1)).toEqual([{ kind: 'ladder', turn: '2', at: nextAttemptAt }]);
-    // This attempt's worker died before it requested the next one.
+    // The worker of this attempt died before it requested the next attempt.
     expect(await harness.attempt(deliveryId)).toBeNull();
     expect(turns(deliveryId).slice(2)).toEqual([{ kind: 'ladder', turn: '2', at: nextAttemptAt }]);
     expect(harness.receivers.requests).toHaveLength(1);
@@ -340,7 +341,7 @@ describe('an attempt whose worker died', () => {
     expect(harness.receivers.requests).toEqual([]);
   });
 
-  it('is requested again even when many others have been due for longer', async () => {
+  it('is requested again even if many other attempts have been due for longer', async () => {
     const { accountId } = await harness.register();
     for (let count = 0; count < 3; count++) await harness.happens(accountId);
     await harness.react(accountId);
@@ -365,8 +366,8 @@ describe('an attempt whose worker died', () => {
     expect(turns(deliveryId)).toHaveLength(1);
   });
 
-  // A ping without an end would be due for ever, and be requested again and again.
-  it('ends a ping after its time, since no caller waits for it', async () => {
+  // A ping without an end would be due for ever, and would be requested again and again.
+  it('ends a ping after its time limit, because no caller waits for it', async () => {
     const { accountId, endpointId } = await harness.register();
     const aggregates = new AggregateStore(harness.store, harness.models, harness.clock, {
       appendConflict: () => undefined,
@@ -392,7 +393,7 @@ describe('an attempt whose worker died', () => {
 describe('a log that can be read but not written', () => {
   afterEach(() => void jest.restoreAllMocks());
 
-  it('lets a process send each delivery at most once; the process records it, and sends the others, when the log is back', async () => {
+  it('lets a process send each delivery at most once; when the log is back, the process records it and sends the others', async () => {
     const { accountId, endpointId } = await harness.register();
     for (let count = 0; count < 4; count++) await harness.happens(accountId);
     await harness.react(accountId);
@@ -431,7 +432,7 @@ describe('a log that can be read but not written', () => {
 });
 
 describe('the health of an endpoint', () => {
-  it('is failing after three exhausted deliveries and disabled after 72 hours, and each change is mailed once', async () => {
+  it('is failing after three exhausted deliveries and disabled after 72 hours, and one mail reports each change', async () => {
     const { accountId, endpointId } = await harness.register(undefined, { mail: 'contact@example.test' });
     for (const failures of [1, 2]) {
       await harness.exhaust(accountId, endpointId);
@@ -465,7 +466,7 @@ describe('the health of an endpoint', () => {
       expect.stringContaining('failing'),
       expect.stringContaining('disabled'),
     ]);
-    // The pending delivery is canceled. An event during the disabled time is never sent.
+    // The pending delivery is canceled. Events while the endpoint is disabled are never sent.
     expect(await harness.stateOf(pending)).toMatchObject({ status: 'canceled' });
     harness.clock.pass(1);
     await harness.happens(accountId);
@@ -478,8 +479,9 @@ describe('the health of an endpoint', () => {
     ]);
   });
 
-  // A dead receiver exhausts thousands of deliveries. If its endpoint stored an event for each, all other endpoints would wait.
-  it('counts every failure without storing an event for each, also in other processes, after a rebuild and after a replay', async () => {
+  // A dead receiver exhausts thousands of deliveries. If its endpoint stored an event for each, all other endpoints
+  // would wait.
+  it('counts every failure without an event for each, also in other processes, after a rebuild and after a replay', async () => {
     const { accountId, endpointId } = await harness.register();
     for (let count = 1; count <= 6; count++) {
       await harness.exhaust(accountId, endpointId);
@@ -519,7 +521,7 @@ describe('the health of an endpoint', () => {
     expect(await view(accountId)).toMatchObject({ status: 'active', consecutiveFailures: 1 });
   });
 
-  it('keeps its count while the endpoint is disabled; a PUT resets the count, also after a replay', async () => {
+  it('keeps its count while the endpoint is disabled; a PUT resets the count, and a replay does not change this', async () => {
     const { accountId, endpointId } = await harness.register();
     for (let count = 0; count < 5; count++) await harness.exhaust(accountId, endpointId);
     harness.clock.time = await harness.disableAfter(accountId);
@@ -530,7 +532,7 @@ describe('the health of an endpoint', () => {
     expect(await view(accountId)).toMatchObject({ status: 'active', consecutiveFailures: 0 });
   });
 
-  // After a loss of Redis every exhaustion in the log is handled again.
+  // When Redis has lost its data, every exhaustion in the log is handled again.
   it('reads thousands of stored failures once when all of them are handled again', async () => {
     const { accountId, endpointId } = await harness.register();
     for (let count = 0; count < 3; count++) await harness.exhaust(accountId, endpointId);
@@ -567,7 +569,7 @@ describe('the health of an endpoint', () => {
     expect(await view(accountId)).toMatchObject({ status: 'failing', consecutiveFailures: 2_003 });
   });
 
-  it('is reported once for each change of the endpoint, with ids and without its address', async () => {
+  it("is reported once for each change of the endpoint, with ids and without the endpoint's address", async () => {
     harness.news.length = 0;
     const { accountId, endpointId } = await harness.register(undefined, { mail: 'contact@example.test' });
     await harness.change(accountId, endpointId, { url: 'https://moved.example.com/b?key=secret', enabledEvents: null });
@@ -604,7 +606,7 @@ describe('the health of an endpoint', () => {
       });
   });
 
-  it('is not mailed when a reactivation is handled an hour late', async () => {
+  it('is not mailed when the event of a reactivation is handled an hour late', async () => {
     const { accountId, endpointId } = await harness.register(undefined, { mail: 'contact@example.test' });
     for (let count = 0; count < 3; count++) await harness.exhaust(accountId, endpointId);
     harness.clock.time = await harness.disableAfter(accountId);
@@ -620,7 +622,7 @@ describe('the health of an endpoint', () => {
     ]);
   });
 
-  it('is active again after a success, which is mailed, and a ping does not change it', async () => {
+  it('is active again after a success, which one mail reports, and a ping does not change it', async () => {
     const { accountId, endpointId } = await harness.register(undefined, { mail: 'contact@example.test' });
     for (let count = 0; count < 3; count++) await harness.exhaust(accountId, endpointId);
     harness.receivers.answer = TAKEN;
@@ -656,7 +658,7 @@ describe('the health of an endpoint', () => {
     await harness.ping(one.accountId, one.endpointId);
   });
 
-  it('is not mailed when the endpoint had no contact at the time', async () => {
+  it('is not mailed when the endpoint had no contact at the time of the change', async () => {
     const without = await harness.register();
     for (let count = 0; count < 3; count++) await harness.exhaust(without.accountId, without.endpointId);
     await harness.change(without.accountId, without.endpointId, { notifyEmail: 'late@example.test' });
@@ -664,7 +666,7 @@ describe('the health of an endpoint', () => {
     expect(harness.mailServer.mails).toEqual([]);
   });
 
-  it('is mailed with retries for an hour while the mail server is unavailable, and then delays nothing', async () => {
+  it('is mailed with retries for an hour while the mail server is unavailable, and then delays no other work', async () => {
     const { accountId, endpointId } = await harness.register(undefined, { mail: 'contact@example.test' });
     for (let count = 0; count < 2; count++) await harness.exhaust(accountId, endpointId);
     harness.mailServer.away = true;
@@ -682,7 +684,7 @@ describe('the health of an endpoint', () => {
 });
 
 describe('deleting an endpoint', () => {
-  it('cancels pending deliveries, forgets the contact, and drops a waiting redelivery', async () => {
+  it('cancels pending deliveries, removes the contact, and drops a waiting redelivery', async () => {
     const { accountId, endpointId } = await harness.register(undefined, { mail: 'contact@example.test' });
     await harness.happens(accountId);
     await harness.happens(accountId);
@@ -705,7 +707,7 @@ describe('deleting an endpoint', () => {
     for (const id of [pending, done]) expect(due).not.toContain(id);
   });
 
-  // The lists in Redis may have been changed by hand.
+  // Another program may have changed the lists in Redis.
   it('cancels no delivery of another account that Redis lists under the deleted endpoint', async () => {
     const [one, other] = [await harness.register(), await harness.register()];
     await harness.happens(other.accountId);
@@ -736,7 +738,7 @@ describe('a repeated request', () => {
     expect(await harness.register(one.accountId, { endpointId })).toEqual(one);
   });
 
-  // When a process dies before its reply is kept, another process repeats the request with the same id for the secret.
+  // When a process dies before its reply is kept, another process repeats the request for the secret with the same id.
   it('for a rotation with the same id rotates once, and the previous secret stays the same', async () => {
     const { accountId, endpointId, secret } = await harness.register();
     const secretId = newId();
@@ -755,7 +757,7 @@ describe('a repeated request', () => {
     );
   });
 
-  it('that asks for a redelivery is left to the recovery job when the queue is away', async () => {
+  it('that asks for a redelivery is left to the recovery job when the queue is unavailable', async () => {
     const { accountId, endpointId } = await harness.register();
     await harness.happens(accountId);
     await harness.react(accountId);
@@ -776,7 +778,7 @@ describe('a repeated request', () => {
 });
 
 describe('the delivery log', () => {
-  it('has pages from the newest on, by status and type, and the last page says so', async () => {
+  it('has pages that begin with the newest delivery, by status and type, and the last page is marked', async () => {
     const { accountId, endpointId } = await harness.register();
     for (let count = 0; count < 6; count++) await harness.happens(accountId);
     await harness.react(accountId);
@@ -801,7 +803,7 @@ describe('the delivery log', () => {
     expect(await page({ eventType: 'ping' }, null, 10)).toEqual({ ids: [], next: null });
   });
 
-  it("shows the receiver's answers to the endpoint's account only", async () => {
+  it("shows the receiver's answers only to the endpoint's account", async () => {
     const { accountId, endpointId } = await harness.register();
     harness.receivers.answer = REFUSED;
     await harness.happens(accountId);
@@ -823,13 +825,13 @@ describe('the delivery log', () => {
     expect(await view(accountId)).toMatchObject({ lastSuccessAt: second, lastFailureAt: first });
     for (const id of ['', 'x', newId(), deliveryId.toUpperCase()]) expect(await reader.find(endpointId, id)).toBeNull();
     expect(await reader.find(newId(), deliveryId)).toBeNull();
-    // Reading a receiver's answer from the log or the read models needs the installation's key.
+    // The installation's key is needed to read a receiver's answer from the log or the read models.
     const stored = JSON.stringify([await harness.store.readStream(`webhook_delivery-${deliveryId}`), logged]);
     expect(stored).not.toContain('thank you');
     expect(await harness.vault.installationKey(EXCERPT_KEY)).toHaveLength(32);
   });
 
-  it('shows an attempt only when the attempt has ended, with all its values', async () => {
+  it('shows an attempt with all its values only when the attempt has ended', async () => {
     const { accountId, endpointId } = await harness.register();
     await harness.happens(accountId);
     await harness.react(accountId);
@@ -876,7 +878,7 @@ describe('the delivery log', () => {
     });
   });
 
-  it('shows the last success and failure, however many deliveries came since', async () => {
+  it('shows the last success and failure, even if many deliveries followed', async () => {
     const { accountId, endpointId } = await harness.register();
     await harness.happens(accountId);
     await harness.react(accountId);
@@ -894,7 +896,7 @@ describe('the delivery log', () => {
     });
   });
 
-  it('lists ended deliveries for thirty days; open ones, the last success and each delivery by id stay', async () => {
+  it('lists ended deliveries for thirty days; open deliveries, the last success and each delivery by id stay', async () => {
     const other = await RedisServer.start();
     try {
       // The harness's clock shows a day that is more than thirty days ago.
@@ -928,7 +930,7 @@ describe('the delivery log', () => {
   });
 });
 
-describe('the read models', () => {
+describe('the read models of webhooks', () => {
   it.each(PROJECTIONS)(
     '$name is the same after a replay from the beginning, and equals the log',
     async (projection) => {
@@ -946,13 +948,13 @@ describe('the read models', () => {
     },
   );
 
-  it.each(PROJECTIONS)('$name throws at an unknown event', ({ evolve }) => {
+  it.each(PROJECTIONS)('$name throws an error at an unknown event', ({ evolve }) => {
     expect(() =>
       evolve(null, { type: 'SomethingElse', data: {}, stream: 'x-1', metadata: {} } as unknown as RecordedEvent),
     ).toThrow('SomethingElse');
   });
 
-  it('refuse a delivery that begins in the middle', () => {
+  it('refuse a delivery whose first events are missing', () => {
     expect(() =>
       deliveryLog.evolve(null, {
         type: 'DeliveryExhausted',

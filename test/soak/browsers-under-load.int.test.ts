@@ -1,5 +1,5 @@
-// Pages that keep browsers busy by their size, number or kind. Each page is printed or ended in time. Pages that are printed beside it and
-// after it are unharmed.
+// Pages that keep browsers busy by their size, number or kind. Each page is printed, or is ended in time. Other pages
+// that are printed at the same time or later are not affected.
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
@@ -23,7 +23,7 @@ const LARGE = {
   'such a word in text that keeps its lines': `<pre>${unbroken(300_000)}</pre>`,
 };
 
-/** Kilobytes that a process has allocated and may write to. 0 when the process has ended. */
+/** The kilobytes that a process has allocated and may write to. The number is 0 when the process has ended. */
 function dataOf(pid: number): number {
   try {
     return Number(/^VmData:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0);
@@ -48,7 +48,7 @@ describe('PDFs from a busy Chromium', () => {
     expect(marksIn(textOf(await open().render(`<!doctype html>${html}${mark('end')}`, 'live')))).toEqual(['end']);
   });
 
-  it.each(Object.entries(ENDLESS))('ends a page that takes too long (%s) and prints the next one', async (_, html) => {
+  it.each(Object.entries(ENDLESS))('ends a page that takes too long (%s) and prints the next page', async (_, html) => {
     const renderer = open({ limitMs: 1_500 });
     await renderer.render('', 'live');
     expect(await renderer.render(html, 'live')).toEqual({ kind: 'timed-out' });
@@ -58,7 +58,7 @@ describe('PDFs from a busy Chromium', () => {
     expect((await renderer.render(mark('again'), 'live')).kind).not.toBe('unavailable');
   });
 
-  it('takes two pages at once with sixteen waiting, and answers unavailable to one more', async () => {
+  it('prints two pages at once while sixteen wait, and answers unavailable to one more', async () => {
     const renderer = open();
     const renderings = Array.from({ length: 18 }, (_, at) =>
       renderer.render(mark(`page-${'abcdefghijklmnopqr'[at]}`), 'live'),

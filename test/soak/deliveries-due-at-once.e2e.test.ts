@@ -1,5 +1,5 @@
-// Thousands of webhook deliveries are due at once, and the process is killed among them. All arrive, and only those that were on their way
-// then arrive twice. The log holds all of it.
+// Thousands of webhook deliveries are due at once, and the sending process is killed. All deliveries arrive, and only
+// those under way at the kill arrive twice. The log records every delivery.
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
@@ -46,7 +46,7 @@ afterAll(async () => {
   await rm(trust.folder, { recursive: true, force: true });
 });
 
-it(`${MANY.toLocaleString('en-US')} deliveries that are due at once all arrive although the process is killed among them`, async () => {
+it(`${MANY.toLocaleString('en-US')} deliveries that are due at once all arrive, although the process is killed while it sends them`, async () => {
   const recipient = (await service.credentials()).accounts.demo.accountId;
   await service.kill9();
   const sessions = await storeShares(MANY, recipient);
@@ -57,7 +57,8 @@ it(`${MANY.toLocaleString('en-US')} deliveries that are due at once all arrive a
   await service.startAgain();
   const arrived = (): Set<string> =>
     new Set(receiver.requests.map(({ body }) => JSON.parse(body.toString()).data.session_id));
-  // The cheap count comes first. Reading every delivery at each check would slow down the receiver, which is in this process.
+  // The test makes the cheap count first. Reading every delivery at each check would slow down the receiver, which is
+  // in this process.
   await until('all have arrived', () => total() >= MANY && arrived().size >= MANY, 150_000);
   await until(
     'all are in the log as delivered',
@@ -69,7 +70,7 @@ it(`${MANY.toLocaleString('en-US')} deliveries that are due at once all arrive a
   expect(total()).toBeLessThanOrEqual(MANY + MOST_UNDER_WAY);
 });
 
-/** Shares this number of the account's reports, stored while no process runs. */
+/** Shares this number of the account's reports. The events are stored while no process runs. */
 async function storeShares(count: number, recipientAccountId: string): Promise<string[]> {
   const store = EmbeddedEventStore.open({ directory: join(service.dataDir, 'events') });
   const aggregates = new AggregateStore(

@@ -1,5 +1,5 @@
-// Libraries of other projects verify deliveries as a receiver gets them. They accept genuine deliveries with each valid secret, and refuse
-// tampered ones.
+// Libraries of other projects verify deliveries in the form that a receiver gets. They accept genuine deliveries with
+// each valid secret, and refuse altered deliveries.
 import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
@@ -68,7 +68,7 @@ afterAll(async () => {
   await rm(trust.folder, { recursive: true, force: true });
 });
 
-describe('deliveries', () => {
+describe('signed deliveries', () => {
   it('are accepted by the npm library exactly when they are genuine', () => {
     const taken = vectors.filter(({ secret, body, headers }) => {
       try {

@@ -1,5 +1,6 @@
-// The service runs at half of its capacity for minutes. Every request gets its own answer, and every event is delivered. Memory does not
-// grow with the screenings, and the event loop stays prompt. Skipped unless SOAK_MINUTES sets the duration.
+// The service runs at half of its capacity for minutes. Every request gets its own answer, and every event is
+// delivered. Memory does not grow with the number of screenings, and the event loop is never blocked for long. Skipped
+// unless SOAK_MINUTES sets the duration.
 import { rm } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it } from '@jest/globals';
@@ -17,16 +18,22 @@ import { ALONE, aPerson, Service } from '../support/service.js';
 
 const MINUTES = Number(process.env['SOAK_MINUTES'] ?? 0);
 const IN_FLIGHT = 64;
-/** The screenings that fill the service's caches (docs/operations/capacity.md), so that the caches do not count as a leak. */
+/**
+ * The screenings that fill the service's caches (docs/operations/capacity.md). After them, the caches do not count as a
+ * leak.
+ */
 const WARMING = 12_000;
-/** The number of screenings that measure the capacity. */
+/** The number of screenings with which the capacity is measured. */
 const CALIBRATING = 2_000;
 /** Windows of equal length. The first two are left out. */
 const WINDOWS = 10;
 const LEFT_OUT = 2;
 const MIB = 2 ** 20;
 const LAG_BELOW_MS = 20;
-/** Limits for each screening. Anonymous memory beside the heap also belongs to other libraries, and varies by a megabyte. */
+/**
+ * The limits of growth for each screening. Other libraries also use anonymous memory outside the heap, and this memory
+ * varies by a megabyte.
+ */
 const [HEAP_BELOW_BYTES, ANONYMOUS_BELOW_BYTES] = [200, 500];
 
 /** Values at the end of a window: the lag during the window in milliseconds, and the memory in use without garbage, in bytes. */
@@ -48,7 +55,7 @@ interface Reading {
 /** Screens people and checks the answers. */
 class Load {
   readonly errors: string[] = [];
-  /** Events that the account must receive, as the session's id and the type of the event. */
+  /** Events that the account must receive, each as the session's id and the type of the event. */
   readonly events = new Set<string>();
   readonly delivered = new Set<string>();
   requests = 0;
@@ -61,7 +68,7 @@ class Load {
     private readonly receiver: HttpsReceiver,
   ) {}
 
-  /** Takes the requests that the receiver got, and checks that each is signed. */
+  /** Removes the requests that the receiver has got, and checks that each is signed. */
   collect(): void {
     for (const request of this.receiver.requests.splice(0)) {
       const { type, data } = this.owner.verified(request);
@@ -162,7 +169,7 @@ async function soak(service: Service, receiver: HttpsReceiver, inspector: Inspec
       heap: await inspector.collectedHeap(),
       anonymous: await anonymousBytesOf(pid),
     };
-    // This read resets the percentiles, so that they leave out the pause of this collection.
+    // This read resets the percentiles, so that they do not include the pause of this collection.
     await metrics();
     return reading;
   };

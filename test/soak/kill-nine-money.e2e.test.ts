@@ -1,5 +1,6 @@
-// kill -9 of the whole service while money moves: between a charge and its record, and between the pull of a report and its record.
-// Afterwards every consumer was charged once and every report was billed and debited once. The log records each of these once.
+// kill -9 of the whole service while money moves: between a charge and its record, and between the pull of a report and
+// its record. Afterwards every consumer was charged once and every report was billed and debited once. The log records
+// each charge, bill and debit once.
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { EmbeddedEventStore } from '../../src/adapters/event-store/embedded.js';
@@ -30,7 +31,7 @@ interface Open {
   readonly secret: string;
 }
 
-/** Acknowledged results: every session with a payment, and those sessions whose card the processor has charged. */
+/** The acknowledged results: every session with a payment, and the sessions whose card the processor has charged. */
 const opened = new Map<string, Open>();
 const charged = new Set<string>();
 
@@ -63,7 +64,7 @@ async function consumers(signal: AbortSignal): Promise<void> {
       await demo.post(`/payments/${payment.transactionId}/confirm`);
       await demo.get(`/reports/${payment.id}`);
     } catch {
-      // The service was killed during the request. It acknowledged nothing, and anything may have happened.
+      // The service was killed during the request. It acknowledged nothing, and the request may have had any effect.
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }
@@ -81,7 +82,7 @@ async function creditOf(account: 'demo' | 'nopay'): Promise<{ readonly balance: 
   return JSON.parse(stdout.trim().split('\n').at(-1) as string);
 }
 
-/** When a pull was cut off, its report is debited within seconds of the next start. */
+/** When a pull was interrupted, its report is debited within seconds of the next start. */
 function noCreditIsSetAside(account: 'demo' | 'nopay'): Promise<void> {
   return until('no credit is set aside', async () => (await creditOf(account)).reserved === 0);
 }
@@ -116,7 +117,7 @@ async function expectSoundLog(): Promise<void> {
   expect([audit.exitCode, audit.stdout]).toEqual([0, expect.stringContaining('"brokenLinks":0')]);
 }
 
-/** Reads the report of a session once the service knows the results of earlier reads. */
+/** Reads the report of a session when the service knows the results of earlier reads. */
 async function read(caller: PlatformCaller, id: string): Promise<string> {
   let text = '';
   await until(`the report of ${id} can be read`, async () => {
@@ -128,7 +129,7 @@ async function read(caller: PlatformCaller, id: string): Promise<string> {
 }
 
 describe('kill -9', () => {
-  it(`between a charge and its record (rounds: ${ROUNDS}): every consumer is charged once, and the log gets every charge in the end`, async () => {
+  it(`between a charge and its record (rounds: ${ROUNDS}): every consumer is charged once, and the log finally has every charge`, async () => {
     const billedBefore = (await calls()).operations.report.billed;
     const creditBefore = await creditOf('demo');
     for (let round = 1; round <= ROUNDS; round++) {
@@ -150,21 +151,21 @@ describe('kill -9', () => {
       const createsBefore = await creates();
       const creating = waiting.map((id) => open(id).catch(() => null));
       await until('the processor is at work on them', async () => (await creates()) >= createsBefore + waiting.length);
-      // The service learns of these charges while it dies.
+      // The service learns of these charges at the moment of its death.
       const paying = dying.map((payment) => pay(payment));
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 700));
       await service.kill9();
       stop.abort();
       await Promise.all([...load, ...creating, ...paying]);
       await processor.control('slow', { ms: 0 });
-      // The service cannot learn of these charges, because it is dead.
+      // The service cannot learn of these charges, because it is not running.
       for (const payment of dead) await pay(payment);
       await service.startAgain();
 
-      // No page asks about the payments. The processor sends events, and event handlers finish the work.
+      // No page requests the state of the payments. The processor sends events, and event handlers finish the work.
       for (const id of charged)
         await until(`${id} is paid`, async () => (await demo.status(id)).body.overallStatus === 'COMPLETED');
-      // Every caller without an answer asks again.
+      // Every caller without an answer repeats the request.
       for (const id of waiting) await pay(opened.get(id) ?? (await open(id)));
     }
     for (const payment of opened.values()) if (!charged.has(payment.id)) await pay(await open(payment.id));
@@ -231,7 +232,7 @@ describe('kill -9', () => {
       await service.startAgain();
       for (const id of slow) await read(nopay, id);
     }
-    // All doubtful requests are settled by now, and a report that is read again is the same.
+    // All uncertain requests are settled at this point, and a second read returns the same report.
     await noCreditIsSetAside('nopay');
     for (const id of sessions) expect([id, await read(nopay, id)]).toEqual([id, await read(nopay, id)]);
 

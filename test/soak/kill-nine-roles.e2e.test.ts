@@ -1,5 +1,6 @@
-// Under load, kill -9 ends one process after another of a service that runs in several. It also ends their parent, which starts them again.
-// The others go on, and every acknowledged screening is there. No vendor call runs twice, and every event is delivered.
+// Under load, kill -9 ends one process after another of a service with several processes. It also ends the parent
+// process that starts them again. The other processes continue, and every acknowledged screening is in the log. No
+// vendor call runs twice, and every event is delivered.
 import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { screeningPublisher } from '../../src/modules/screening/application/publish.js';
@@ -56,7 +57,7 @@ async function load(signal: AbortSignal): Promise<void> {
       const answer = await caller.post(`/screening/${body.id}/otp`, { code: '123456' });
       if (answer.status === 200) acknowledged.set(body.id, answer.body.status);
     } catch {
-      // The process with the request was killed. It acknowledged nothing, and anything may have happened.
+      // The process with the request was killed. It acknowledged nothing, and the request may have had any effect.
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }
@@ -69,7 +70,7 @@ async function untilMore(count: number): Promise<void> {
 
 const pidsOf = (role: (typeof KILLED)[number]): number[] => service.processesOf(role).map(({ pid }) => pid);
 
-it('loses nothing, makes no vendor call twice and delivers everything', async () => {
+it('the service loses nothing, makes no vendor call twice and delivers every event', async () => {
   const stop = new AbortController();
   const loads = Array.from({ length: CALLERS }, () => load(stop.signal));
   for (const role of KILLED) {

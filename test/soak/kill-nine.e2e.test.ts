@@ -1,5 +1,5 @@
-// kill -9 of the whole service at random moments under load. Every acknowledged change is there, no session stays stuck, and the vendor
-// executed nothing twice.
+// kill -9 of the whole service at random moments under load. Every acknowledged change is in the log, no session stays
+// stuck, and the vendor executed no call twice.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ALONE, aPerson, type PlatformCaller, Service } from '../support/service.js';
 import { until } from '../support/eventually.js';
@@ -34,7 +34,7 @@ async function load(signal: AbortSignal): Promise<void> {
         }
       }
     } catch {
-      // The service was killed during the request. It acknowledged nothing, and anything may have happened.
+      // The service was killed during the request. It acknowledged nothing, and the request may have had any effect.
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }

@@ -1,4 +1,5 @@
-// The whole journey through the embedded component in Firefox and in WebKit, by keyboard, in a window that shows a part of it.
+// The whole journey through the embedded component in Firefox and in WebKit, by keyboard, in a window smaller than the
+// page.
 import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
@@ -19,7 +20,7 @@ const BANK = [...FRAME, 'iframe[src*="authentication"]'];
 const [details, stepUp, payment, share] = [DETAILS.en, STEP_UP.en, PAYMENT.en, SHARE.en];
 const TELLING = ['onPaymentSuccess', 'onReportShared', 'onReportRevoked'];
 const WINDOW = { width: 800, height: 700 };
-/** The headers of a page that wants threads. */
+/** The headers of a page that needs threads. */
 const ISOLATION = {
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-embedder-policy': 'require-corp',
@@ -28,8 +29,8 @@ const ISOLATION = {
 let site: IntegratorSite;
 let browser: DrivenBrowser;
 
-// The drivers of both engines fail now and then on a busy machine. A test that fails runs once more in a new browser, and its first
-// error is printed.
+// The drivers of both engines sometimes fail on a busy machine. A test that fails runs once more in a new browser, and
+// its first error is printed.
 jest.retryTimes(1, { logErrorsBeforeRetry: true });
 
 beforeAll(async () => {
@@ -55,7 +56,7 @@ describe.each<Engine>(['Firefox', 'WebKit'])('the component in %s', (engine) => 
         const legend = (globalThis as any).document.querySelector('.group > legend');
         return legend.nextElementSibling.getBoundingClientRect().top - legend.getBoundingClientRect().bottom > 10;
       };
-      // WebKit gives a frame the focus that a person has not been in.
+      // WebKit gives the focus to a frame that the person has not used before.
       await browser.type([], '\t');
       await inView(FRAME, '[name=firstName]');
       await browser.type(FRAME, 'Ada\tChoicetest\t\t01021990\n');
@@ -137,7 +138,7 @@ async function mount(options: object, view = 'screening'): Promise<void> {
   await browser.run(
     [],
     async ({ view, options, publishableKey, names }) => {
-      // Firefox runs scripts beside the page's own global.
+      // Firefox runs scripts outside the page's own global.
       const host = (globalThis as any).window;
       host.told = [];
       const callbacks = Object.fromEntries(names.map((name) => [name, () => host.told.push(name)]));
@@ -151,7 +152,7 @@ async function mount(options: object, view = 'screening'): Promise<void> {
 
 const told = (): Promise<string[]> => browser.run([], () => (globalThis as any).window.told, null);
 
-/** Runs the script until it returns something true, and returns that. */
+/** Runs the script until it returns a true value, and returns this value. */
 async function look<A, R>(what: string, frames: FramePath, script: (argument: A) => R, argument: A): Promise<R> {
   let seen: R | undefined;
   await soon(async () => {
@@ -179,7 +180,7 @@ async function focus(frames: FramePath, selector: string, text = ''): Promise<vo
   );
 }
 
-/** Presses Enter on the button until the page has seen it. A driver loses a key now and then. */
+/** Presses Enter on the button until the page has noticed the key. A driver sometimes loses a key. */
 async function press(name: string): Promise<void> {
   await soon(async () => {
     await focus(FRAME, 'button', name);
@@ -198,7 +199,7 @@ async function press(name: string): Promise<void> {
   });
 }
 
-/** Chooses the answer that has the number of its question, which is the right one. */
+/** Chooses the answer with the number of its question, which is the right answer. */
 async function answer(question: number): Promise<void> {
   const choices = `[name=question-${question}]`;
   await soon(async () => {
@@ -213,7 +214,7 @@ async function answer(question: number): Promise<void> {
   });
 }
 
-/** The given element has the focus, and the window shows all of it. */
+/** The given element has the focus, and the window shows the whole element. */
 async function inView(frames: FramePath, selector: string, text = ''): Promise<void> {
   await soon(async () => {
     const focused: Place = await browser.run(
@@ -274,7 +275,7 @@ async function picture(name: string): Promise<void> {
   if (folder !== undefined) await writeFile(join(folder, `${browser.engine}-${name}.png`), await browser.picture());
 }
 
-/** Whether Firefox's history of forms has a field of this name. Firefox makes the file only when it keeps something. */
+/** Whether Firefox's history of forms has a field of this name. Firefox makes the file only when it stores an entry. */
 async function remembers(field: string): Promise<boolean> {
   const names = (await readdir(browser.profile)).filter((name) => name.startsWith('formhistory.'));
   const files = await Promise.all(names.map((name) => readFile(join(browser.profile, name), 'latin1')));

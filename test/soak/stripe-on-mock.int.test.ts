@@ -98,7 +98,7 @@ describeForeign('stripe-mock', "the Stripe adapter before the processor's mock",
     ['a connected account', charge('acct_1', 500)],
     ['a connected account, without a fee', charge('acct_1', 0)],
   ])('for %s', (_, money) => {
-    it('is accepted when it creates and changes an intent', async () => {
+    it('the request that creates and changes an intent is accepted', async () => {
       await processor.createIntent(call(), money, { transactionId: 'txn_1', sessionId: 'session' });
       taken('POST /v1/payment_intents');
       judged.length = 0;
@@ -106,7 +106,7 @@ describeForeign('stripe-mock', "the Stripe adapter before the processor's mock",
       taken('POST /v1/payment_intents/pi_1');
     });
 
-    it(`is accepted when it creates a checkout without ${NEWER}, which this mock does not know`, async () => {
+    it(`the request that creates a checkout without ${NEWER}, which this mock does not know, is accepted`, async () => {
       await processor.createCheckout(call(), money, PAGE);
       expect(judged.map(({ status }) => status)).toEqual([400]);
       expect(judged[0]?.answer).toContain('additional properties are not allowed');
@@ -117,7 +117,7 @@ describeForeign('stripe-mock', "the Stripe adapter before the processor's mock",
     });
   });
 
-  it('is accepted when it retrieves an intent and a checkout, and when it expires a checkout', async () => {
+  it('the requests that retrieve an intent and a checkout, and that expire a checkout, are accepted', async () => {
     await processor.retrieveIntent(call(), 'pi_1');
     await processor.retrieveCheckout(call(), 'cs_1');
     await processor.expireCheckout(call(), 'cs_1');

@@ -1,4 +1,5 @@
-// Makes accounts like the demo accounts while a service runs. Suites that share the service get accounts with ids of their own.
+// Makes accounts like the demo accounts while a service runs. Suites that share the service get accounts with ids of
+// their own.
 import 'reflect-metadata';
 import { randomUUID } from 'node:crypto';
 import { NestFactory } from '@nestjs/core';
@@ -27,10 +28,12 @@ import { findVendors, VendorRegistry } from '../../dist/src/vendor-kit/registry.
 
 const TOKEN_TTL_SECONDS = 86_400;
 const context = () => systemContext('tests', { accountId: null, environment: null });
-/** The command buses, by data folder. */
+/** The command buses, keyed by data folder. */
 const buses = new Map();
 
-/** Gives the content of a credentials file. Its accounts have the names, settings and parents of the demo accounts. */
+/**
+ * Returns the content of a credentials file. Its accounts have the names, settings and parents of the demo accounts.
+ */
 export async function makeAccounts(env) {
   if (!buses.has(env.DATA_DIR)) buses.set(env.DATA_DIR, busOf(env));
   const { bus, config } = await buses.get(env.DATA_DIR);

@@ -1,4 +1,4 @@
-// Reads bodies as the service does, without a server.
+// Reads bodies like the service, without a server.
 import type { Type } from '@nestjs/common';
 import { DomainError } from '../../src/kernel/domain-error.js';
 import { BodyPipe } from '../../src/platform/http/body-pipe.js';
@@ -7,7 +7,7 @@ export async function readBody<Body>(type: Type<Body>, given: unknown, now: Date
   return (await new BodyPipe({ now: () => now }).transform(given, { type: 'body', metatype: type })) as Body;
 }
 
-/** Gives the error that refuses the body. Fails when the body is accepted. */
+/** Returns the error that refuses the body. Fails when the body is accepted. */
 export async function refusedBody(type: Type, given: unknown, now: Date): Promise<DomainError> {
   try {
     await readBody(type, given, now);

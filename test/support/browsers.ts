@@ -9,14 +9,14 @@ import { PATIENCE_MS, until } from './eventually.js';
 export const executablePath = process.env['CHROMIUM_PATH'] || null;
 export const searchPath = process.env['PATH'] ?? '';
 
-/** Opens pages in the way the service prints them. */
+/** Opens pages in the same way as the printing service. */
 export const pageBrowser = needed(findChromium(executablePath, searchPath));
-/** A browser like the ones of people, which is slower. */
+/** A browser like those that people use. It is slower. */
 export const browserOfPeople = (): string => needed(findChromium(null, searchPath, BROWSERS) ?? executablePath);
 
-/** Gives each site a process of its own by default, as the browsers of people do. */
+/** Gives each site a process of its own by default, like the browsers that people use. */
 export function browserArguments(isolation: readonly string[] = ['--site-per-process']): string[] {
-  // In a container the browser's own sandbox cannot make namespaces.
+  // In a container, the browser's own sandbox cannot make namespaces.
   return ['--no-sandbox', ...isolation];
 }
 
@@ -30,7 +30,7 @@ function needed(browser: string | null): string {
 export const aRenderer = (options: Partial<ChromiumPdfRendererOptions> = {}): ChromiumPdfRenderer =>
   new ChromiumPdfRenderer({ executablePath, searchPath, limitMs: PATIENCE_MS, ...options });
 
-/** A link marks a part that was printed, because the PDF holds its address as plain text. */
+/** A link marks a printed part, because the PDF contains the link's address as plain text. */
 export const mark = (name: string): string => `<a href="http://${name}.invalid/">${name}</a>`;
 export const marksIn = (pdf: string): string[] =>
   [...pdf.matchAll(/\/URI \(http:\/\/([a-z-]+)\.invalid\/\)/g)].map(([, name]) => name!);
@@ -77,7 +77,7 @@ export function kill9(pid: number): void {
   }
 }
 
-/** Finds a running browser that has a page and is not the given one. */
+/** Finds a running browser that has a page and is not the given browser. */
 export async function browserWithPage(known = 0): Promise<number> {
   let other: number | undefined;
   await until('a browser has a page', async () => {

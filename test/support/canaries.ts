@@ -1,4 +1,5 @@
-// Searches everything that the service writes for values that must not be there, in plain and in the usual encodings.
+// Searches everything that the service writes for values that must not be in it, in plain text and in the usual
+// encodings.
 import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,13 +8,16 @@ import type { Redis } from 'ioredis';
 
 const PAUSE_MS = 10;
 
-/** The values to look for. Each has a name for the report. */
+/** The values to search for. Each has a name for the report. */
 export type Canaries = Iterable<readonly [name: string, canary: string]>;
 
-/** Kept, because each value is looked for in thousands of places. */
+/** The encodings are cached, because the search looks for each value in thousands of places. */
 const DISGUISES = new Map<string, Buffer[]>();
 
-/** The canary as it is, and as it could be hidden: base64 at each alignment, base64url, hex, URL-encoded, and in the other case. */
+/**
+ * The canary as plain text and in hidden forms: base64 at each alignment, base64url, hex, URL-encoded, and in the other
+ * letter case.
+ */
 function disguises(canary: string): Buffer[] {
   const known = DISGUISES.get(canary);
   if (known !== undefined) return known;
@@ -26,7 +30,7 @@ function disguisesOf(canary: string): Buffer[] {
   const bytes = Buffer.from(canary);
   const aligned = [0, 1, 2].map((offset) => {
     const text = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64');
-    // The first and last characters depend on the bytes beside the canary.
+    // The first and last characters depend on the bytes next to the canary.
     return text.slice(offset === 0 ? 0 : offset + 1, text.length - 4);
   });
   const texts = [
@@ -65,17 +69,17 @@ export function filesBelow(folder: string): string[] {
     .map((entry) => join(entry.parentPath, entry.name));
 }
 
-/** Everything that Redis held while the capture looked: each key with its content. */
+/** Everything that was in Redis during the capture: each key with its content. */
 export class RedisCapture {
   private readonly contents = new Map<string, { readonly where: string; readonly content: Buffer }>();
 
   constructor(private readonly redis: Redis) {}
 
-  /** Looks at Redis repeatedly until the work ends, so that a value which stays only a moment is seen too. */
+  /** Reads Redis repeatedly until the work ends, so that a value is seen even if it stays only for a moment. */
   async during(work: () => Promise<void>): Promise<void> {
     let working = true;
     const watching = (async () => {
-      // The pause gives the processor to the work, which may be a browser on the same machine.
+      // The pause leaves the processor to the work, which may be a browser on the same machine.
       for (; working; await delay(PAUSE_MS)) await this.look();
     })();
     try {

@@ -1,4 +1,4 @@
-// Makes an authority and its certificates when a test needs them. The keys are elliptic curves, and no program beside Node is used.
+// Makes an authority and its certificates when a test needs them. The keys are elliptic curves, and only Node is used.
 import { type KeyObject, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { isIP } from 'node:net';
 

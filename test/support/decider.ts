@@ -1,4 +1,4 @@
-// Unit tests of an aggregate are written in three steps: given events, when a command, then events or a domain error.
+// Unit tests of an aggregate have three steps: given events, when a command, then events or a domain error.
 import { expect } from '@jest/globals';
 import type { ErrorCode } from '../../src/kernel/error-codes.js';
 import { fold, type Decider } from '../../src/kernel/decider.js';

@@ -1,11 +1,11 @@
-// Fills in the details of the embedded component, screen by screen, so that a test names only fields and texts.
+// Fills in the details of the embedded component, screen by screen. A test therefore names only fields and texts.
 import type { FrameLocator, Locator } from 'playwright-core';
 import { TEXTS } from '../../web/frame/steps/details/texts.js';
 import { type FieldName, screenOf, SCREENS } from '../../web/frame/steps/details/rules.js';
 import { PARTS } from '../../web/frame/parts/texts.js';
 
 export type Language = 'en' | 'es';
-/** The texts that a person types. A field without a value is left as it is; a folded field is unfolded for its value. */
+/** The texts that a person types. A field without a value stays unchanged. A folded field is unfolded for its value. */
 export type Typed = Readonly<Partial<Record<Exclude<FieldName, 'terms'>, string>>>;
 
 export const ANA = {
@@ -19,7 +19,7 @@ export const ANA = {
   currentZip: '94105',
 } as const satisfies Typed;
 
-/** Types into a field. By default all at once. */
+/** Types into a field. The whole text is typed at once by default. */
 export type TypeInto = (field: Locator, text: string) => Promise<void>;
 
 export class DetailsForm {
@@ -42,7 +42,7 @@ export class DetailsForm {
     return this.frame.locator(`[data-field=${name}] p.problem`);
   }
 
-  /** Walks from the first screen to the last, and accepts the terms there. Nothing is sent yet. */
+  /** Goes from the first screen to the last, and accepts the terms there. The form is not sent yet. */
   async fill(typed: Typed): Promise<void> {
     for (const screen of SCREENS) {
       await this.field(FIRST_OF[screen]).waitFor();
@@ -86,7 +86,7 @@ export class DetailsForm {
     if (!(await this.field(name).isVisible())) await this.press(add);
   }
 
-  /** With the keyboard, because a screen that has just come still moves. */
+  /** The keyboard is used, because a screen that was just opened still moves. */
   private press(name: string): Promise<void> {
     return this.frame.getByRole('button', { name, exact: true }).press('Enter');
   }

@@ -21,7 +21,7 @@ export class DirectCaller {
     return new DirectCaller(service, { 'x-api-key': accounts[account].apiKey });
   }
 
-  /** `path` is the part of the address behind `/api`. */
+  /** `path` is the part of the address after `/api`. */
   send(method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Reply> {
     return this.service.request(method, `/api${path}`, { headers: { ...this.headers, ...headers }, body });
   }

@@ -1,5 +1,5 @@
-// Walks through every screen of the embedded component as people do. The caller looks at each screen: the tests of accessibility and
-// layout, and the script that takes the pictures of docs/embedded.
+// Walks through every screen of the embedded component like a person. The callers inspect each screen: they are the
+// tests of accessibility and layout, and the script that takes the pictures of docs/embedded.
 import type { FrameLocator, Locator } from 'playwright-core';
 import { TEXTS as DETAILS } from '../../web/frame/steps/details/texts.js';
 import { ENDED } from '../../web/frame/steps/ended/texts.js';
@@ -15,7 +15,7 @@ import { ANA, DetailsForm, type Language } from './details-form.js';
 import type { HostPage, MountWish } from './embedding.js';
 import { aPerson, type PlatformCaller } from './service.js';
 
-/** Called with the name of the screen once the screen has stopped moving. */
+/** Called with the name of the screen when the screen has stopped moving. */
 export type Look = (screen: string) => Promise<void>;
 
 export const CARD_LABELS = {
@@ -47,7 +47,7 @@ export class Walk {
     await this.endings();
   }
 
-  /** Walks from the details to the report that is no longer shared. */
+  /** Walks from the details to the end of sharing. */
   private async journey(): Promise<void> {
     const { language, look } = this;
     const [details, stepUp, share] = [DETAILS[language], STEP_UP[language], SHARE[language]];
@@ -154,7 +154,8 @@ export class Walk {
     const [ended, income] = [ENDED[language], INCOME[language]];
     const confirmed = await this.submitted('Example');
     const unknown = await this.submitted('Noincometest');
-    // Opened as the view opens them, so that they have ended before the view shows them.
+    // The sessions are opened in the same way as the view opens them, so that they have ended before the view shows
+    // them.
     for (const id of [confirmed, unknown]) await demo.post('/voie/sessions', { screening_session_id: id, attempt: 1 });
     const locked = await this.submitted('Lockedtest');
     const expired = await this.submitted('Expiredtest');
@@ -216,7 +217,7 @@ export class Walk {
     return body.id ?? body.error.sessionId;
   }
 
-  /** Uses the keyboard, because a look resizes the window and the target of a mouse may move in the meantime. */
+  /** Uses the keyboard, because a caller may resize the window and the target of a mouse may move in the meantime. */
   private press(name: string): Promise<void> {
     return this.frame.getByRole('button', { name }).press('Enter');
   }

@@ -1,5 +1,6 @@
-// Opens the embedded component as people meet it: an integrator's page in a real browser loads the host script. Three origins take part:
-// the page's, the service's (API and frame) and the sandbox's (payment processor and device check).
+// Opens the embedded component as people see it: an integrator's page in a real browser loads the host script. Three
+// origins are involved: the page's, the service's (API and frame) and the sandbox's (payment processor and device
+// check).
 import {
   type Browser,
   type BrowserContextOptions,
@@ -40,7 +41,7 @@ export type Told = readonly [name: string, payload: any];
 
 export interface MountWish {
   readonly view?: string;
-  /** Options of `mount`. `unitAddress` has a default, and the page listens to every callback. */
+  /** The options of `mount`. `unitAddress` has a default, and the page listens to every callback. */
   readonly options?: Readonly<Record<string, unknown>>;
   readonly init?: Readonly<Record<string, unknown>>;
   readonly account?: keyof Credentials['accounts'];
@@ -62,7 +63,7 @@ export class Embedding {
     return Embedding.with(IntegratorSite.start(env, options), options);
   }
 
-  /** Uses a service that suites share. */
+  /** Uses a service that several suites share. */
   static async shared(): Promise<Embedding> {
     return Embedding.with(Service.shared('page').then(IntegratorSite.of));
   }
@@ -167,8 +168,8 @@ export class HostPage {
   }
 
   /**
-   * Presses an element in the frame after the page has given the frame the height of its content. Until then the content still moves. A
-   * press that lands in another document, such as the report, would be lost without an error.
+   * Presses an element in the frame after the page has given the frame the height of its content. Until then, the
+   * content still moves. A press that reaches another document, such as the report, would be lost without an error.
    */
   async press(target: Locator): Promise<void> {
     await target.waitFor();
@@ -194,7 +195,7 @@ export class HostPage {
     return this.page.evaluate(() => (globalThis as any).told ?? []);
   }
 
-  /** Waits for a callback until it has come `times` times, and returns the last of these payloads. */
+  /** Waits until a callback has been called `times` times, and returns the last of these payloads. */
   async hears(name: string, times = 1): Promise<any> {
     try {
       await this.page.waitForFunction(

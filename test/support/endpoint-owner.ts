@@ -1,4 +1,5 @@
-// The owner of an account calls the API of its webhook endpoint. A service must trust the certificates here to reach a receiver.
+// The owner of an account, who calls the API of its webhook endpoint. A service must trust the certificates here to
+// reach a receiver.
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,12 +30,12 @@ export interface ShownDelivery {
   readonly last_http_status: number | null;
   readonly last_error_code: string | null;
   readonly next_attempt_at: string | null;
-  /** Only in the detail of a delivery. */
+  /** Present only in the detail of a delivery. */
   readonly attempts: readonly ShownAttempt[];
 }
 
 export class EndpointOwner {
-  /** Every secret that the account was ever shown, the newest last. */
+  /** Every secret that the account has received, the newest last. */
   readonly secrets: string[] = [];
   endpointId = '';
 
@@ -63,7 +64,7 @@ export class EndpointOwner {
     for (const { id } of (await this.request('GET')).body) await this.request('DELETE', `/${id}`);
   }
 
-  /** Null after the endpoint is deleted. */
+  /** Null after the endpoint was deleted. */
   async endpoint(): Promise<any> {
     return (await this.request('GET')).body.find(({ id }: { id: string }) => id === this.endpointId) ?? null;
   }
@@ -118,8 +119,8 @@ export class EndpointOwner {
   }
 
   /**
-   * Returns the body of a request that one of the secrets signed. Throws for every other request, and for one older than five minutes.
-   * `aheadMs` says how far the sender's clock was turned ahead.
+   * Returns the body of a request that one of the secrets signed. Throws an error for every other request, and for a
+   * request older than five minutes. `aheadMs` is the time by which the sender's clock was moved forward.
    */
   verified({ body, headers }: ReceivedRequest, aheadMs = 0): any {
     let cause: unknown = null;
@@ -140,9 +141,9 @@ export class EndpointOwner {
   }
 
   /**
-   * Expects that everything at the endpoint was delivered and signed, and is in the log as it arrived. Two kinds of request may arrive more
-   * often than the log says. The receiver did not answer the first kind in time. The second kind was sent by a process that died before it
-   * recorded the attempt, once for each of the `deaths`.
+   * Expects that every event of the endpoint was delivered and signed, and that the log has it as it arrived. Two kinds
+   * of request may arrive more often than the log says. The receiver did not answer the first kind in time. The second
+   * kind was sent by a process that died before it recorded the attempt, once for each of the `deaths`.
    */
   async expectAllAccountedFor(came: readonly ReceivedRequest[], count: number, deaths = 0): Promise<void> {
     const arrivals = new Map<string, number>();

@@ -1,16 +1,17 @@
-// Jest's environment for Node. A worker keeps some processes from one test file to the next. One runs operator commands, the others run
-// services and sandboxes. All have loaded the built program, because loading it takes longer than a command does.
+// Jest's environment for Node. A worker keeps some processes from one test file to the next. One process runs operator
+// commands, and the others run services and sandboxes. All have loaded the built program, because loading takes longer
+// than running a command.
 import { TestEnvironment as NodeEnvironment } from 'jest-environment-node';
 import { HostProcess } from './host-process.mjs';
 
 const operatorCommands = new HostProcess('operator-host.mjs');
 const services = serviceHost();
 /**
- * A second process beside the first. Two programs on one data folder need two processes. In one process, one program would not notice the
- * changes of the other.
+ * A second process in addition to the first. Two programs on one data folder need two processes. In one process, one
+ * program would not notice the changes of the other.
  */
 const besides = serviceHost();
-/** Runs the services that suites share. It ends with the worker. */
+/** Runs the services that several suites share. It ends with the worker. */
 const keepers = serviceHost();
 /** Keyed by profile. */
 const shared = new Map();
@@ -28,7 +29,8 @@ function serviceHost(env = {}) {
 
 export default class TestEnvironment extends NodeEnvironment {
   /**
-   * Keyed by the authority that the services trust, because Node reads it when a process starts. These processes end with the test file.
+   * Keyed by the authority that the services trust, because Node reads the authority when a process starts. These
+   * processes end with the test file.
    */
   trusting = new Map();
 
@@ -60,7 +62,7 @@ export default class TestEnvironment extends NodeEnvironment {
     return this.trusting.get(authority);
   }
 
-  /** Ends everything that a test file left running. */
+  /** Ends every program that a test file left running. */
   async teardown() {
     for (const kept of shared.values()) kept.say = undefined;
     for (const host of [besides, services]) if (host.running) await host.ask({ stop: 'all' });

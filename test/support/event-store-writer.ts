@@ -28,7 +28,7 @@ const [directory = '', category = '', writers = '1', appends = '0', options = '{
 const store = EmbeddedEventStore.open({ directory, ...(JSON.parse(options) as object) });
 const shared = `${category}-shared`;
 
-// Written synchronously, so that the line is out before the process can be killed in the next turn.
+// Written synchronously, so that the line is written before the process can be killed in the next turn.
 function say(line: Acknowledged | Refused): void {
   writeSync(1, `${JSON.stringify(line)}\n`);
 }

@@ -1,11 +1,13 @@
-/** The longest time that a test waits for something to be seen. It is long, for busy machines. */
+/**
+ * The longest time for which a test waits until a result can be seen. The time is long, because machines may be busy.
+ */
 export const PATIENCE_MS = 60_000;
 
 type Condition = () => Promise<boolean> | boolean;
 
 /**
- * Waits for a condition, and checks it again soon after each answer. The error names the awaited condition. By default that is the text of
- * its code.
+ * Waits for a condition, and checks it again soon after each answer. The error names the awaited condition. The default
+ * name is the text of the condition's code.
  */
 export function until(what: string, holds: Condition, withinMs?: number): Promise<void>;
 export function until(holds: Condition): Promise<void>;
@@ -18,7 +20,7 @@ export async function until(one: string | Condition, other?: Condition, withinMs
   }
 }
 
-/** Repeats an assertion until it holds, for results that take their own time. Fails with the error of the last try. */
+/** Repeats an assertion until it passes, for results that arrive later. Fails with the error of the last try. */
 export async function soon(assertion: () => Promise<void>): Promise<void> {
   for (const deadline = Date.now() + PATIENCE_MS; ;) {
     try {

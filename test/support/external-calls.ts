@@ -1,11 +1,11 @@
-// External calls without a queue. The process that asks makes and records them at once.
+// External calls without a queue. The process that requests a call makes and records it at once.
 import { ExternalCalls } from '../../src/external-calls/external-calls.js';
 import type { Attempt, ExternalCall } from '../../src/external-calls/external-call.js';
 import { DomainError } from '../../src/kernel/domain-error.js';
 import { vendorCall } from '../../src/ports/vendor-call.js';
 
 export class CallsAtOnce extends ExternalCalls {
-  /** Attempts that were admitted, but neither made nor withdrawn. */
+  /** Attempts that were accepted, but neither made nor withdrawn. */
   readonly admitted = new Set<string>();
 
   /** Set when no worker runs. The inputs wait. */
@@ -13,7 +13,7 @@ export class CallsAtOnce extends ExternalCalls {
   /** Keyed by attempt. */
   private readonly inputs = new Map<string, Uint8Array>();
 
-  /** Set when the account has no place left. */
+  /** Set when the limit of the account's calls is used up. */
   full = false;
 
   /** Set when the caller does not learn how its calls end. */

@@ -11,13 +11,13 @@ export function foreign(name: Name): string | null {
   return process.env[`FOREIGN_${name.toUpperCase().replaceAll('-', '_')}`] ?? null;
 }
 
-/** A suite that is skipped without the program. scripts/foreign-programs.mjs reports the skip. */
+/** A suite that is skipped when the program is not installed. scripts/foreign-programs.mjs reports the skip. */
 export function describeForeign(name: Name, what: string, suite: (program: string) => void): void {
   const program = foreign(name);
   (program === null ? describe.skip : describe)(what, () => suite(program ?? ''));
 }
 
-/** A server of another project on this machine. It is ready when something answers at `url`. */
+/** A server of another project on this machine. It is ready when a server answers at `url`. */
 export class ForeignServer {
   private constructor(private readonly child: ChildProcess) {}
 
@@ -50,7 +50,7 @@ export interface Vector {
   readonly body: string;
 }
 
-/** For each library of the program, the names of the vectors that it accepts as genuine. */
+/** For each library of the program, the names of the test vectors that the library accepts as genuine. */
 export function takenBy(
   program: string,
   args: readonly string[],

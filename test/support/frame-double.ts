@@ -1,8 +1,8 @@
-// A frame that a test controls. It is served in place of the real one and speaks the port's protocol itself. It can also say things that
-// the real frame never says.
+// A frame that a test controls. It is served instead of the real frame and speaks the port's protocol itself. It can
+// also say things that the real frame never says.
 import type { Frame, Page } from 'playwright-core';
 
-/** Penpal's messages, written by hand. The id sorts above every other id, so this end leads the handshake. */
+/** Penpal's messages, written by the test. The id sorts above every other id, so this end leads the handshake. */
 const SCRIPT = `
   const said = (self.said = []), answers = (self.answers = new Map());
   self.ports = [];
@@ -46,7 +46,7 @@ export class FrameDouble {
     await page.route(isFramePage, (route) => route.fulfill({ contentType: 'text/html', body: FRAME_DOUBLE }));
   }
 
-  /** Resolves with the double in the element after the page has told it what to show. */
+  /** Resolves with the double in the element when the page has told the double what to show. */
   static async startedIn(page: Page, selector = '#place'): Promise<FrameDouble> {
     const element = await page.waitForSelector(`${selector} iframe`, { state: 'attached' });
     const frame = await element.contentFrame();
@@ -61,7 +61,7 @@ export class FrameDouble {
     await this.frame.waitForFunction(
       ([method, times]) => (globalThis as any).said?.filter(([name]: [string]) => name === method).length >= times,
       [method, times] as const,
-      // A browser draws no frame that is out of sight, so it gives it no animation frames either.
+      // A browser does not draw a frame that is out of sight, and gives the frame no animation frames.
       { polling: 50 },
     );
     const said: [string, unknown][] = await this.frame.evaluate(() => (globalThis as any).said);
@@ -73,7 +73,7 @@ export class FrameDouble {
     return this.frame.evaluate(([path, args]) => (globalThis as any).call(path, ...args), [path, args] as const);
   }
 
-  /** Tells the page something. Resolves when the page has heard it. */
+  /** Sends the page a message. Resolves when the page has received it. */
   async emit(name: unknown, payload: unknown): Promise<void> {
     await this.call('emit', { name, payload });
   }

@@ -2,8 +2,8 @@ import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
 /**
- * Finds a port without a listener. Systems give higher ports to outgoing connections. This one therefore stays free until a program uses
- * it, and while that program restarts.
+ * Finds a port without a listener. Systems give higher ports to outgoing connections. This port therefore stays free
+ * until a program uses it, and while that program restarts.
  */
 export async function freePort() {
   for (;;) {

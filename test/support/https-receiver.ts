@@ -1,4 +1,5 @@
-// A receiver of webhooks over real HTTPS on loopback, for tests and benchmarks. It runs in their process or in its own.
+// A receiver of webhooks over real HTTPS on loopback, for tests and benchmarks. It runs in their process or in a
+// process of its own.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { type IncomingMessage, type ServerResponse } from 'node:http';
@@ -13,7 +14,7 @@ export interface ReceivedRequest {
   readonly path: string;
   /** Keyed by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Names and values in turn, as they arrived. */
+  /** Names and values alternate, as they arrived. */
   readonly rawHeaders: readonly string[];
   readonly body: Buffer;
   /** The number of the connection, from 1. */
@@ -23,7 +24,7 @@ export interface ReceivedRequest {
 export interface ReceiverOptions {
   /** Names and IPv4 addresses in its certificate. The default is `receiver.test` and 127.0.0.1. */
   readonly hosts?: readonly string[];
-  /** The authority that signs. The default is an authority of its own. */
+  /** The authority that signs the certificate. By default, the receiver makes an authority of its own. */
   readonly authority?: CertificateAuthority;
   /** The default is a certificate for `hosts` that is valid today. */
   readonly certificate?: Certificate;
@@ -31,7 +32,7 @@ export interface ReceiverOptions {
   /** The address to listen on. The default is 127.0.0.1. */
   readonly address?: string;
   readonly port?: number;
-  /** Whether requests are kept. The default is true. Benchmarks only count. */
+  /** Whether requests are kept. The default is true. Benchmarks only count requests. */
   readonly record?: boolean;
 }
 
@@ -41,7 +42,10 @@ export interface ReceiverCounts {
   readonly failedHandshakes: number;
 }
 
-/** Compressed beforehand, because a receiver that compresses during a request cannot answer other requests in the meantime. */
+/**
+ * Compressed in advance, because a receiver that compresses during a request cannot answer other requests in the
+ * meantime.
+ */
 const GZIP_BOMB = zerosCompressed(64);
 
 /** One megabyte of zeros is compressed once and repeated. That takes a tenth of the time. */
@@ -126,17 +130,17 @@ export class HttpsReceiver {
     return `https://${host}:${this.port}${path}`;
   }
 
-  /** From now on every request counts as a request to this path. With null, the path of each request counts again. */
+  /** From now on every request counts as a request to this path. After null, the path of each request counts again. */
   play(path: string | null): void {
     this.played = path;
   }
 
-  /** Resolves when this number of requests has come in since the start. */
+  /** Resolves when this number of requests has arrived since the start. */
   async received(count: number): Promise<void> {
     while (this.counted < count) await new Promise<void>((resolve) => this.waiting.add(resolve));
   }
 
-  /** Stops listening and cuts off every client that still waits. */
+  /** Stops listening and disconnects every client that still waits. */
   async close(): Promise<void> {
     for (const timer of this.timers) clearInterval(timer);
     const closed = new Promise((resolve) => this.server.close(resolve));
@@ -177,7 +181,7 @@ export class HttpsReceiver {
     const [, behaviour = '', value = ''] = pathname.split('/');
     switch (behaviour) {
       case 'status':
-        // A status without a body must not have a length. It is sent only on request.
+        // A status without a body must not have a length. The length is sent only on request.
         if (value === '204' && searchParams.has('length'))
           response.setHeader('content-length', searchParams.get('length') ?? '');
         return end(response, Number(value), `status ${value}`);
@@ -241,7 +245,7 @@ export class HttpsReceiver {
     sink.on('close', () => clearInterval(timer));
   }
 
-  /** Breaks off like a machine that goes down, without a TLS goodbye. */
+  /** Breaks the connection like a machine that loses power, without a TLS goodbye. */
   private reset(request: IncomingMessage): void {
     this.sockets.get(request.socket.remotePort ?? 0)?.socket.resetAndDestroy();
   }
@@ -285,7 +289,7 @@ export class HttpsReceiverProcess {
     return `https://${host}:${this.port}${path}`;
   }
 
-  /** Like `HttpsReceiver.play`. It is in force when the promise resolves. Only one question may be open at a time. */
+  /** Like `HttpsReceiver.play`. It takes effect when the promise resolves. Only one question may be open at a time. */
   async play(path: string | null): Promise<void> {
     await this.ask({ play: path });
   }

@@ -1,4 +1,4 @@
-// Looks into a running program of ours through Node's inspector. The program needs no change for that.
+// Inspects a running program of this repository through Node's inspector. The program needs no change for that.
 import { once } from 'node:events';
 import { WebSocket } from 'undici';
 import { until } from './eventually.js';

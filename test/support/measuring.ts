@@ -1,6 +1,6 @@
 // Times that a test measures on machines that also do other work.
 
-/** The time that a machine's short stalls may add to a measurement, in milliseconds. */
+/** The milliseconds that short stalls of a machine may add to a measurement. */
 export const SLACK_MS = 2_500;
 
 /** The processor time of the work in milliseconds. Other work on the machine does not count. */

@@ -1,4 +1,4 @@
-// A TCP server that reads HTTP requests and writes back any bytes that a test chooses. It stands for vendors that misbehave.
+// A TCP server that reads HTTP requests and answers any bytes that a test chooses. It acts as a vendor that misbehaves.
 import { type AddressInfo, type Server, type Socket, createServer } from 'node:net';
 
 export interface SeenRequest {

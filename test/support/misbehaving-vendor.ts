@@ -1,5 +1,5 @@
-// For the tests of a vendor's HTTP adapter. Makes vendors that misbehave and adapters that call them, and closes all of them after the
-// test.
+// For the tests of a vendor's HTTP adapter. Makes misbehaving vendors and adapters that call them, and closes all of
+// them after the test.
 import { afterEach } from '@jest/globals';
 import type { VendorHttpOptions } from '../../src/vendor-kit/exchange.js';
 import { type MisbehavingServer, type Respond, misbehavingServer } from './misbehaving-server.js';
@@ -7,11 +7,11 @@ import { type MisbehavingServer, type Respond, misbehavingServer } from './misbe
 export interface MisbehavingVendors<Adapter> {
   misbehaving(respond: Respond): Promise<MisbehavingServer>;
   adapter(baseUrl: string, timeoutMs?: number): Adapter;
-  /** Functions to call after the test, the last one first. */
+  /** Functions that are called after the test, the last one first. */
   closeLater(close: () => unknown): void;
 }
 
-/** Call this at the top of a test file. */
+/** Test files call this function at the top. */
 export function misbehavingVendors<Adapter extends { close(): Promise<void> }>(
   Adapter: new (options: VendorHttpOptions) => Adapter,
 ): MisbehavingVendors<Adapter> {

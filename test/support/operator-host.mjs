@@ -1,12 +1,15 @@
-// A process that runs operator commands one after another, each as if in its own process, with the built program loaded once. The
-// environment of the tests starts one for each Jest worker.
+// A process that runs operator commands one after another, each as if in a process of its own. It has loaded the built
+// program once. The environment of the tests starts one for each Jest worker.
 let ended;
 let output = { stdout: '', stderr: '' };
 
 process.stdout.write = (chunk) => keep('stdout', chunk);
 process.stderr.write = (chunk) => keep('stderr', chunk);
 
-/** A command that calls exit has ended for the reader of its output. The exception stops the rest of its code. */
+/**
+ * When a command calls exit, it has ended for the reader of its output. The exception stops the rest of the command's
+ * code.
+ */
 process.exit = (code = process.exitCode) => {
   ended?.(code ?? 0);
   throw new Error('The command has exited.');
@@ -38,7 +41,7 @@ async function run(env, args, id) {
   output = { stdout: '', stderr: '', inOrder: '' };
   const told = output;
   const exited = new Promise((resolve) => (ended = resolve));
-  // A new query in its address makes Node evaluate the module again. The modules that it imports stay loaded.
+  // A new query in the module's address makes Node evaluate the module again. The modules that it imports stay loaded.
   const done = import(`../../dist/src/ops/main.js?command=${id}`).then(
     () => ended(process.exitCode ?? 0),
     (error) => {

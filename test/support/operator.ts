@@ -1,11 +1,11 @@
-// Runs operator commands for tests: the built program, in a process that has loaded it already. Signals, locks and closed pipes need a
-// process of their own. Tests of these use `new Program('dist/src/ops/main.js', ...)`.
+// Runs operator commands for tests, in a process that has already loaded the built program. Tests of signals, locks and
+// closed pipes need a process of their own. They use `new Program('dist/src/ops/main.js', ...)`.
 
 export interface CommandResult {
   readonly exitCode: number;
   readonly stdout: string;
   readonly stderr: string;
-  /** Both streams, as a terminal shows them. */
+  /** Both output streams, as a terminal shows them. */
   readonly inOrder: string;
 }
 

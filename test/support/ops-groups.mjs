@@ -1,5 +1,5 @@
-// Makes each group of operator commands from the modules that it imports, without Redis. Prints each group's commands and its use cases
-// with a handler, as JSON. The data folder given must be empty.
+// Makes each group of operator commands from the modules that it imports, without Redis. Prints as JSON each group's
+// commands and the use cases that have a handler. The given data folder must be empty.
 import 'reflect-metadata';
 import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
 import { CommandFactory } from 'nest-commander';

@@ -1,5 +1,5 @@
-// The sandbox's payment processor as tests use it. They act as the consumer's browser, as the holder of the secret key and as the sender of
-// events, and use its controls.
+// The sandbox's payment processor as tests use it. Tests act as the consumer's browser, as the holder of the secret key
+// and as the sender of events, and use its controls.
 import { createHmac } from 'node:crypto';
 import { type Service } from './service.js';
 import { until } from './eventually.js';
@@ -7,7 +7,7 @@ import { until } from './eventually.js';
 const SECRET_KEY = 'sk_test_sandbox_processor';
 const EVENT_SECRET = 'whsec_sandbox_processor_events';
 
-/** The charges that the processor really made. Amounts are in cents. */
+/** The charges that the processor has really made. Amounts are in cents. */
 export interface Money {
   readonly charges: readonly {
     readonly id: string;
@@ -81,7 +81,7 @@ export class Processor {
     return this.post(`/v1/payment_intents/${intent}/cancel`, {}, SECRET_KEY);
   }
 
-  /** Refunds the given cents, or all that is left. */
+  /** Refunds the given cents, or the whole remaining amount. */
   refund(intent: string, amount?: number): Promise<SandboxAnswer> {
     return this.post(
       '/v1/refunds',
@@ -114,7 +114,7 @@ export class Processor {
     return (await this.control<{ readonly events: SandboxEvent[] }>(`events?${query(about)}`)).events;
   }
 
-  /** Waits until every event of an intent was either taken or dropped. */
+  /** Waits until every event of an intent was either delivered or dropped. */
   settled(intent: string): Promise<void> {
     return until('the processor has sent all events', async () =>
       (await this.events({ intent })).every(({ end }) => end !== null),
@@ -169,7 +169,7 @@ export function signatureOf(
 
 let events = 0;
 
-/** The body of an event about an intent, as the processor would write it. */
+/** The body of an event about an intent, as the processor writes it. */
 export function eventAbout(
   intent: string,
   type = 'payment_intent.succeeded',

@@ -1,7 +1,10 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { freePort } from './redis.js';
 
-/** Production needs these settings beside its Redis, because secrets have no default there. The secrets are made up. */
+/**
+ * Production needs these settings in addition to its Redis, because secrets have no default there. The secrets are
+ * invented.
+ */
 export const PRODUCTION = {
   NODE_ENV: 'production',
   PUBLIC_URL: 'https://api.example.com',
@@ -15,7 +18,7 @@ export const PRODUCTION = {
   JWT_SIGNING_KEY: '{"keys":[]}',
 };
 
-/** Everything that production needs. The sandbox stands for the live vendors. Test traffic has no vendors. */
+/** All settings that production needs. The sandbox acts as the live vendors. Test traffic has no vendors. */
 export async function productionHere(): Promise<Record<string, string>> {
   const sandboxPort = String(await freePort());
   const vendor = `http://127.0.0.1:${sandboxPort}`;
@@ -32,7 +35,7 @@ export async function productionHere(): Promise<Record<string, string>> {
     VAULT_MASTER_KEY: `k1:${randomBytes(32).toString('base64')}`,
     JWT_SIGNING_KEY: JSON.stringify({ keys: [privateKey.export({ format: 'jwk' })] }),
     IDENTITY_VENDOR_URL: vendor,
-    // Differs from the sandbox's default, which production refuses.
+    // The value differs from the sandbox's default, which production refuses.
     SANDBOX_API_KEY: 'live-vendor-key',
     IDENTITY_VENDOR_KEY: 'live-vendor-key',
     INCOME_VENDOR_URL: vendor,

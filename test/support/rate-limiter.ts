@@ -1,6 +1,9 @@
 import { RateLimiter, type RateRefusal, type RateUse, type RateVerdict } from '../../src/ports/rate-limiter.js';
 
-/** Counts in memory. A window ends when the test ends it. The real limiter has its own suite (test/contract/rate-limiter). */
+/**
+ * Counts in memory. A window ends when the test ends it. The real limiter has a suite of its own
+ * (test/contract/rate-limiter).
+ */
 export class CountedInMemory extends RateLimiter {
   private readonly aside = new Map<string, readonly RateUse[]>();
   private readonly windows = new Map<string, { count: number; windowSeconds: number; callers: Map<string, number> }>();
@@ -41,7 +44,7 @@ export class CountedInMemory extends RateLimiter {
     return this.aside.delete(name);
   }
 
-  /** Ends the windows of that length. */
+  /** Ends the windows of this length. */
   endWindows(seconds: number): void {
     for (const [key, { windowSeconds }] of this.windows) if (windowSeconds === seconds) this.windows.delete(key);
   }
@@ -50,7 +53,7 @@ export class CountedInMemory extends RateLimiter {
     const window = this.windows.get(key);
     if (window === undefined || window.count < limit) return false;
     if (callers === undefined) return true;
-    // The first caller of a use is the address. Names tell the other callers apart.
+    // The first caller of a use is the address. Names distinguish the other callers.
     const addresses = [...window.callers.keys()].filter((name) => name.startsWith('0 ')).length;
     const most = Math.max(...named(callers).map((name) => window.callers.get(name) ?? 0));
     return most >= limit / Math.max(addresses, 1);

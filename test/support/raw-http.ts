@@ -11,7 +11,7 @@ export interface RawReply {
 }
 
 export interface RawExchange {
-  /** Interim replies are left out. */
+  /** Interim replies are not included. */
   readonly replies: readonly RawReply[];
   /** Bytes that arrived and do not make a whole reply. */
   readonly rest: string;

@@ -1,4 +1,4 @@
-// Read models in a Redis of the test's own.
+// Read models in a Redis that only this test uses.
 import { RedisProjectionStore } from '../../src/adapters/read-models/redis-projection-store.js';
 import { RedisReadModels } from '../../src/adapters/read-models/redis.js';
 import { CompleteLists } from '../../src/platform/subscriptions/complete-lists.js';
@@ -6,7 +6,10 @@ import type { EventStore } from '../../src/ports/event-store.js';
 import type { AnyProjection } from '../../src/ports/projection-store.js';
 import { KEPT_MS, type RedisServer } from './redis.js';
 
-/** While a projector runs, the lists have everything that was appended before. The running test fails when a document cannot be kept. */
+/**
+ * While a projector runs, the lists include every event that was appended before. The running test fails when a
+ * document cannot be kept.
+ */
 export function readModelsIn(
   redis: RedisServer,
   store: EventStore,

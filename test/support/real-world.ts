@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 
 interface RealWorld {
-  /** Each text as given, and as it is folded. */
+  /** Each text as given, and as it is simplified. */
   readonly folded: readonly (readonly [string, string])[];
   readonly names: Judged<string>;
   readonly phones: Judged<readonly [given: string, digits: string]>;

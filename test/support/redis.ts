@@ -9,7 +9,7 @@ import { freePort } from './free-port.mjs';
 
 export { freePort };
 
-/** A hundred years, so that documents of events of any date are kept. */
+/** A hundred years, so that Redis keeps documents of events of any date. */
 export const KEPT_MS = 100 * 365 * 86_400_000;
 
 export class RedisServer {
@@ -21,7 +21,7 @@ export class RedisServer {
     private readonly folder: string,
   ) {}
 
-  /** A server that runs already. `stop` leaves it running. */
+  /** A server that already runs. `stop` leaves it running. */
   static at(port: number): RedisServer {
     return new RedisServer(port, '');
   }
@@ -81,7 +81,7 @@ export class RedisServer {
     await Promise.race([answering(this.port), exited]);
   }
 
-  /** Kills the process as a crash or a power cut does, so that it cannot flush anything. */
+  /** Kills the process like a crash or a power cut, so that the process cannot write anything more. */
   async kill9(): Promise<void> {
     await this.end('SIGKILL');
   }
@@ -95,12 +95,12 @@ export class RedisServer {
     this.process?.kill('SIGCONT');
   }
 
-  /** Forgets everything. */
+  /** Forgets all data. */
   async flush(): Promise<void> {
     await this.client().flushall();
   }
 
-  /** Loses everything, including the files, and starts again empty. */
+  /** Loses all data, including the files, and starts again empty. */
   async startAgainEmpty(): Promise<void> {
     await this.kill9();
     await rm(join(this.folder, 'appendonlydir'), { recursive: true, force: true });
@@ -113,7 +113,7 @@ export class RedisServer {
     if (this.folder !== '') await rm(this.folder, { recursive: true, force: true });
   }
 
-  /** Leaves no server running when a test run ends without `stop`. */
+  /** Ends every server when a test run ends without `stop`. */
   private readonly endWithUs = (): void => {
     this.process?.kill('SIGKILL');
   };

@@ -3,7 +3,9 @@ import type { Replied } from '../../src/kernel/vendor-reply.js';
 
 type Operation = (...input: never[]) => Promise<object>;
 
-/** The same port with verdicts that leave out the vendor's answers, also inside outcomes. For tests of the verdicts alone. */
+/**
+ * The same port with verdicts that omit the vendor's answers, also inside outcomes. Tests of the verdicts alone use it.
+ */
 export function withoutReplies<Port extends object>(port: Port): Port {
   return new Proxy(port, {
     get(target, name) {

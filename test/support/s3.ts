@@ -48,23 +48,24 @@ export const BUCKET = 'vault-test';
 /** The fault of a request. Undefined means that the request succeeds. */
 export type Fault = 'hang' | 'unavailable' | 'reset' | 'truncated' | 'refused' | undefined;
 
-/** The options of a vault that is kept in the server at this address. */
+/** The options of a vault that the server at this address stores. */
 export function inTestServer(endpoint: string): { bucket: string; region: string; endpoint: string; prefix: string } {
   return { bucket: BUCKET, region: 'us-east-1', endpoint, prefix: 'vault' };
 }
 
-/** The account that s3rver knows, in the place where the SDK looks first. Child processes inherit it. */
+/** The account that s3rver knows, in the variables that the SDK reads first. Child processes inherit them. */
 export function useTestCredentials(): void {
   process.env['AWS_ACCESS_KEY_ID'] = 'S3RVER';
   process.env['AWS_SECRET_ACCESS_KEY'] = 'S3RVER';
-  // Silences a notice about future versions that the SDK would print in every process.
+  // Disables a notice about future versions that the SDK would print in every process.
   process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] = 'true';
 }
 
 /**
- * s3rver treats a conditional put as a plain one and shows half-written objects. It fails when it lists an object during a write, or
- * removes a folder during one. The code in front of it therefore answers the requests of one subject one after another, and removals alone.
- * Every request is then atomic as in S3, and `If-None-Match: *` and `If-Match` are honoured.
+ * s3rver treats a conditional put as an ordinary put and shows half-written objects. It fails when it lists an object
+ * or removes a folder during a write. The code in front of it therefore answers the requests of one subject one after
+ * another, and runs removals alone. Then every request is atomic as in S3, and `If-None-Match: *` and `If-Match` have
+ * their effect.
  */
 export class S3Server {
   /** Called for every request, such as `GET /vault-test/vault/subjects/...`. The request waits for the answer. */
@@ -73,7 +74,7 @@ export class S3Server {
   versioning: 'Enabled' | 'Suspended' | null = null;
   /** The code and the status of a refusal. */
   refusal: readonly [code: string, status: number] = ['AccessDenied', 403];
-  /** False makes every put a plain one, as on some servers. */
+  /** False makes every put an ordinary put, as on some servers. */
   conditional = true;
   readonly requests: string[] = [];
   /** The last request in each subject's folder, and the last removal. */

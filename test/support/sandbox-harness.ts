@@ -1,4 +1,5 @@
-// The sandbox in this process, for contract suites. Gives its controls, and registers persons with its identity vendor.
+// The sandbox in this process, for contract suites. It offers the sandbox's controls, and registers persons with the
+// identity vendor.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// The order in which the test files run. Suites that start whole services take longest and run first. The shortest run last, so that no
-// worker is left alone with a long one.
+// The order in which the test files run. Suites that start whole services take longest and run first. The shortest run
+// last, so that no worker is left alone with a long suite.
 import TestSequencer from '@jest/test-sequencer';
 
 const LONGEST_FIRST = ['soak', 'faults', 'e2e', 'journeys', 'contract', 'projections', 'architecture', 'unit'];

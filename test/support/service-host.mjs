@@ -1,5 +1,6 @@
-// A process that runs the services and sandboxes of tests, each as if in its own process, with the built program loaded once. The
-// environment of the tests starts one for each Jest worker. A stopped program leaves nothing behind.
+// A process that runs the services and sandboxes of tests, each as if in a process of its own. It has loaded the built
+// program once. The environment of the tests starts one such process for each Jest worker. A stopped program leaves
+// nothing behind.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,13 +17,13 @@ import { createService } from '../../dist/src/service.js';
 import { findVendors } from '../../dist/src/vendor-kit/registry.js';
 import { freePort } from './free-port.mjs';
 
-/** How far a test has turned the clock of the services ahead, in milliseconds. */
+/** The milliseconds by which a test has moved the clock of the services forward. */
 let aheadMs = 0;
 const { now } = Date;
 Date.now = () => now() + aheadMs;
 SystemClock.prototype.now = () => new Date(Date.now());
 
-// The delivery queue uses the clock of the machine, which no test turns.
+// The delivery queue uses the clock of the machine, which no test changes.
 const { enqueue } = BullMqDeliveryQueue.prototype;
 BullMqDeliveryQueue.prototype.enqueue = function (delivery, at) {
   return enqueue.call(this, delivery, new Date(at.getTime() - aheadMs));
@@ -111,7 +112,8 @@ process.on('message', (question) => {
   );
 });
 process.on('unhandledRejection', (error) => {
-  // The line has the form of a service's log. Every program gets the line, because the source of the rejection is unknown.
+  // The line has the form of a service's log. Every program logs the line, because the source of the rejection is
+  // unknown.
   for (const { say } of running.values())
     say(`{"msg":"unhandled rejection","err":${JSON.stringify(String(error?.stack))}}\n`);
 });

@@ -1,6 +1,6 @@
-// The whole service as its users meet it: the built programs, a private Redis, the sandbox. The programs run in a process that the Jest
-// worker keeps for them (service-host.mjs). When a test kills or freezes programs, each has its own process. Needs `npm run build` (npm
-// test does it).
+// The whole service as its users see it: the built programs, a private Redis, the sandbox. The programs run in a
+// process that the Jest worker keeps for them (service-host.mjs). When a test kills or freezes programs, each has its
+// own process. Needs `npm run build` (npm test does it).
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -39,7 +39,7 @@ export interface Reply {
 
 export interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent as JSON. A string or bytes are sent as they are. */
+  /** Sent as JSON. A string or bytes are sent unchanged. */
   readonly body?: unknown;
   readonly timeoutMs?: number;
 }
@@ -55,14 +55,15 @@ export interface StoredFiles {
 
 export type ProgramName = 'service' | 'sandbox';
 
-/** Gives the sandbox and the service their own processes. */
+/** Runs the sandbox and the service in processes of their own. */
 export const ALONE: readonly ProgramName[] = ['service', 'sandbox'];
 
 export interface StartOptions {
-  /** Files for the data folder and for the folder of Redis, put there beforehand. */
+  /** Files that are put into the data folder and the folder of Redis before the start. */
   readonly stored?: StoredFiles;
   /**
-   * Programs that get their own process. A test can kill or freeze such a process, or give it an environment that Node reads at the start.
+   * Programs that run in processes of their own. A test can kill or freeze such a process, or give it an environment
+   * that Node reads at the start.
    */
   readonly alone?: readonly ProgramName[];
   /** A file descriptor for the standard output of a service in its own process. */
@@ -84,7 +85,7 @@ const SHARED = [
 ];
 const READY_WITHIN_MS = 55_000;
 
-/** A program of ours in its own process. Its output is kept for the tests. */
+/** A program of this repository in its own process. Its output is kept for the tests. */
 export class Program {
   output = '';
   private child: ChildProcess | null = null;
@@ -94,7 +95,7 @@ export class Program {
     readonly env: Readonly<Record<string, string>>,
     readonly args: readonly string[] = [],
     readonly nodeArgs: readonly string[] = [],
-    /** A file descriptor for its standard output. That output is then not kept. */
+    /** A file descriptor for the program's standard output. This output is then not kept. */
     private readonly stdout: number | 'pipe' = 'pipe',
   ) {}
 
@@ -134,7 +135,10 @@ export class Program {
   }
 }
 
-/** A program of ours in the process that the Jest worker keeps for programs. It starts there in a fraction of the time. */
+/**
+ * A program of this repository in the process that the Jest worker keeps for programs. It starts there in a fraction of
+ * the time.
+ */
 class HostedProgram {
   output = '';
   running = false;
@@ -144,7 +148,7 @@ class HostedProgram {
   constructor(
     private readonly name: ProgramName,
     readonly env: Readonly<Record<string, string>>,
-    /** Whether another program on the same data runs already. */
+    /** Whether another program already runs on the same data. */
     private readonly beside = false,
   ) {}
 
@@ -173,7 +177,7 @@ class HostedProgram {
   }
 }
 
-/** The program of a service that suites share. It starts before them and ends after them. */
+/** The program of a service that several suites share. It starts before the suites and ends after them. */
 class SharedProgram extends HostedProgram {
   override spawn(): never {
     return this.pid;
@@ -184,7 +188,9 @@ class SharedProgram extends HostedProgram {
   }
 }
 
-/** The settings of services that suites share. The limits against abuse are off, as in every service of tests. */
+/**
+ * The settings of services that several suites share. The limits against abuse are off, as in every service of tests.
+ */
 const PLAIN = {
   OTP_RESEND_INTERVAL: '0',
   VENDOR_TIMEOUT: '1',
@@ -200,7 +206,7 @@ const PROFILES = {
 
 const COMMON = {
   LOG_LEVEL: 'info',
-  // A check start of the browser would cost as much as the start of the service.
+  // A trial start of the browser would take as much time as the start of the service.
   CHROMIUM_PATH: '/dev/null',
   TOKEN_EXCHANGE_PER_MINUTE: '100000',
   // A test acts for more people than the limits against abuse allow for one address, account or phone. Tests of the limits set them.
@@ -208,7 +214,7 @@ const COMMON = {
   RECOVERY_INTERVAL: '0.2',
 };
 
-/** Starts the program as `npm start` and the image do. */
+/** Starts the program like `npm start` and the image. */
 function asUsersRunIt(env: Readonly<Record<string, string>>, stdout: number | 'pipe' = 'pipe'): Program {
   return new Program('dist/src/main.js', env, [], ['--max-semi-space-size=64'], stdout);
 }
@@ -226,7 +232,7 @@ interface ServiceHost {
     beside: boolean,
     say: (text: string) => void,
   ): Promise<() => Promise<void>>;
-  /** Turns the clock of all services ahead, until one is stopped. */
+  /** Moves the clock of all services forward, until one of them is stopped. */
   turn(ms: number): Promise<unknown>;
 }
 
@@ -258,8 +264,8 @@ export class Service {
   ) {}
 
   /**
-   * A running service that the suites of a worker share. Each suite has its own accounts. A suite that ends the service or breaks what it
-   * needs must not use this.
+   * A running service that the suites of a worker share. Each suite has its own accounts. A suite must not use this
+   * service if it ends the service or breaks its parts.
    */
   static async shared(profile: keyof typeof PROFILES): Promise<Service> {
     const program = new SharedProgram('service', PROFILES[profile]);
@@ -277,7 +283,7 @@ export class Service {
     return new Service(PUBLIC_URL, SANDBOX_URL, DATA_DIR, redis, program, program, env, await kept.makeAccounts(env));
   }
 
-  /** Starts everything. `env` overrides the service's environment. */
+  /** Starts all programs. `env` overrides the service's environment. */
   static async start(
     env: Readonly<Record<string, string>> = {},
     { stored = {}, alone = [], stdout = 'pipe', roles = [] }: StartOptions = {},
@@ -400,7 +406,7 @@ export class Service {
     return [...byPort].map(([port, pid]) => ({ pid, probes: `http://127.0.0.1:${port}` }));
   }
 
-  /** Turns the clock ahead by whole days. Earlier tokens have then expired. */
+  /** Moves the clock forward by whole days. Earlier tokens have then expired. */
   async passDays(days: number): Promise<void> {
     if (this.program instanceof Program) throw new Error('The clock of a process of its own is not turned');
     if (this.own) throw new Error('The clock of a service that suites share is not turned');
@@ -413,8 +419,8 @@ export class Service {
   }
 
   /**
-   * Starts the service again on the same data. These variables are added from now on. `alone` chooses a process of its own. The default is
-   * as before.
+   * Starts the service again on the same data. These variables are added from now on. `alone` chooses a process of its
+   * own. By default, the choice stays as before.
    */
   async startAgain(
     env: Readonly<Record<string, string>> = {},
@@ -472,7 +478,10 @@ export class Service {
   }
 }
 
-/** Removes the request id from a reply, and the address of the documents, so that tests can compare two refusals. An error that names another request fails the test. */
+/**
+ * Removes the request id and the address of the documents from a reply, so that tests can compare two refusals. An
+ * error that names another request fails the test.
+ */
 function withoutRequestId({ headers }: Response, text: string): Pick<Reply, 'text' | 'body'> {
   const body: any = parsed(text);
   const id: unknown = body?.error?.request_id;

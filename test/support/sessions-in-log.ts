@@ -33,7 +33,7 @@ export async function sessionEvents(dataDir: string): Promise<RecordedEvent[]> {
   }
 }
 
-/** Whether a session may move from the acknowledged status to its present one. */
+/** Whether a session may change from the acknowledged status to its present status. */
 export function follows(before: string, after: string): boolean {
   const order = ['SUBMITTED', 'STEP_UP_REQUIRED', 'OTP_PENDING', 'KBA_PENDING'];
   return before === after || (!FINAL.has(before) && (FINAL.has(after) || order.indexOf(after) > order.indexOf(before)));

@@ -1,6 +1,6 @@
-// Stores a data folder that the build in the working directory writes, as a fixture for later builds. For the present code, run `npm run
-// build && node --import ./test/support/typescript.js test/support/store-data.ts test/fixtures/<name>`. For an earlier commit, run it in a
-// built work tree of that commit, with the paths of this work tree.
+// Stores the data folder of a build in the working directory as a fixture for later builds. For the present code, run
+// `npm run build && node --import ./test/support/typescript.js test/support/store-data.ts test/fixtures/<name>`. For an
+// earlier commit, run it in a built work tree of that commit, with the paths of this work tree.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { Processor } from './processor.js';
@@ -66,7 +66,7 @@ async function fill(): Promise<StoredDescription> {
     const intent = ok(await page('POST', '/payments/create-intent', { amount: 3_500, screeningId }));
     const { status } = await new Processor(service.sandboxUrl).confirm(intent.client_secret, 'pm_card_visa');
     if (status !== 200) throw new Error(`The payment was answered with ${status}.`);
-    // The sandbox sends its own events for test payments only, so the page confirms this one.
+    // The sandbox sends its own events for test payments only, so the page confirms this payment.
     ok(await page('POST', `/payments/${intent.transaction_id}/confirm`));
     await until('it is paid', async () => (await statusOf(screeningId)).overallStatus === 'COMPLETED');
   };
@@ -110,7 +110,7 @@ async function keyOf(accountId: string): Promise<string> {
   return (await told(service, 'keys', 'issue', accountId, ...use, ...CONSENT)).key;
 }
 
-/** The service does not publish this event, so it does not look for a receiver. */
+/** The service does not publish this event, so it does not search for a receiver. */
 async function registerEndpoint(accountId: string): Promise<StoredDescription['endpoint']> {
   const { token } = await told(service, 'tokens', 'issue', accountId, '--user', 'owner-1', '--role', 'OWNER');
   const url = 'https://93.184.216.34/screenings';

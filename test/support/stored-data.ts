@@ -22,23 +22,23 @@ const SCREENED = {
 
 /** Persons whose live sessions are in a stored folder. Their SSNs belong to no real person. */
 export const PERSONS = {
-  /** Verified and paid. The report was read, and is shared with the child account. */
+  /** A verified person who paid. The report was read, and is shared with the child account. */
   registered: { ...SCREENED, firstName: 'Ada', lastName: 'Lind-Ortega', ssn: '666443210', userType: 'CONSUMER' },
-  /** Verified, without an SSN. */
+  /** A verified person without an SSN. */
   agent: { ...SCREENED, firstName: 'Ben', lastName: 'Lind-Ortega', userType: 'AGENT' },
-  /** Verified and paid. The bureau refused the report. */
+  /** A verified person who paid. The bureau refused the report. */
   refused: { ...SCREENED, firstName: 'Cleo', lastName: 'Frozentest', ssn: '666443211', userType: 'CONSUMER' },
-  /** Blocked by wrong answers. */
+  /** A person who is blocked after wrong answers. */
   blocked: { ...SCREENED, firstName: 'Dan', lastName: 'Kbatest', ssn: '666443212', userType: 'CONSUMER' },
-  /** Blocked by wrong codes, without an SSN. */
+  /** A person without an SSN who is blocked after wrong codes. */
   blockedAgent: { ...SCREENED, firstName: 'Eva', lastName: 'Otptest', userType: 'AGENT' },
-  /** Waits for a code. */
+  /** A person who waits for a code. */
   waiting: { ...SCREENED, firstName: 'Fay', lastName: 'Otptest', ssn: '666443213', userType: 'CONSUMER' },
 } satisfies Record<string, Person>;
 
 export type PersonName = keyof typeof PERSONS;
 
-/** Stored beside the folder: its accounts, and the service's answers about its sessions. */
+/** The data stored next to the folder: its accounts, and the service's answers about its sessions. */
 export interface StoredDescription {
   readonly accountId: string;
   readonly publishableKey: string;
@@ -50,13 +50,13 @@ export interface StoredDescription {
   readonly report: object;
 }
 
-/** The environment of a service on a stored folder. The master key is public and opens nothing else. */
+/** The environment of a service on a stored folder. The master key is public and opens no other data. */
 export async function productionOnStoredData(): Promise<Record<string, string>> {
   const masterKey = createHash('sha256').update('master key of the stored data folders').digest('base64');
   return { ...(await productionHere()), VAULT_MASTER_KEY: `k1:${masterKey}`, SUBMITS_PER_HOUR_PER_PERSON: '0' };
 }
 
-/** Makes a call as a page that holds the publishable key. */
+/** Makes a call like a page that has the publishable key. */
 export async function pageOf(
   service: Service,
   publishableKey: string,

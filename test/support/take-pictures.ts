@@ -17,13 +17,14 @@ const { folder, language, width } = parseArgs({
   options: {
     folder: { type: 'string', default: DOCUMENTS },
     language: { type: 'string', default: 'en' },
-    // Wide enough for two fields side by side.
+    // The window is wide enough for two fields side by side.
     width: { type: 'string', default: '560' },
   },
 }).values;
 
 /**
- * A browser paints only the part of a frame that its window shows. A picture shows the beginning of a report, and every other screen whole.
+ * A browser paints only the part of a frame that its window shows. The picture of a report shows its beginning. All
+ * other pictures show the whole screen.
  */
 const windowFor = (screen: string): { width: number; height: number } => ({
   width: Number(width),

@@ -1,4 +1,4 @@
-// Changes an embedded log on disk as an attacker would: with the database library, and without a trace in the log itself.
+// Changes an embedded log on disk like an attacker: with the database library, and without a trace in the log itself.
 import { join } from 'node:path';
 import { type Database, open } from 'lmdb';
 
@@ -13,8 +13,9 @@ export interface StoredEvent {
 }
 
 /**
- * Keeps only these events of a log that no process has open. It closes the gaps, and all indexes agree. `newest` counts from 1, from the
- * end. When an event of a stream goes, all later events of the stream must go too. Returns the removed events.
+ * Removes all other events from a log that no process has open. It closes the gaps, and all indexes agree. `newest`
+ * counts from 1, from the end. When an event of a stream is removed, all later events of the stream must be removed
+ * too. Returns the removed events.
  */
 export async function rewriteLog(
   folder: string,

@@ -7,7 +7,7 @@ import { transform } from '@swc/core';
 
 if (isMainThread) register(import.meta.url);
 
-/** Relative imports end in `.js`, as the compiler wants them, but the files here end in `.ts`. */
+/** Relative imports end in `.js`, as the compiler requires, but the files here end in `.ts`. */
 export async function resolve(specifier, context, next) {
   try {
     return await next(specifier, context);

@@ -1,5 +1,6 @@
-// Firefox and WebKit by the commands of the W3C WebDriver standard, each in a browser of its own. Firefox takes them where its driver
-// program sends them (Marionette), WebKit from its driver program over HTTP.
+// Firefox and WebKit, controlled by the commands of the W3C WebDriver standard, each in a browser of its own. Firefox
+// receives the commands where its driver program sends them (Marionette). WebKit receives them from its driver program
+// over HTTP.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
@@ -36,7 +37,7 @@ const onPath = (name: string): string | undefined =>
     .map((folder) => join(folder, name))
     .find((file) => existsSync(file));
 
-/** Debian keeps it beside its library, in a folder of the processor's. */
+/** Debian puts the program next to its library, in a folder named after the processor. */
 function miniBrowser(): string | undefined {
   const folders = (folder: string): string[] =>
     existsSync(folder)
@@ -55,7 +56,7 @@ const PROGRAMS: Readonly<Record<Engine, () => Readonly<Record<string, string | u
   WebKit: () => ({ WebKitWebDriver: onPath('WebKitWebDriver'), MiniBrowser: miniBrowser(), Xvfb: onPath('Xvfb') }),
 };
 
-/** The programs that a browser of this engine needs and that this machine does not have. */
+/** The programs that a browser of this engine needs and that this machine lacks. */
 export function missing(engine: Engine): string[] {
   return Object.entries(PROGRAMS[engine]()).flatMap(([name, file]) => (file === undefined ? [name] : []));
 }
@@ -69,7 +70,7 @@ export class DrivenBrowser {
     private readonly processes: readonly ChildProcess[],
   ) {}
 
-  /** Starts with a window as high as any frame, because a press outside the window misses. */
+  /** The browser starts with a window as high as any frame, because a press outside the window misses. */
   static async start(engine: Engine, window = { width: 1_000, height: 2_400 }): Promise<DrivenBrowser> {
     const profile = await mkdtemp(join(tmpdir(), 'browser-'));
     const processes: ChildProcess[] = [];
@@ -96,7 +97,10 @@ export class DrivenBrowser {
     await this.send('window', { x: 0, y: 0, width, height });
   }
 
-  /** The result of the function in the innermost of these frames, once it resolves. The function sees only its argument and the page. */
+  /**
+   * The result of the function in the innermost of these frames, when it resolves. The function sees only its argument
+   * and the page.
+   */
   async run<A, R>(frames: FramePath, script: (argument: A) => R | Promise<R>, argument: A): Promise<R> {
     await this.enter(frames);
     return this.script(`(${String(script)})(arguments[0])`, argument);
@@ -113,7 +117,7 @@ export class DrivenBrowser {
     try {
       await this.send('keys', { actions: [{ type: 'key', id: 'keyboard', actions }] });
     } catch (error) {
-      // Enter may close its own frame before the key comes up.
+      // Enter may close its own frame before the key is released.
       if (!text.endsWith('\n') || !String(error).includes('no such window')) throw error;
     }
   }

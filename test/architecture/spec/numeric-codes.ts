@@ -7,7 +7,7 @@ export interface NumericCode {
   readonly message: string;
 }
 
-/** The service's own codes, each with its possible statuses. */
+/** The service's own codes, each with its possible HTTP statuses. */
 export const CURRENT_CODES: readonly { readonly code: number; readonly statuses: readonly number[] }[] = [
   { code: 121, statuses: [400, 413] },
   { code: 123, statuses: [503] },
@@ -23,13 +23,13 @@ export const CURRENT_CODES: readonly { readonly code: number; readonly statuses:
   { code: 341, statuses: [409] },
 ];
 
-/** Statuses that the table of errors does not mention. */
+/** HTTP statuses that the table of errors does not mention. */
 export const ADDED_STATUSES: readonly { readonly code: number; readonly statuses: readonly number[] }[] = [
-  // An unknown path, content in another type, a conflict, too many requests, plain HTTP.
+  // Errors: an unknown path, content in another type, a conflict, too many requests, plain HTTP.
   { code: 121, statuses: [404, 406, 409, 429, 403] },
-  // A late request, a URL or headers that are too long, an encoding, an expectation.
+  // Errors: a late request, a URL or headers that are too long, an encoding, an expectation.
   { code: 121, statuses: [408, 414, 431, 415, 417] },
-  // Failures of the service or the vendor that have a status of their own.
+  // Failures of the service or the vendor that have an HTTP status of their own.
   { code: 130, statuses: [503] },
   { code: 131, statuses: [504] },
 ];
@@ -104,7 +104,7 @@ export const OLDER_CODES: readonly NumericCode[] = [
   { code: 9999, status: 500, message: 'eviction search unavailable' },
 ];
 
-/** 10000 plus the number of the credit-file system, which also gives the message. */
+/** The code is 10000 plus the number of the credit-file system. The message comes from that system too. */
 export const CREDIT_FILE_CODES: readonly { readonly status: number; readonly codes: readonly number[] }[] = [
   {
     status: 500,
@@ -125,12 +125,12 @@ export const CREDIT_FILE_CODES: readonly { readonly status: number; readonly cod
 const EVERYWHERE = ['registration', 'answers', 'resend', 'reauthentication'] as const;
 export type IdentityStep = (typeof EVERYWHERE)[number];
 
-/** The codes for the identity vendor's own numbers, and the steps in which they apply. */
+/** The codes for the identity vendor's own numbers, and the steps to which they apply. */
 export const UPSTREAM_NUMBERS: readonly {
   readonly numbers: readonly number[];
   readonly code: number;
   readonly steps?: readonly IdentityStep[];
-  /** Set when the status differs from that of the code. */
+  /** This is set when the HTTP status differs from the status of the code. */
   readonly status?: number;
 }[] = [
   { numbers: [10], code: 2010 },

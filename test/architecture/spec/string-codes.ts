@@ -3,7 +3,7 @@
 export interface SpecifiedCode {
   readonly code: string;
   readonly status: number;
-  /** Undefined when the source does not specify it. */
+  /** Undefined when the source does not specify the status. */
   readonly recoverable?: boolean;
 }
 
@@ -95,7 +95,7 @@ export const WEBHOOK_CODES: readonly SpecifiedCode[] = [
   { code: 'WEBHOOK_REDELIVERY_TOO_SOON', status: 429 },
 ];
 
-/** Codes that were added for cases without a promised one. */
+/** Codes that were added for cases that have no promised code. */
 export const ADDED_CODES: readonly SpecifiedCode[] = [
   { code: 'PAYMENT_NOT_REQUIRED', status: 409 },
   { code: 'PAYMENT_NOT_COMPLETED', status: 409, recoverable: false },

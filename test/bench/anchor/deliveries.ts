@@ -1,4 +1,5 @@
-// The anchor's webhook deliveries: a job for each event, an append before and after the request, HMAC, HTTPS.
+// The webhook deliveries of the anchor: for each event a job, an append before and after the request, an HMAC and an
+// HTTPS request.
 import { createHmac, randomBytes } from 'node:crypto';
 import { Queue, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
@@ -63,7 +64,7 @@ export function deliveries(redis: Redis, log: AnchorLog, { origin, ca }: Receive
   return (sessionId) => {
     waiting.push(sessionId);
     if (waiting.length > 1) return;
-    // Deliveries from one turn of the event loop are added together.
+    // Deliveries from one turn of the event loop are added to the queue together.
     setImmediate(() => {
       const at = new Date().toISOString();
       void queue.addBulk(waiting.map((id) => ({ name: 'deliver', data: { sessionId: id, at } })));

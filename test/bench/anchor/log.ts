@@ -1,10 +1,11 @@
-// The anchor's event log, hand-made on LMDB. Waiting writes share one transaction, which is synced before they resolve.
+// The event log of the anchor, written directly on LMDB. Waiting writes share one transaction, which is synced before
+// they resolve.
 import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Database, open, type RootDatabase } from 'lmdb';
 import { newId } from '../../../src/kernel/ids.js';
 
-/** The last event of a stream, to which the next one is chained. */
+/** The last event of a stream. The next event is chained to it. */
 export interface StreamEnd {
   readonly revision: number;
   readonly hash: string;
@@ -45,7 +46,7 @@ export class AnchorLog {
 
   private readonly transaction: (section: () => void) => Promise<void>;
 
-  /** Has the settings of the service's log: an event becomes visible when it is durable. */
+  /** The log has the settings of the service's log: an event becomes visible when it is durable. */
   static open(path: string): AnchorLog {
     const root = open({ path, noSubdir: true, maxDbs: 8, overlappingSync: false, eventTurnBatching: false });
     return new AnchorLog(
@@ -98,7 +99,7 @@ export class AnchorLog {
     return { revision, hash: prev };
   }
 
-  /** Resolves when the text is durable. It is sealed by AES-256-GCM and bound to its name. */
+  /** Resolves when the text is durable. It is encrypted by AES-256-GCM and bound to its name. */
   async keepSecret(name: string, text: string): Promise<void> {
     const nonce = randomBytes(NONCE_BYTES);
     const cipher = createCipheriv('aes-256-gcm', this.key, nonce);
@@ -143,7 +144,7 @@ export class AnchorLog {
   }
 }
 
-/** Metadata of about the size that the service records with each event. */
+/** Metadata about as large as the metadata that the service records with each event. */
 const METADATA = {
   schemaVersion: 1,
   accountId: newId(),

@@ -1,5 +1,5 @@
-// The anchor: a hand-made program for the same work without this service's design, on the same tools and with the same durability. It runs in its own
-// process, with its own Redis and folder (docs/benchmarks.md).
+// The anchor: a program that does the same work without this service's design. It uses the same tools and has the same
+// durability. It runs in its own process, with its own Redis and folder (docs/benchmarks.md).
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -38,7 +38,7 @@ export class Anchor implements Ready {
   static async start(sandboxUrl: string, receiver: Receiver): Promise<Anchor> {
     const [redis, folder] = await Promise.all([RedisServer.start(), mkdtemp(join(tmpdir(), 'anchor-'))]);
     const settings: Settings = { folder, redisUrl: redis.url, sandboxUrl, receiver };
-    // The flags are those of the service.
+    // The flags of Node are the same as for the service.
     const child = fork(fileURLToPath(import.meta.url), ['serve', JSON.stringify(settings)], {
       stdio: 'inherit',
       execArgv: ['--max-semi-space-size=64'],

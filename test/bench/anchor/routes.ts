@@ -7,7 +7,7 @@ import { Pool } from 'undici';
 import { newId } from '../../../src/kernel/ids.js';
 import type { AnchorLog } from './log.js';
 
-/** The calls at once to the vendor, as many as the service makes. */
+/** The number of simultaneous calls to the vendor, which is the same as in the service. */
 const CALLS_AT_ONCE = 64;
 const CALL_TIMEOUT_MS = 20_000;
 
@@ -26,7 +26,7 @@ interface SubmitBody {
   readonly userType: string;
 }
 
-/** The fields of the vendor's answer that the anchor needs. */
+/** The fields of the vendor's answer that the anchor uses. */
 interface VendorAnswer {
   readonly userAuthenticated: boolean;
   readonly UserToken?: string;
@@ -60,7 +60,7 @@ export function mountRoutes(app: FastifyInstance, { redis, log, sandboxUrl, publ
     if (response.statusCode !== 200) throw new Error(`The sandbox answered ${response.statusCode}: ${text}`);
     return JSON.parse(text) as VendorAnswer;
   };
-  /** Stores and returns the document of a session, which its own route reads too. */
+  /** Stores and returns the document of a session, which a separate route also reads. */
   const show = async (id: string, verified: boolean): Promise<object> => {
     const status = verified ? 'VERIFIED' : 'STEP_UP_REQUIRED';
     const document = { id, status, verificationStatus: status, paymentStatus: 'NOT_REQUIRED' };
@@ -121,7 +121,7 @@ export function mountRoutes(app: FastifyInstance, { redis, log, sandboxUrl, publ
   });
 }
 
-/** Runs work as a job. Redis holds only its id, and the caller waits in this process. */
+/** Runs work as a job. Redis stores only the id of the job, and the caller waits in this process. */
 function jobs(redis: Redis): <Result>(id: string, work: () => Promise<Result>) => Promise<Result> {
   const waiting = new Map<string, () => Promise<void>>();
   const queue = new Queue('calls', {

@@ -1,4 +1,4 @@
-// The service reports a log that lost events or was replaced, and an operator can accept it knowingly.
+// The service reports a log that lost events or was replaced, and an operator can accept such a log.
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -51,7 +51,7 @@ describe('the watch over the log', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('does not complain of a log that grows, is empty, or is new in its folder', async () => {
+  it('does not complain about a log that grows, is empty, or is new in its folder', async () => {
     const watch = watching();
     await watch.look();
     await append(2);
@@ -63,7 +63,7 @@ describe('the watch over the log', () => {
     await expect(watch.accept('root', 'for no reason', new Date())).rejects.toThrow(NotAcceptable);
   });
 
-  it('keeps reporting a log that ended too early, also after new events, until an operator accepts it with a reason', async () => {
+  it('reports a log that ended too early until an operator accepts it with a reason, even after new events', async () => {
     await append(2);
     await store.close();
     cpSync(events(), join(folder, 'older'), { recursive: true });
@@ -84,7 +84,7 @@ describe('the watch over the log', () => {
     const later = watching();
     await later.look();
     expect(later.complaint).toBe(complaint);
-    // Another process accepts it, as an operator command does.
+    // Another process accepts the log, like an operator command.
     const acceptance = await watching().accept('root', 'the backup of Monday', new Date('2026-01-02T03:04:05.678Z'));
     expect(acceptance).toMatchObject({
       at: '2026-01-02T03:04:05.678Z',
@@ -177,7 +177,7 @@ describe('the watch over the log', () => {
     await expect(watch.accept('root', 'never mind', new Date())).rejects.toThrow('Restore a backup');
   });
 
-  it('keeps the complaint of a reader of the log, also for the next start', async () => {
+  it('keeps the complaint of a process that reads the log, also for the next start', async () => {
     await append(1);
     await watching().report('report_credit');
     const next = watching();
@@ -185,7 +185,7 @@ describe('the watch over the log', () => {
     expect([next.complaint, told]).toEqual([beyond('report_credit'), [next.complaint, next.complaint]]);
   });
 
-  it('no longer complains after an operator has accepted the complaints of several readers of the log', async () => {
+  it('stops complaining when an operator has accepted the complaints of several processes that read the log', async () => {
     await append(1);
     const watch = watching();
     await Promise.all(['one', 'another', 'a third'].map((follower) => watch.report(follower)));
@@ -197,7 +197,7 @@ describe('the watch over the log', () => {
   });
 
   it.each(['', '{"seen":', '[]', 'null'])(
-    'complains of a file that holds %j, and leaves it unchanged until an operator accepts the log',
+    'complains about a file that holds %j, and leaves it unchanged until an operator accepts the log',
     async (content) => {
       await append(1);
       writeFileSync(file(), content);
@@ -216,7 +216,7 @@ describe('the watch over the log', () => {
   it('keeps every complaint, acceptance and position when another process writes at the same moment', async () => {
     await append(1);
     const shared = new ReplacedFile(file());
-    /** Another process writes the file after this one has read it and before this one writes it. */
+    /** Another process writes the file between the read and the write of this process. */
     const meanwhile = (change: () => Promise<unknown>): LogWatch => {
       let first = true;
       const replace = async (before: string | null, content: string): Promise<boolean> => {

@@ -1,5 +1,6 @@
-// `ops audit verify` finds what an attacker with access to the disk changed, and verifies the rest. The tests use copies of a log and a
-// vault as the service writes them. They change them through the database library, which leaves no trace.
+// `ops audit verify` finds what an attacker with access to the disk changed, and verifies the rest. The tests use
+// copies of a log and a vault as the service writes them. They change the copies through the database library, which
+// leaves no trace.
 import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -36,7 +37,10 @@ const THREAD = pathToFileURL(join(import.meta.dirname, '../../../dist/src/ops/ve
 const KEYS = MasterKeys.parse(masterKey('k'));
 /** The number of people in the log. Each has a screening session, a report and a person stream. */
 const PEOPLE = 8;
-/** The position before the third person's seven events: three of the session, three of the report, and one of the person. */
+/**
+ * The position before the third person's seven events: three of the session, three of the report, and one of the
+ * person.
+ */
 const THIRD = 15;
 
 describe('audit verify', () => {
@@ -108,7 +112,10 @@ describe('audit verify', () => {
     return { report, faults };
   }
 
-  /** The command divides a long log between threads. They must find the same faults as one thread, wherever the ranges begin. */
+  /**
+   * The command divides a long log between threads. The threads must find the same faults as one thread, at any borders
+   * of their ranges.
+   */
   async function verifyInThreads(since: string | null, report: LogReport, faults: readonly LogFault[]): Promise<void> {
     const found: LogFault[] = [];
     const data = { directory: join(folder, 'events'), mapSizeBytes: 2 ** 30 };
@@ -119,7 +126,8 @@ describe('audit verify', () => {
       onFault: (fault) => found.push(fault),
       walked: (chosenTypes) => walkInThreads(ranges, { ...data, chosenTypes }, THREAD),
     });
-    // A fault that only follows from another one may differ: when an event begins a range, the audit compares it with the indexes.
+    // A fault that only follows from another may differ: when an event begins a range, the audit compares it with the
+    // indexes.
     const itself = (all: readonly LogFault[]): string[] =>
       all
         .filter(({ fault }) => fault !== 'revision out of order')
@@ -231,7 +239,7 @@ describe('audit verify', () => {
       ]);
     });
 
-    it('makes every reader of the log fail, and never looks like the end of the log', async () => {
+    it('makes every reader of the log fail, and is never mistaken for the end of the log', async () => {
       await expect(store.readAll(null, 1_000)).rejects.toThrow(EventLogDamaged);
       await expect(store.readAll(null, 1_000)).rejects.toThrow(`position ${place(THIRD + 1)} is missing`);
       const following = store
@@ -246,7 +254,7 @@ describe('audit verify', () => {
     });
   });
 
-  it('a gap is one fault, whatever its length', async () => {
+  it('reports a gap of any length as one fault', async () => {
     await tamper(({ events }) => {
       for (let position = 1; position <= 14; position++) events.removeSync(key(position));
     });
@@ -258,7 +266,7 @@ describe('audit verify', () => {
   it.each<[string, (segments: Database<Bytes, Bytes>) => unknown]>([
     ['cannot be read', (segments) => segments.putSync(key(5), Buffer.from('no segment'))],
     ['is gone', (segments) => segments.removeSync(key(5))],
-  ])('a segment that %s is one fault, also when streams continue after it', async (_what, damage) => {
+  ])('reports a segment that %s as one fault, even if streams continue after it', async (_what, damage) => {
     const directory = join(folder, 'segments');
     const options = { directory, uncompressedEvents: 0, segmentEvents: 4 };
     let log = EmbeddedEventStore.open(options);
@@ -285,7 +293,7 @@ describe('audit verify', () => {
     ]);
   });
 
-  it('a log whose end was cut off together with the index entries shows no fault, because nothing in the log is missing', async () => {
+  it('finds no fault when the end of a log was removed together with the index entries, because nothing in the log is missing', async () => {
     await tamper((trees) => {
       trees.events.removeSync(key(7 * PEOPLE));
       const { sessionId } = people.at(-1)!;
@@ -347,7 +355,7 @@ describe('audit verify', () => {
     );
   });
 
-  it('names both events when two have changed places', async () => {
+  it('names both events when two were exchanged', async () => {
     await tamper(({ events }) => {
       const [one, other] = [events.get(key(THIRD))!, events.get(key(THIRD + 7))!];
       events.putSync(key(THIRD), other);
@@ -357,7 +365,7 @@ describe('audit verify', () => {
     expect(positions).toEqual(expect.arrayContaining([THIRD, THIRD + 7]));
   });
 
-  it('finds a lowered end of a stream, which hides its newest events', async () => {
+  it('finds the lowered end of a stream, which hides the newest events of the stream', async () => {
     await tamper(({ heads }) => heads.putSync(Buffer.from(`screening-${third().sessionId}`), key(0)));
     expect(told((await verify()).faults)).toEqual([
       [THIRD + 1, 'screening', 1, 'the index of streams ends its stream at revision 0'],
@@ -365,7 +373,7 @@ describe('audit verify', () => {
     ]);
   });
 
-  it('finds a raised end of a stream, a stream without an end, and an end without a stream', async () => {
+  it('finds the raised end of a stream, a stream without an end, and an end without a stream', async () => {
     await tamper(({ heads }) => {
       heads.putSync(Buffer.from(`screening-${third().sessionId}`), key(9));
       heads.removeSync(Buffer.from(`person-${third().personId}`));
@@ -384,7 +392,7 @@ describe('audit verify', () => {
     ]);
   });
 
-  it("finds a revision that points at another person's event; reading it is an error and does not return that event", async () => {
+  it("finds a revision that points at another person's event; a read of this revision is an error and does not return the event", async () => {
     const name = `screening-${third().sessionId}`;
     await tamper(({ positions }) => positions.putSync(pair(name, key(2)), key(3)));
     expect(told((await verify()).faults)).toEqual([
@@ -462,7 +470,7 @@ describe('audit verify', () => {
       expect(await fault()).toEqual([]);
     });
 
-    it('finds a person that is erased in the log and still in the vault, as after a restore', async () => {
+    it('finds a person who is erased in the log and still in the vault, as after a restore', async () => {
       const { personId, subjectId } = third();
       await append(store, `person-${personId}`, ['SubjectKeyDestroyed', { subjectId }]);
       expect(await fault()).toEqual([
@@ -470,7 +478,7 @@ describe('audit verify', () => {
       ]);
     });
 
-    it('accepts a missing entry that the log allows, and an erasure that is being recorded', async () => {
+    it('accepts a missing entry that the log allows, and an erasure whose record is being written', async () => {
       const { sessionId, subjectId, personId } = third();
       const another = newId();
       await append(
@@ -541,17 +549,20 @@ describe('the audit of subjects', () => {
     ['the details of a grant', () => newId()],
     ['the secret of an endpoint', () => `webhook-secret:${newId()}`],
     ['a stored token', () => `party/${newId()}/token`],
-  ])('accepts a subject that has only %s, because a process may have died before its event', async (_what, entry) => {
-    const subjectId = newId();
-    await vault.put(subjectId, entry(), Buffer.from('{}'));
-    const audit = auditOf();
-    expect([await faultsOf(audit), audit.unnamed]).toEqual([[], 1]);
-    await vault.put(subjectId, `screening:${newId()}`, Buffer.from('{}'));
-    await vault.put(subjectId, `report:${newId()}`, Buffer.from('{}'));
-    expect(await faultsOf(auditOf())).toEqual([`no event names subject ${subjectId} of the vault`]);
-  });
+  ])(
+    "accepts a subject that has only %s, because a process may have died before it stored the subject's event",
+    async (_what, entry) => {
+      const subjectId = newId();
+      await vault.put(subjectId, entry(), Buffer.from('{}'));
+      const audit = auditOf();
+      expect([await faultsOf(audit), audit.unnamed]).toEqual([[], 1]);
+      await vault.put(subjectId, `screening:${newId()}`, Buffer.from('{}'));
+      await vault.put(subjectId, `report:${newId()}`, Buffer.from('{}'));
+      expect(await faultsOf(auditOf())).toEqual([`no event names subject ${subjectId} of the vault`]);
+    },
+  );
 
-  it('accepts a subject whose event came after the log was read', async () => {
+  it('accepts a subject whose event was stored after the log was read', async () => {
     const subjectId = newId();
     const audit = auditOf();
     await audit.check(await store.readAll(null, 1_000));
@@ -578,7 +589,7 @@ describe('the audit of subjects', () => {
       ]);
   });
 
-  it('reports one fault for all subjects when the log is empty, or when unreadable events may name them', async () => {
+  it('reports one fault for all subjects when the log is empty, or when unreadable events may name subjects', async () => {
     for (let subject = 0; subject < 3; subject++) await vault.seal(newId(), 'a call', Buffer.from('applicant'));
     const damaged = auditOf();
     damaged.isDamaged = true;
@@ -602,7 +613,7 @@ function rewrite(events: Database<Bytes, Bytes>, position: number, change: (text
   events.putSync(key(position), Buffer.from(changed));
 }
 
-/** Appends as the service does: each event is chained to the one before it. */
+/** Appends events like the service: each event is chained to the event before it. */
 async function append(
   store: EventStore,
   stream: string,

@@ -13,7 +13,7 @@ describe('the credentials file on disk', () => {
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
-  it('does not exist until it is made, and then holds the content for its owner only', async () => {
+  it('does not exist until it is made; then it has the content, and only its owner can read it', async () => {
     expect(await file.read()).toBeNull();
     expect(await file.create({ a: 1 })).toBe(true);
     expect(await file.read()).toEqual({ a: 1 });
@@ -27,7 +27,7 @@ describe('the credentials file on disk', () => {
     expect(await file.read()).toEqual({ writer: made.indexOf(true) });
   });
 
-  it('is replaced as a whole, for its owner only', async () => {
+  it('is replaced as a whole, and only its owner can read it', async () => {
     await file.create({ a: 1 });
     await file.replace({ b: 2 });
     expect(await file.read()).toEqual({ b: 2 });

@@ -1,4 +1,4 @@
-// The HTTP adapter against servers that misbehave in other ways than the sandbox, and against false reports.
+// The HTTP adapter and servers that misbehave in other ways than the sandbox, and invalid reports.
 import { createServer } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { IdvCreditBureau } from '../../../src/vendors/idv/credit.js';
@@ -17,20 +17,23 @@ const [LINE] = REPORT.tradeLines;
 const GOOD = json(200, ANSWER);
 const READ = { kind: 'report', score: SCORE, report: REPORT };
 
-describe('after an ambiguous end', () => {
-  it.each(AMBIGUOUS_ENDS)('sends the pull once more with the same key: the vendor %s', async (_name, respond) => {
-    const { url, requests } = await misbehaving((socket, _request, count) =>
-      count === 1 ? respond(socket) : void socket.write(GOOD),
-    );
-    const call = newCall();
-    expect(await adapter(url).pullReport(call, 'vs_1')).toEqual(READ);
-    expect(requests.map(({ line, headers, body }) => [line, headers.get('idempotency-key'), body])).toEqual(
-      Array(2).fill(['POST /credit/v1/reports HTTP/1.1', call.attemptId, '{"session":"vs_1"}']),
-    );
-  });
+describe('after a call with an unknown outcome', () => {
+  it.each(AMBIGUOUS_ENDS)(
+    'the adapter sends the pull once more with the same key: the vendor %s',
+    async (_name, respond) => {
+      const { url, requests } = await misbehaving((socket, _request, count) =>
+        count === 1 ? respond(socket) : void socket.write(GOOD),
+      );
+      const call = newCall();
+      expect(await adapter(url).pullReport(call, 'vs_1')).toEqual(READ);
+      expect(requests.map(({ line, headers, body }) => [line, headers.get('idempotency-key'), body])).toEqual(
+        Array(2).fill(['POST /credit/v1/reports HTTP/1.1', call.attemptId, '{"session":"vs_1"}']),
+      );
+    },
+  );
 
   it.each(AMBIGUOUS_ENDS)(
-    'sends it at most twice, and claims no outcome: the vendor always %s',
+    'the adapter sends the pull at most twice, and leaves the outcome unknown: the vendor always %s',
     async (_name, respond) => {
       const { url, requests } = await misbehaving((socket) => respond(socket));
       expect(await adapter(url).pullReport(newCall(), 'vs_1')).toEqual({ kind: 'timed-out' });
@@ -48,16 +51,16 @@ describe('after an ambiguous end', () => {
       json(422, { error: { code: 9132 } }),
       { kind: 'refused', reason: 'FILE_FROZEN', upstreamCode: 9132 },
     ],
-  ])('does not claim that nothing was executed when the vendor %s', async (_name, answer, verdict) => {
+  ])('the adapter does not report the call as not executed when the vendor %s', async (_name, answer, verdict) => {
     const { url } = await misbehaving((socket, _request, count) =>
       count === 1 ? socket.resetAndDestroy() : void socket.write(answer),
     );
     expect(await adapter(url).pullReport(newCall(), 'vs_1')).toEqual(verdict);
   });
 
-  it('has one time limit for both calls together', async () => {
+  it('the adapter has one time limit for both calls together', async () => {
     const { url } = await misbehaving((socket, _request, count) => {
-      // With its own limit, the second call would be answered in time.
+      // With a limit of its own, the second call would be answered in time.
       if (count === 1) setTimeout(() => socket.resetAndDestroy(), 400);
       else setTimeout(() => socket.write(GOOD), 300);
     });
@@ -65,8 +68,8 @@ describe('after an ambiguous end', () => {
   });
 });
 
-describe('the time limit', () => {
-  it('ends a call that the vendor never answers after one request', async () => {
+describe('the time limit of the adapter', () => {
+  it('ends a call after one request when the vendor never answers', async () => {
     const { url, requests } = await misbehaving(() => {});
     expect(await adapter(url, 400).pullReport(newCall(), 'vs_1')).toEqual({ kind: 'timed-out' });
     expect(requests).toHaveLength(1);
@@ -86,18 +89,18 @@ describe('the time limit', () => {
 });
 
 describe('a vendor that refuses the call', () => {
-  it.each([401, 403, 429, 503])('is unavailable: %i', async (status) => {
+  it.each([401, 403, 429, 503])('is reported as unavailable: %i', async (status) => {
     const { url, requests } = await misbehaving((socket) => void socket.write(json(status, { error: { code: 'no' } })));
     expect(await adapter(url).pullReport(newCall(), 'vs_1')).toEqual({ kind: 'unavailable' });
     expect(requests).toHaveLength(1);
   });
 
-  it('is unavailable when it answers that it will never execute this key', async () => {
+  it('is reported as unavailable when it answers that it will never execute this key', async () => {
     const { url } = await misbehaving((socket) => void socket.write(json(409, { error: { code: 'key_closed' } })));
     expect(await adapter(url).pullReport(newCall(), 'vs_1')).toEqual({ kind: 'unavailable' });
   });
 
-  it('is unavailable when no server listens, and when the adapter is closed', async () => {
+  it('is reported as unavailable when no server listens, and when the adapter is closed', async () => {
     const server = createServer();
     await listen(server);
     const url = urlOf(server);
@@ -109,7 +112,7 @@ describe('a vendor that refuses the call', () => {
   });
 });
 
-describe('an answer', () => {
+describe('an answer of the bureau', () => {
   it('is read up to two megabytes', async () => {
     const body = JSON.stringify({ score: SCORE, report: REPORT, filler: 'x'.repeat(2_000_000) });
     const { url } = await misbehaving(
@@ -174,7 +177,7 @@ describe('an answer', () => {
     expect(await adapter(url).pullReport(newCall(), 'vs_1')).toEqual({ kind: 'unintelligible' });
   });
 
-  it('passes on the fields of the port and no others', async () => {
+  it('has only the fields of the port', async () => {
     const more = { ssn: '666443210' };
     const report = { ...withLine(more), ...more, consumer: { ...REPORT.consumer, ...more } };
     const { url } = await misbehaving(
@@ -183,17 +186,17 @@ describe('an answer', () => {
     expect(await adapter(url).pullReport(newCall(), 'vs_1')).toEqual(READ);
   });
 
-  it('counts by its number, whatever its HTTP status', async () => {
+  it('is judged by its number, for every HTTP status', async () => {
     const { url } = await misbehaving((socket) => void socket.write(json(504, { error: { code: 710 } })));
     expect(await adapter(url).pullReport(newCall(), 'vs_1')).toEqual({ kind: 'session-over' });
   });
 });
 
-describe('the answer with a verdict', () => {
+describe('the answer that comes with a verdict', () => {
   const http = (status: number, body: string): string =>
     `HTTP/1.1 ${status} X\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 
-  it('is passed on byte for byte, with fields that the port does not name', async () => {
+  it('is passed on byte for byte, including fields that the port does not have', async () => {
     const body = `${JSON.stringify(ANSWER).slice(0, -1)}, "much":12345678901234567890,\n"one":1.0}`;
     const { url } = await misbehaving((socket) => void socket.write(http(200, body)));
     expect(await replying(url).pullReport(newCall(), 'vs_1')).toEqual({
@@ -228,7 +231,7 @@ describe('the answer with a verdict', () => {
   });
 });
 
-it('sends credential and request id, below the path of the base address', async () => {
+it('the adapter sends the credential and the request id, below the path of the base address', async () => {
   const { url, requests } = await misbehaving((socket) => void socket.write(GOOD));
   const call = newCall();
   await adapter(`${url}/vendor/`).pullReport(call, 'vs_1');

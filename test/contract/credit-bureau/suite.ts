@@ -1,5 +1,5 @@
-// The contract suite of src/ports/credit-bureau.ts. Every adapter passes it against the sandbox vendor. It has one test for every persona
-// that matters to a report, and for every code of the credit file.
+// The contract suite of src/ports/credit-bureau.ts. Every adapter passes it against the sandbox vendor. It has one test
+// for every persona that affects reports, and one for every code of the credit file.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '../../../src/kernel/ids.js';
 import type { CreditBureau, ReportRefusal, ReportVerdict } from '../../../src/ports/credit-bureau.js';
@@ -9,7 +9,7 @@ import { until } from '../../support/eventually.js';
 import { withoutReplies } from '../../support/replies.js';
 
 export interface CreditBureauHarness {
-  /** An adapter whose calls end within the time limit. The vendor stays the same for the whole suite. */
+  /** An adapter whose calls end within the time limit. The whole suite uses the same vendor. */
   open(options: { readonly timeoutMs: number }): Promise<CreditBureau>;
   /**
    * Registers a person with the identity vendor and returns the token, also during an open step-up. Agents and organizations have no SSN.
@@ -17,11 +17,11 @@ export interface CreditBureauHarness {
   register(lastName: string, more?: Partial<Applicant>): Promise<string>;
   /** Returns the token of the person when the code was right, and the token of the session otherwise. */
   answerOtp(vendorSession: string, code: string): Promise<string>;
-  /** The vendor's counts for an attempt. */
+  /** The numbers that the vendor has counted for an attempt. */
   calls(attemptId: string): Promise<{ readonly received: number; readonly executed: number; readonly billed: number }>;
   loseNextAnswer(): Promise<void>;
   outage(seconds: number): Promise<void>;
-  /** Closes the vendor and every adapter that was given out. */
+  /** Closes the vendor and every adapter that the suite has created. */
   close(): Promise<void>;
 }
 
@@ -36,7 +36,7 @@ function refused(reason: ReportRefusal, upstreamCode: number): ReportVerdict {
 const CONDITIONS = [9006, 9007, 9009, 9014, 9015, 9016, 9018, 9995, 9996];
 const FAULTS = [9001, 9002, 9003, 9004, 9005, 9008, 9987, 9997, 9999];
 const SESSION_OVER = [9010, 9011, 9012];
-/** 10000 plus the number of the credit-file system. */
+/** The code is 10000 plus the number of the credit-file system. */
 const FILE_SYSTEM = [
   10015, 10019, 10031, 10037, 10043, 10045, 10053, 10061, 10067, 10130, 10139, 10173, 10222, 10621, 10631, 10632, 10633,
   10634, 10639, 10653, 10901, 10936, 10945, 10946, 10047, 10049, 10054, 10055, 10056, 10073, 10092, 10216, 10402, 10403,
@@ -133,7 +133,7 @@ export function describeCreditBureau(name: string, start: () => Promise<CreditBu
         ['Evictiontest', 'housingCourt', { outcome: 'JUDGMENT_FOR_LANDLORD' }],
         ['Backgroundtest', 'background', { disposition: 'CONVICTED' }],
         ['Bankruptcytest', 'publicRecords', { type: expect.stringMatching(/^BANKRUPTCY_/) }],
-      ] as const)('shows on purpose: %s in %s', async (lastName, section, entry) => {
+      ] as const)('shows the record of the persona: %s in %s', async (lastName, section, entry) => {
         const { report } = await reportOf(lastName);
         const { publicRecords, background, housingCourt } = report;
         const shown = {
@@ -153,7 +153,7 @@ export function describeCreditBureau(name: string, start: () => Promise<CreditBu
         expect((await reportOf(lastName)).report.alerts).toEqual([expect.objectContaining({ type })]);
       });
 
-      it('has the typed name, address, year of birth and last digits after a step-up as well', async () => {
+      it('has the typed name, address, year of birth and last digits, even after a step-up', async () => {
         const typed = {
           firstName: ' Zoë ',
           middleName: 'Ng',
@@ -168,7 +168,7 @@ export function describeCreditBureau(name: string, start: () => Promise<CreditBu
         });
       });
 
-      it('is read with data of the greatest length', async () => {
+      it('is read when its data have the greatest length', async () => {
         const long = (length: number): string => '\u{1F600}'.repeat(length / 2);
         const typed = {
           firstName: long(254),
@@ -179,7 +179,7 @@ export function describeCreditBureau(name: string, start: () => Promise<CreditBu
         expect(report.consumer.name).toBe(Array(3).fill('\u{1F600}'.repeat(60)).join(' '));
       });
 
-      it('is the same for the same person, and differs for another', async () => {
+      it('is the same for the same person, and differs for another person', async () => {
         const first = await reportOf('Smith');
         expect(await reportOf('Smith')).toEqual(first);
         expect((await reportOf('Smith', { ssn: '666443999' })).report).not.toEqual(first.report);
@@ -190,7 +190,7 @@ export function describeCreditBureau(name: string, start: () => Promise<CreditBu
         ['666000001', 300 + (666_000_001 % 551)],
         ['000000550', 850],
         ['000000551', 300],
-      ])('has the score that belongs to the SSN: %s', async (ssn, value) => {
+      ])('has the score of the SSN: %s', async (ssn, value) => {
         expect((await reportOf('Smith', { ssn })).score?.value).toBe(value);
       });
 
@@ -218,17 +218,17 @@ export function describeCreditBureau(name: string, start: () => Promise<CreditBu
       });
     });
 
-    describe('no report', () => {
+    describe('a refusal of a report', () => {
       it.each<[string, ReportVerdict]>([
         ['Frozentest', refused('FILE_FROZEN', 9132)],
         ['Nohittest', refused('NO_RECORD', 9193)],
-      ])('is given for %s, and nothing is billed', async (lastName, verdict) => {
+      ])('is the answer for %s, and no report is billed', async (lastName, verdict) => {
         const call = newCall();
         expect(await bureau.pullReport(call, await harness.register(lastName))).toEqual(verdict);
         expect(await harness.calls(call.attemptId)).toEqual({ received: 1, executed: 1, billed: 0 });
       });
 
-      it.each(CODES)('for upstream code %i', async (code, verdict) => {
+      it.each(CODES)('is the answer for upstream code %i', async (code, verdict) => {
         const vendorSession = await harness.register('Smith', { middleName: `Upstream${code}` });
         expect(await bureau.pullReport(newCall(), vendorSession)).toEqual(verdict);
       });
@@ -239,17 +239,17 @@ export function describeCreditBureau(name: string, start: () => Promise<CreditBu
         [2801, { kind: 'session-over' } as const],
         [7001, { kind: 'unavailable' } as const],
         [1001, { kind: 'unintelligible' } as const],
-      ])('for upstream code %i, which a middle name selects for the report', async (code, verdict) => {
+      ])('is the answer for upstream code %i, which a middle name selects for the report', async (code, verdict) => {
         const vendorSession = await harness.register('Smith', { middleName: `Upstream${code}AtReport` });
         expect(await bureau.pullReport(newCall(), vendorSession)).toEqual(verdict);
       });
 
-      it.each(['AGENT', 'PMC'] as const)('for an %s without an SSN', async (userType) => {
+      it.each(['AGENT', 'PMC'] as const)('is the answer for an %s without an SSN', async (userType) => {
         const vendorSession = await harness.register('Smith', { userType });
         expect(await bureau.pullReport(newCall(), vendorSession)).toEqual(refused('FILE_CONDITION', 9018));
       });
 
-      it('in a session that is unanswered, locked, over, or unknown', async () => {
+      it('is the answer for a session that is unanswered, locked, over, or unknown', async () => {
         const open = await harness.register('Otptest');
         const locked = await harness.register('Lockedtest');
         await harness.answerOtp(locked, '000000');
@@ -262,7 +262,7 @@ export function describeCreditBureau(name: string, start: () => Promise<CreditBu
       });
     });
 
-    describe('the answer with a verdict', () => {
+    describe('the answer that comes with a verdict', () => {
       it('is the report as the bureau wrote it', async () => {
         const { reply, ...verdict } = await replying.pullReport(newCall(), await harness.register('Smith'));
         expect(verdict.kind).toBe('report');
@@ -319,12 +319,12 @@ export function describeCreditBureau(name: string, start: () => Promise<CreditBu
         expect(await harness.calls(call.attemptId)).toEqual({ received: 2, executed: 1, billed: 1 });
       });
 
-      it('can be asked again after a time limit, and is billed once', async () => {
+      it('allows a call again after a time limit, and one report is billed', async () => {
         const vendorSession = await harness.register('Slowtest');
         const impatient = await harness.open({ timeoutMs: 200 });
         const call = newCall();
         expect(await impatient.pullReport(call, vendorSession)).toEqual({ kind: 'timed-out' });
-        // While the vendor is working on it, the outcome is unknown. Then the vendor answers.
+        // While the vendor works on the first call, the outcome is unknown. Then the vendor answers.
         let verdict = await bureau.pullReport(call, vendorSession);
         await until('the vendor has an answer', async () => {
           if (verdict.kind === 'timed-out') verdict = await bureau.pullReport(call, vendorSession);

@@ -1,4 +1,5 @@
-// The delivery queue on a real Redis: the times of attempts, how many run at once, and that hanging receivers do not slow down others.
+// The delivery queue on a real Redis: when attempts run, how many run at once, and that hanging receivers do not slow
+// down other receivers.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Redis } from 'ioredis';
 import type { DispatchQueue } from '../../../src/adapters/delivery-queue/bullmq.js';
@@ -46,7 +47,7 @@ describe('The delivery queue', () => {
   };
 
   describe('the times of attempts', () => {
-    it('makes due attempts at once, and no other attempt before its time', async () => {
+    it('the queue makes due attempts at once, and no attempt before its time', async () => {
       const one = await started();
       const at = new Date(Date.now() + 400);
       const [later, past, present] = [delivery('ok'), delivery('ok'), delivery('ok')];
@@ -61,7 +62,7 @@ describe('The delivery queue', () => {
       expect(receivers.startedAt.get(later.deliveryId)).toBeGreaterThanOrEqual(at.getTime());
     });
 
-    it('makes one attempt when it is requested twice, also while it is under way', async () => {
+    it('the queue makes one attempt when it is requested twice, even during the attempt', async () => {
       const one = await world.process(receivers.perform);
       const job = delivery('ok');
       await Promise.all([one.queue.enqueue(job, now()), one.queue.enqueue(job, now())]);
@@ -75,7 +76,7 @@ describe('The delivery queue', () => {
       expect(receivers.attempts.get(job.deliveryId)).toBe(1);
     });
 
-    it('makes one attempt of a delivery at a time: a redelivery waits until the planned attempt ends', async () => {
+    it('the queue makes one attempt of a delivery at a time: a redelivery waits until the planned attempt ends', async () => {
       const one = await started();
       receivers.latencyMs = () => 100;
       const ladder = delivery('ok');
@@ -86,7 +87,7 @@ describe('The delivery queue', () => {
       await until(() => isEmpty(one));
     });
 
-    it('keeps only references, and nothing after the attempt', async () => {
+    it('the queue stores only references, and nothing after the attempt', async () => {
       const one = await started();
       const left = async (): Promise<string[]> =>
         (await one.redis.keys('*')).filter((key) => !/^bull:[a-z-]+:(meta|events|id|marker|stalled-check)$/.test(key));
@@ -94,7 +95,7 @@ describe('The delivery queue', () => {
       await until(async () => (await isEmpty(one)) && (await left()).length === 0);
     });
 
-    it('keeps the text of a fault out of Redis, and makes the attempt again later', async () => {
+    it('the queue keeps the text of an error out of Redis, and repeats the attempt later', async () => {
       let fails = true;
       const one = await world.process(async (due) => {
         if (fails) throw new Error('canary');
@@ -105,37 +106,37 @@ describe('The delivery queue', () => {
       await enqueueAll(one, [job]);
       await until(async () => (await one.queue.backlog()).delayed === 1);
       const { jobs } = one.queue as unknown as { readonly jobs: DispatchQueue };
-      // One delayed job will try the endpoint again. The recovery job is not needed for this.
+      // One delayed job will try the endpoint again. The recovery job is not needed for this attempt.
       await until(async () => (await jobs.getJobCountByTypes('active', 'wait')) === 0);
       expect((await jobs.getDelayed()).map(({ data }) => data.endpointId)).toEqual(['ok']);
       expect(one.failed).toHaveLength(1);
       fails = false;
-      // The recovery job asks repeatedly.
+      // The recovery job requests the attempt repeatedly.
       await one.queue.enqueue(job, now());
       expect(await one.queue.backlog()).toMatchObject({ waiting: 0, delayed: 1 });
       for (const key of await one.redis.keys('bull:*:events'))
         expect(JSON.stringify(await one.redis.xrange(key, '-', '+'))).not.toContain('canary');
     });
 
-    it('makes all attempts of an endpoint that are due at one later time, and not before', async () => {
+    it('the queue makes all attempts of an endpoint that are due at one later time, and not before', async () => {
       const one = await started();
       const at = new Date(Date.now() + 1_500);
       const jobs = deliveries('ok', 300);
       await Promise.all(jobs.map((job) => one.queue.enqueue(job, at)));
-      // One job starts all of them.
+      // One job starts all of the attempts.
       expect(await world.jobs(one)).toBe(1);
       await until(() => receivers.got(jobs));
       expect(Math.min(...receivers.startedAt.values())).toBeGreaterThanOrEqual(at.getTime());
     });
 
-    it('has one job for all due attempts of an endpoint', async () => {
+    it('the queue has one job for all due attempts of an endpoint', async () => {
       const one = await world.process(receivers.perform);
       await enqueueAll(one, deliveries('ok', 200));
       expect(await one.queue.backlog()).toMatchObject({ waiting: 200 });
       expect(await world.jobs(one)).toBe(1);
     });
 
-    it('makes an attempt when it is due, although others of its endpoint take long', async () => {
+    it('the queue makes an attempt when it is due, although other attempts of its endpoint take long', async () => {
       const one = await started();
       const held: (() => void)[] = [];
       receivers.hold = ({ turn }) => (turn === 'long' ? new Promise((resolve) => held.push(resolve)) : null);
@@ -148,7 +149,7 @@ describe('The delivery queue', () => {
       for (const release of held) release();
     });
 
-    it("loses no attempt that is requested at the moment when its endpoint's job ends", async () => {
+    it("the queue loses no attempt that is requested at the moment when its endpoint's job ends", async () => {
       const both = [await started(), await started()];
       for (let count = 0; count < 60; count++) {
         const job = delivery('ok');
@@ -157,12 +158,12 @@ describe('The delivery queue', () => {
       }
     });
 
-    it('reports the amount of work, and how late the latest attempt is', async () => {
+    it('the queue reports the amount of waiting work, and the delay of the latest attempt', async () => {
       const one = await world.process(receivers.perform);
       expect(await one.queue.backlog()).toEqual({ waiting: 0, delayed: 0, oldestDueMs: 0 });
       await one.queue.enqueue(delivery('ok'), new Date(Date.now() + 60_000));
       expect(await one.queue.backlog()).toEqual({ waiting: 0, delayed: 1, oldestDueMs: 0 });
-      // It becomes due after it was stored, without a worker to take it.
+      // The attempt becomes due after it was stored, while no worker runs.
       const soon = new Date(Date.now() + 50);
       await one.queue.enqueue(delivery('ok'), soon);
       await until(async () => (await one.queue.backlog()).oldestDueMs > 0);
@@ -173,7 +174,7 @@ describe('The delivery queue', () => {
       expect(oldestDueMs).toBeGreaterThanOrEqual(5_000);
     });
 
-    it('counts the line of an endpoint from an earlier release, and a line that gets a delivery while it is removed as empty', async () => {
+    it('the queue counts the line of an endpoint from an earlier release, and a line that gets a delivery while it is being removed', async () => {
       const one = await started();
       const held: (() => void)[] = [];
       receivers.hold = () => new Promise((resolve) => held.push(resolve));
@@ -189,7 +190,7 @@ describe('The delivery queue', () => {
       held.pop()?.();
       await until(() => receivers.got([{ ...delivery('left'), deliveryId: 'del_left' }]));
       await until(async () => (await one.redis.zcard('webhook-dispatch:due:left')) === 0);
-      // The line gets a delivery after it was found empty and before it is removed.
+      // The line receives a delivery between the check that it is empty and its removal.
       const remove = connection.redis.srem.bind(connection.redis);
       connection.redis.srem = (async (key: string, endpointId: string) => {
         await one.queue.enqueue(delivery('left'), new Date(Date.now() + 60_000));
@@ -199,7 +200,7 @@ describe('The delivery queue', () => {
       expect(await one.queue.backlog()).toMatchObject({ waiting: 0, delayed: 1 });
     });
 
-    it('serves the lines and jobs that an earlier release left', async () => {
+    it('the queue serves the lines and jobs that an earlier release left', async () => {
       const one = await started();
       await one.redis.zadd('webhook-dispatch:due:ok', Date.now(), JSON.stringify(['del_left', 'ladder', '2']));
       const { jobs } = one.queue as unknown as { readonly jobs: DispatchQueue };
@@ -219,7 +220,7 @@ describe('The delivery queue', () => {
       await one.close();
     });
 
-    it('leaves waiting attempts to others when it is closed, and lets attempts under way end', async () => {
+    it('leaves waiting attempts to others when it is closed, and lets running attempts end', async () => {
       const one = await started();
       receivers.latencyMs = () => 40;
       const jobs = deliveries('ok', 300);
@@ -245,7 +246,7 @@ describe('The delivery queue', () => {
       await one.worker.close();
     });
 
-    it('reuses the place of an attempt that never ends', async () => {
+    it('uses the slot of an attempt that never ends for another attempt', async () => {
       let calls = 0;
       const one = await world.process(() => (++calls, new Promise(() => undefined)), {
         concurrency: 1,
@@ -264,7 +265,7 @@ describe('The delivery queue', () => {
       const jobs = deliveries('ok', 40);
       await enqueueAll(one, jobs);
       await until(() => held.length === FEW_UNDER_WAY);
-      // As if the process had stood still: its lock has expired, and another process has its job.
+      // The test acts as if the process had been suspended: its lock has expired, and another process has its job.
       await one.redis.del('bull:webhook-dispatch:ok:lock');
       const other = await started();
       await until(() => other.reclaimed() + one.reclaimed() === 1);
@@ -277,7 +278,7 @@ describe('The delivery queue', () => {
       expect(twice.length).toBeLessThanOrEqual(FEW_UNDER_WAY);
     });
 
-    it('begins no attempt in a process that lost its job and got it back, until its earlier attempts are over', async () => {
+    it("begins no attempt in a process that lost its job and got it back, until the process's earlier attempts have ended", async () => {
       const one = await started();
       const held: (() => void)[] = [];
       receivers.hold = () => new Promise((resolve) => held.push(resolve));
@@ -288,7 +289,7 @@ describe('The delivery queue', () => {
       one.worker.worker.on('active', () => again++);
       await one.redis.del('bull:webhook-dispatch:ok:lock');
       await until(() => again === 1);
-      // A process that begins attempts would have read the line by now.
+      // A process that begins attempts would have read the line by this time.
       for (let round = 0; round < 20; round++) await one.queue.due('ok', 1);
       expect(held.length).toBe(FEW_UNDER_WAY);
       receivers.hold = () => null;
@@ -297,7 +298,7 @@ describe('The delivery queue', () => {
       expect(jobs.map(({ deliveryId }) => receivers.attempts.get(deliveryId))).toEqual(jobs.map(() => 1));
     });
 
-    it('makes no further attempts while Redis refuses to record the end of one', async () => {
+    it('makes no further attempts while Redis refuses to record the end of an attempt', async () => {
       let made = 0;
       let troubled = 0;
       let refusing = '1';
@@ -321,7 +322,7 @@ describe('The delivery queue', () => {
       }
     });
 
-    it('reports Unavailable while Redis is away or silent, and resumes by itself afterwards', async () => {
+    it('reports Unavailable while Redis is down or silent, and resumes by itself afterwards', async () => {
       const one = await started({ limitMs: 400 });
       const first = delivery('ok');
       await enqueueAll(one, [first]);
@@ -351,7 +352,7 @@ describe('The delivery queue', () => {
       await until(() => isEmpty(one));
     });
 
-    /** Asks until the attempt was made, as the recovery job does. */
+    /** Requests the attempt until it is made, like the recovery job. */
     async function askUntilDone(one: Process, job: DueDelivery): Promise<void> {
       await until(async () => {
         await one.queue.enqueue(job, now()).catch((error: unknown) => expect(error).toBeInstanceOf(Unavailable));
@@ -360,10 +361,10 @@ describe('The delivery queue', () => {
     }
   });
 
-  describe('the number of attempts under way', () => {
+  describe('the number of simultaneous attempts', () => {
     it('begins low at an endpoint, and rises by one after an answer, up to the limit', async () => {
       const one = await started();
-      // Long enough for many attempts to be under way at once, even when starting them is slow.
+      // Attempts take so long that many run at once, even if starting them is slow.
       receivers.latencyMs = () => 100;
       const held: (() => void)[] = [];
       receivers.hold = () => new Promise((resolve) => held.push(resolve));
@@ -380,7 +381,7 @@ describe('The delivery queue', () => {
       expect(jobs.map(({ deliveryId }) => receivers.attempts.get(deliveryId))).toEqual(jobs.map(() => 1));
     });
 
-    it('keeps the limit of an endpoint across all processes', async () => {
+    it('is limited for an endpoint across all processes', async () => {
       const both = [await started(), await started()];
       receivers.latencyMs = () => 40;
       const jobs = deliveries('ok', 400);
@@ -403,7 +404,7 @@ describe('The delivery queue', () => {
       const before = timedOut();
       await until(() => timedOut() > before + FEW_UNDER_WAY);
       expect(receivers.mostAtOnce('turning')).toBe(FEW_UNDER_WAY);
-      // There is one job, however many attempts wait.
+      // There is one job for any number of waiting attempts.
       expect(await world.jobs(one)).toBe(1);
       receivers.latencyMs = () => 20;
       await until(() => receivers.got(jobs));
@@ -412,7 +413,7 @@ describe('The delivery queue', () => {
       await until(async () => (await world.jobs(one)) === 0);
     });
 
-    it('serves healthy receivers while every attempt at hanging receivers is still under way', async () => {
+    it('lets the queue serve healthy receivers while every attempt at hanging receivers still runs', async () => {
       const held: (() => void)[] = [];
       receivers.hold = ({ endpointId }) =>
         endpointId.startsWith('hanging') ? new Promise((resolve) => held.push(resolve)) : null;
@@ -427,7 +428,7 @@ describe('The delivery queue', () => {
       for (const release of held) release();
     });
 
-    it('serves healthy receivers although hundreds of endpoints hang', async () => {
+    it('lets the queue serve healthy receivers although hundreds of endpoints hang', async () => {
       const held: (() => void)[] = [];
       receivers.hold = ({ endpointId }) =>
         endpointId.startsWith('hanging') ? new Promise((resolve) => held.push(resolve)) : null;
@@ -444,7 +445,7 @@ describe('The delivery queue', () => {
       for (const release of held) release();
     });
 
-    it('serves other endpoints before the line of a hanging endpoint is empty', async () => {
+    it('lets the queue serve other endpoints before the line of a hanging endpoint is empty', async () => {
       const one = await started({ concurrency: 1, times: { jobMs: 50 } });
       await enqueueAll(one, deliveries('hanging', 10 * FEW_UNDER_WAY));
       await until(() => receivers.mostAtOnce('hanging') > 0);
@@ -456,7 +457,7 @@ describe('The delivery queue', () => {
       await until(() => isEmpty(one));
     });
 
-    it('makes thousands of attempts that are due at once at one endpoint, each once, and serves other endpoints in between', async () => {
+    it('lets the queue make thousands of simultaneous attempts at one endpoint, each once, and serve other endpoints in between', async () => {
       const one = await started();
       await enqueueAll(one, deliveries('busy', 2_000));
       const other = delivery('ok');

@@ -1,4 +1,4 @@
-// A Redis, processes around it, and receivers in memory, for the tests of the delivery queue.
+// A Redis, several processes that use it, and receivers in memory, for the tests of the delivery queue.
 import { Processor } from '@nestjs/bullmq';
 import { Module } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
@@ -16,7 +16,7 @@ import { Metrics } from '../../../src/platform/observability/metrics.js';
 import type { DueDelivery } from '../../../src/ports/delivery-queue.js';
 import { RedisServer } from '../../support/redis.js';
 
-/** The time limit of a receiver, scaled down from seconds. */
+/** The time limit of a receiver. It is shorter than in the service. */
 export const ATTEMPT_MS = 300;
 /** A killed worker is noticed sooner than in the service. */
 const IMPATIENT = { ...WORKER_OPTIONS, lockDuration: 2_000, stalledInterval: 500 };
@@ -34,7 +34,7 @@ class ImpatientDispatcher extends Dispatcher {
   override restMs = 1_000;
 }
 
-/** One process of the service: its side of the queue and, once started, its worker. */
+/** One process of the service: its side of the queue and, when started, its worker. */
 export interface Process {
   readonly queue: BullMqDeliveryQueue;
   readonly worker: Dispatcher;
@@ -47,7 +47,10 @@ export interface Process {
 export interface ProcessOptions extends DispatchSettings {
   /** The number of endpoints that the worker serves at once. */
   readonly concurrency?: number;
-  /** How long a job begins attempts, and how long a job keeps its place after a fault, in milliseconds. */
+  /**
+   * The time for which a job begins attempts, and the time for which a job keeps its place after an error, in
+   * milliseconds.
+   */
   readonly times?: { readonly jobMs?: number; readonly restMs?: number };
   readonly attempts?: Partial<AttemptRunner>;
 }
@@ -163,16 +166,16 @@ export function enqueueAll({ queue }: Process, jobs: readonly DueDelivery[]): Pr
   return Promise.all(jobs.map((job) => queue.enqueue(job, at)));
 }
 
-/** Endpoints that answer after a time, and a record of their requests. */
+/** Endpoints that answer after a time, and a record of the requests to them. */
 export class Receivers {
-  /** Delivery ids, in the order of their ends. */
+  /** The ids of deliveries, in the order in which they ended. */
   readonly answered: string[] = [];
   readonly startedAt = new Map<string, number>();
   readonly attempts = new Map<string, number>();
   private readonly underWay = new Map<string, number>();
   private readonly most = new Map<string, number>();
 
-  /** The time after which an endpoint answers, in milliseconds. A time as long as the receiver's limit is a timeout. */
+  /** The time after which an endpoint answers, in milliseconds. A time equal to the receiver's limit is a timeout. */
   constructor(public latencyMs: (endpointId: string) => number) {}
 
   /** The promise that an attempt awaits before its answer, or null. */

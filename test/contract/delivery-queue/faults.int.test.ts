@@ -19,7 +19,7 @@ describe('The delivery queue', () => {
   });
 
   describe('when a process dies', () => {
-    it('another process makes the attempts that the killed process had under way', async () => {
+    it('another process makes the attempts that the killed process had begun', async () => {
       const one = await world.process(receivers.perform);
       const child = spawn(
         process.execPath,

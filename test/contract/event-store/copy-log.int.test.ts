@@ -1,4 +1,5 @@
-// A log moves from the embedded store to EventStoreDB, here to the double of the protocol, and stays the same.
+// A log is copied from the embedded store to EventStoreDB without a change. The tests use the test double of the
+// EventStoreDB protocol.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,7 +36,7 @@ afterEach(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** Appends as the service does: each event is linked to the one before it. */
+/** Appends events like the service: each event is linked to the event before it. */
 async function append(
   stream: string,
   count: number,
@@ -65,7 +66,7 @@ async function append(
 
 const LONGER_THAN_A_PAGE = 1_000;
 
-/** Interleaved streams, one stream that fills an append, and a long one. */
+/** Interleaved streams: one stream fills an append, and one stream is long. */
 async function fill(long = 20): Promise<void> {
   for (let turn = 0; turn < 5; turn++)
     for (const stream of ['thing-1', 'thing-2', 'other-1']) await append(stream, turn + 1);
@@ -82,7 +83,7 @@ async function idsOf(store: EventStore): Promise<string[]> {
   return (await store.readAll(null, 10_000)).map(({ id }) => id);
 }
 
-/** The target of the copy, whose connection breaks for good after this number of appends. */
+/** The target of the copy. Its connection breaks permanently after this number of appends. */
 function breakingAfter(appends: number): EventStore {
   return new Proxy(target, {
     get: (store, name: keyof EventStore) =>
@@ -93,7 +94,7 @@ function breakingAfter(appends: number): EventStore {
 }
 
 describe('copying a log', () => {
-  it('keeps ids, types, streams, revisions, the order of all events, and every byte of data and metadata', async () => {
+  it('preserves ids, types, streams, revisions, the order of all events, and every byte of data and metadata', async () => {
     await fill(LONGER_THAN_A_PAGE);
     const total = 3 * 15 + 14 + LONGER_THAN_A_PAGE + 1;
     expect(await copy()).toEqual({
@@ -129,7 +130,7 @@ describe('copying a log', () => {
     });
   });
 
-  it('continues where an earlier copy broke off, and copies events that the source has got since', async () => {
+  it('continues where an earlier copy ended, and copies events that the source has received since', async () => {
     await fill(LONGER_THAN_A_PAGE);
     await expect(copy(breakingAfter(7))).rejects.toThrow('The connection broke');
     const begun = double.log.records.length;
@@ -154,7 +155,7 @@ describe('copying a log', () => {
     expect(double.log.records).toHaveLength(1);
   });
 
-  it('refuses a target that got foreign events after the copied ones', async () => {
+  it('refuses a target that received foreign events after the copied events', async () => {
     await fill();
     const { events } = await copy();
     double.write('foreign-1', {});
@@ -186,7 +187,7 @@ describe('copying a log', () => {
   it.each([
     ['large-1', 'in the middle', { stream: 'long-1', revision: 0, fault: 'not an event of this log' }],
     ['last-1', 'at the end', { stream: 'last-1', revision: 0, fault: 'missing from the target' }],
-  ])('finds that the target lost events which it acknowledged: %s, %s', async (lost, _where, difference) => {
+  ])('finds that the target lost acknowledged events: %s, %s', async (lost, _where, difference) => {
     await fill();
     await append('last-1', 1);
     const losing = new Proxy(target, {
@@ -203,13 +204,13 @@ describe('copying a log', () => {
 });
 
 describe('copying a log with many appends in flight', () => {
-  /** The server accepts this number of appends of a copy before the fault. */
+  /** The server accepts this number of appends of a copy before the error. */
   const after = (appends: number, fault: Fault): void => {
     const taken = { kind: 'delay', until: Promise.resolve() } as const;
     double.faults.plan('batch-append', ...new Array<Fault>(appends).fill(taken), fault);
   };
 
-  it('sends all appends through one call, and keeps their order and every byte', async () => {
+  it('sends all appends through one call, and preserves their order and every byte', async () => {
     await fill(LONGER_THAN_A_PAGE);
     const { events, appended, difference } = await copy(target, IN_FLIGHT);
     expect([difference, appended, double.calls.append]).toEqual([null, events, 0]);
@@ -245,7 +246,7 @@ describe('copying a log with many appends in flight', () => {
     expect((await copy(target, IN_FLIGHT)).difference).toMatchObject({ fault: 'not an event of this log' });
   });
 
-  it('finds foreign events that were written to one of its streams in the meantime', async () => {
+  it('finds foreign events that were written to one of the copied streams in the meantime', async () => {
     await fill();
     const append: CopyOptions['append'] = (appends) => {
       double.write('long-1', {});
@@ -258,7 +259,7 @@ describe('copying a log with many appends in flight', () => {
     });
   });
 
-  it('continues beside a growing source, and ends', async () => {
+  it('continues while the source grows, and ends', async () => {
     await fill();
     const growing: CopyOptions['append'] = async (appends) => {
       await append('thing-1', 1);
@@ -297,7 +298,7 @@ describe('copying a log again', () => {
     return checkpoint;
   }
 
-  it('reads and compares only events since the checkpoint, and counts all', async () => {
+  it('reads and compares only the events since the checkpoint, and counts all events', async () => {
     await fill(LONGER_THAN_A_PAGE);
     const checkpoint = await copied();
     await append('thing-2', 2);

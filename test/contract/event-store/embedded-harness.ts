@@ -1,4 +1,5 @@
-// The embedded event store in its own folder, processes that write into the same folder, and the rules that every log must keep.
+// The embedded event store in a folder of its own, processes that write into the same folder, and the rules that every
+// log must follow.
 import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -16,7 +17,7 @@ import type { EventStoreHarness } from './suite.js';
 
 export class EmbeddedHarness implements EventStoreHarness {
   readonly logStartsEmpty = true;
-  /** The log has no connection that could break, because it is in this process. */
+  /** The log has no connection that could break, because the store runs in this process. */
   readonly dropSubscriptions = 'cannot-drop';
   readonly together = 'all-or-nothing';
   directory: string;
@@ -34,7 +35,7 @@ export class EmbeddedHarness implements EventStoreHarness {
     return (this.store = EmbeddedEventStore.open({ directory: this.directory, ...options }));
   }
 
-  /** No process has it open any more. */
+  /** No process has the log open any more. */
   async settle(): Promise<void> {
     await this.store.close();
   }
@@ -45,10 +46,10 @@ export class EmbeddedHarness implements EventStoreHarness {
   }
 }
 
-/** Compresses every event as soon as possible, a few at a time. */
+/** Compresses every event as soon as possible, in small groups. */
 export const COMPRESSED: Partial<EmbeddedEventStoreOptions> = { uncompressedEvents: 0, segmentEvents: 4 };
 
-/** All faults of the log. */
+/** All faults in the log. */
 export async function inspected(store: EmbeddedEventStore): Promise<LogFault[]> {
   const faults: LogFault[] = [];
   for (let after: string | null = null; ;) {
@@ -64,13 +65,13 @@ const TYPESCRIPT = new URL('../../support/typescript.js', import.meta.url).href;
 
 export interface Writer {
   readonly child: ChildProcessByStdio<null, Readable, null>;
-  /** The lines that it has printed until now. */
+  /** The lines that the process has printed until now. */
   readonly said: (Acknowledged | Refused)[];
-  /** Resolves when everything that it printed before its end has been read. */
+  /** Resolves when everything that the process printed before its end has been read. */
   readonly closed: Promise<void>;
 }
 
-/** Other processes at the log of a harness. They end with the test. */
+/** Other processes that use the log of a harness. They end with the test. */
 export class Writers {
   private readonly children: ChildProcess[] = [];
 
@@ -79,7 +80,7 @@ export class Writers {
     private readonly category: () => string,
   ) {}
 
-  /** Without Jest's options, which the child does not need. */
+  /** The child runs without Jest's options, because it does not need them. */
   start(command: string, ...args: readonly string[]): ChildProcessByStdio<null, Readable, null> {
     const child = spawn(command, args, {
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -105,7 +106,7 @@ export class Writers {
     const child = this.start('sh', '-c', shell, 'sh', ...command);
     const said: (Acknowledged | Refused)[] = [];
     const lines = createInterface(child.stdout);
-    // A killed process may leave half a line.
+    // A killed process may leave an incomplete line.
     lines.on('line', (line) => line.endsWith('}') && said.push(JSON.parse(line) as Acknowledged | Refused));
     return { child, said, closed: once(lines, 'close').then(() => undefined) };
   }
@@ -115,7 +116,7 @@ export class Writers {
   }
 }
 
-/** Checks every rule of a log, whatever happened to its writers. */
+/** Checks every rule of a log after any faults of its writers. */
 export function expectSound(log: readonly RecordedEvent[], acknowledged: readonly Acknowledged[]): void {
   expect(log.map(({ position }) => Number(position))).toEqual(log.map((_event, index) => index + 1));
   const streams = byStream(log);

@@ -42,7 +42,7 @@ describe('embedded event store', () => {
     ['', {}],
     [', both compressing', COMPRESSED],
   ])('with another process on the same directory%s', (_how, options) => {
-    it('lets both write, gives every revision of a contended stream once, and shows each process the appends of the other', async () => {
+    it('lets both processes write, gives every revision of a contended stream once, and shows each process the appends of the other', async () => {
       const store = await harness.open(options);
       const shared = `${category}-shared`;
       const { child, said, closed } = startWriter(8, 40, undefined, options);
@@ -52,7 +52,7 @@ describe('embedded event store', () => {
       const subscription = follow(store, { after: null }, ({ events }) => events.length >= theirs + ours);
       const own: Acknowledged[] = [];
       for (const event of newEvents(ours)) {
-        // On the stream that the other process also writes to.
+        // This append is made to the stream that the other process also writes to.
         for (let done = false; !done;) {
           const [last] = await store.readStream(shared, { direction: 'backwards', limit: 1 });
           const answer = await store.append(shared, last?.revision ?? 'no-stream', [event]);
@@ -89,7 +89,7 @@ describe('embedded event store', () => {
 
       const batch = newEvents(2);
       await expect(store.append(stream, 0, batch)).rejects.toBeInstanceOf(EventStoreUnavailable);
-      // This append waits behind the first, which waits for the lock. It will never be written.
+      // This append waits behind the first append, which waits for the lock. It will never be written.
       await expect(store.append(other, 'no-stream', newEvents(1))).rejects.toBeInstanceOf(EventStoreUnavailable);
       const large = Array.from({ length: 13 }, () => newEvent({ text: 'x'.repeat(60_000) }));
       const flood = await Promise.allSettled(
@@ -108,7 +108,7 @@ describe('embedded event store', () => {
       expect(await store.append(other, 'no-stream', large)).toEqual({ outcome: 'appended', revision: 12 });
     });
 
-    it('reads every event that the other process has acknowledged, even just after another read', async () => {
+    it('reads every event that the other process has acknowledged, even immediately after another read', async () => {
       const store = await harness.open();
       const { child, said } = startWriter(1, 200);
       const exited = once(child, 'exit');
@@ -122,7 +122,7 @@ describe('embedded event store', () => {
       });
       let running = true;
       void exited.then(() => (running = false));
-      // The store reads all the time, so that it always has an earlier view of the log. It must not use that view again.
+      // The store reads all the time, so it always has an older view of the log. It must not use this view again.
       while (running) await new Promise((resolve) => setImmediate(() => resolve(store.head())));
       await Promise.all(checks);
       expect(checks.length).toBeGreaterThan(100);
@@ -130,7 +130,7 @@ describe('embedded event store', () => {
   });
 
   describe('a live subscription', () => {
-    it('is woken by an append of its own process, and does not wait for the next poll of the log', async () => {
+    it('is woken by an append of its own process, before the next poll of the log', async () => {
       const store = await harness.open({ pollIntervalMs: 2 ** 28 });
       const { events } = await follow(
         store,
@@ -144,7 +144,7 @@ describe('embedded event store', () => {
       expect(events.map(({ revision }) => revision)).toEqual([0, 1, 2]);
     });
 
-    it('is woken by appends of other processes, and sees them before the next poll of the log', async () => {
+    it('is woken by appends of other processes, before the next poll of the log', async () => {
       const store = await harness.open({ pollIntervalMs: 2 ** 28 });
       const { said, closed } = startWriter(1, 40);
       const { events } = await follow(store, { after: null }, (seen) => seen.events.length >= 80);
@@ -152,9 +152,9 @@ describe('embedded event store', () => {
       expectSound(events, said as Acknowledged[]);
     });
 
-    it('sees appends in time even when it gets no notice of them', async () => {
+    it('sees appends in time even if it receives no notice of them', async () => {
       const store = await harness.open();
-      // From here on the other process writes its notices to another file.
+      // From here on, the other process writes its notices to another file.
       await rename(join(harness.directory, BELL_FILE), join(harness.directory, 'moved'));
       const following = follow(store, { after: null }, (seen) => seen.events.length >= 80);
       const { said, closed } = startWriter(1, 40);
@@ -172,13 +172,13 @@ describe('embedded event store', () => {
       await store.close();
     });
 
-    it.each(['abort', 'close'] as const)('ends at once on %s, not at the next look at the log', async (how) => {
+    it.each(['abort', 'close'] as const)('ends at once on %s, and not at the next poll of the log', async (how) => {
       const store = await harness.open({ pollIntervalMs: 2 ** 28 });
       const stop = new AbortController();
       const iteration = store.subscribe({ after: null, signal: stop.signal })[Symbol.asyncIterator]();
       expect((await iteration.next()).value).toEqual({ events: [], through: null, caughtUp: true });
       const next = iteration.next();
-      // Two turns later, the subscription is waiting.
+      // After two turns of the event loop, the subscription is waiting.
       setImmediate(() => setImmediate(() => (how === 'abort' ? stop.abort() : void store.close())));
       if (how === 'abort') expect(await next).toEqual({ done: true, value: undefined });
       else await expect(next).rejects.toBeInstanceOf(EventStoreUnavailable);
@@ -186,7 +186,7 @@ describe('embedded event store', () => {
   });
 
   describe('reading many events', () => {
-    it('gives the event loop a turn between one batch or page and the next', async () => {
+    it('gives the event loop a turn between two batches or pages', async () => {
       const store = await harness.open();
       const count = 3_000;
       for (let revision = -1; revision < count - 1; revision += 500) {
@@ -213,7 +213,7 @@ describe('embedded event store', () => {
       expect(Math.max(...batches.map(({ events }) => events.length))).toBeLessThan(20);
     });
 
-    it('reads new events once for all readers, and old events correctly when newer ones took their place', async () => {
+    it('reads new events once for all readers, and reads old events correctly when newer ones have replaced them', async () => {
       const store = await harness.open();
       const streams = Array.from({ length: 10 }, () => `${category}-${newId()}`);
       for (const stream of streams) await store.append(stream, 'no-stream', newEvents(1_000));
@@ -233,7 +233,7 @@ describe('embedded event store', () => {
     });
   });
 
-  it('treats an event id that the stream has already as a conflict, also at a fitting revision', async () => {
+  it('treats an event id that the stream already has as a conflict, even at the expected revision', async () => {
     const store = await harness.open();
     const [first, second] = newEvents(2) as [NewEvent, NewEvent];
     await store.append(`${category}-1`, 'no-stream', [first]);
@@ -241,7 +241,7 @@ describe('embedded event store', () => {
     expect(await store.readStream(`${category}-1`)).toHaveLength(1);
   });
 
-  it('does not touch a log with another layout', async () => {
+  it('does not change a log that has another layout', async () => {
     await harness.open();
     await harness.close();
     const path = join(harness.directory, 'events.mdb');
@@ -259,7 +259,7 @@ describe('embedded event store', () => {
   });
 
   describe('older events', () => {
-    /** Two streams in turn, one event at a time. The last event is the newest and stays uncompressed. */
+    /** Events are appended to two streams in turn. The last event is the newest and stays uncompressed. */
     async function aLog(events: number): Promise<readonly NewEvent[]> {
       const store = await harness.open(COMPRESSED);
       const appended = newEvents(events);
@@ -272,7 +272,7 @@ describe('embedded event store', () => {
       return appended;
     }
 
-    /** Changes the log while no process has it open. Returns the earlier segments, by their first position. */
+    /** Changes the log while no process has it open. Returns the earlier segments by their first position. */
     async function tamper(change: (segments: Database<Buffer, Buffer>) => void = () => undefined): Promise<number[]> {
       await harness.settle();
       const binary = { encoding: 'binary', keyEncoding: 'binary' } as const;
@@ -289,7 +289,7 @@ describe('embedded event store', () => {
       return firsts;
     }
 
-    it('are compressed together in whole segments, and read, followed and repeated as before', async () => {
+    it('are compressed together in whole segments, and can be read, followed and appended again as before', async () => {
       const appended = await aLog(18);
       expect(await tamper()).toEqual([1, 5, 9, 13]);
       const store = await harness.reopen(COMPRESSED);
@@ -311,7 +311,7 @@ describe('embedded event store', () => {
       expect(store.missingEvents()).toBe(0);
     });
 
-    it('stay uncompressed while they are young enough', async () => {
+    it('stay uncompressed until they have the required age', async () => {
       const store = await harness.open({ ...COMPRESSED, uncompressedEvents: 8 });
       for (const [index, event] of newEvents(18).entries())
         await store.append(`${category}-1`, index === 0 ? 'no-stream' : index - 1, [event]);
@@ -331,7 +331,7 @@ describe('embedded event store', () => {
       expect(ids.slice(0, 12)).toEqual(appended.map(({ id }) => id));
     });
 
-    it('leave turns to the event loop while a stream that is spread over many segments is read', async () => {
+    it('leave turns to the event loop during the read of a stream that is spread over many segments', async () => {
       await aLog(400);
       const store = await harness.reopen(COMPRESSED);
       expect(await countTurns(() => store.readStream(`${category}-1`))).toBeGreaterThanOrEqual(10);
@@ -388,7 +388,7 @@ describe('embedded event store', () => {
         `the index of revisions says position ${'9'.padStart(20, '0')}`,
       ],
     ])(
-      'of a segment that %s are reported as damaged with their place, and the following events can be read',
+      'in a segment that %s are reported as damaged with their position, and the following events can be read',
       async (_what, change, fault) => {
         await aLog(18);
         await tamper(change);
@@ -405,7 +405,7 @@ describe('embedded event store', () => {
     );
   });
 
-  it('has its own id, the same for every process and another one for a copy, also when it was made without an id', async () => {
+  it('the log has an id, which is the same for every process and differs for a copy, also in a log made without an id', async () => {
     const store = await harness.open();
     const id = store.id();
     const beside = EmbeddedEventStore.open({ directory: harness.directory });
@@ -428,7 +428,7 @@ describe('embedded event store', () => {
     await earlier.close();
   });
 
-  it('counts the bytes of the test environment once, and remembers the count', async () => {
+  it('the log counts the bytes of the test environment once, and remembers the count', async () => {
     let store = await harness.open();
     const ofThe = (environment: string | null, count: number): NewEvent[] =>
       newEvents(count).map((event) => ({
@@ -447,7 +447,7 @@ describe('embedded event store', () => {
     await store.append(`${category}-3`, 'no-stream', first);
     let counted = store.testBytes();
     expect(counted).toBeGreaterThan(3 * 700);
-    // Bytes of the live environment do not count, also in an append of both.
+    // Bytes of the live environment do not count, even in an append of both environments.
     await store.append(`${category}-4`, 'no-stream', [...ofThe('live', 20), ...ofThe('test', 3)]);
     expect(store.testBytes() / counted).toBeCloseTo(2, 1);
     counted = store.testBytes();
@@ -468,7 +468,7 @@ describe('embedded event store', () => {
   describe('a log that is almost full', () => {
     const mapSizeBytes = 4 * 2 ** 20;
 
-    it('raises an alarm, refuses only appends, and accepts them again when it gets more room', async () => {
+    it('raises an alarm, refuses only appends, and accepts appends again when it gets more room', async () => {
       const alarms: number[] = [];
       let store = await harness.open({
         mapSizeBytes,
@@ -487,7 +487,7 @@ describe('embedded event store', () => {
       await expect(refused).rejects.toThrow(EventStoreUnavailable);
       await expect(refused).rejects.toThrow('full');
       const { usedBytes, totalBytes } = store.usage();
-      // Reported once, although many appends followed.
+      // The alarm is reported once, although many appends followed.
       expect(alarms).toEqual([expect.closeTo(0.71, 1)]);
       expect(totalBytes).toBe(mapSizeBytes);
       expect(usedBytes).toBeGreaterThan(0.9 * mapSizeBytes);
@@ -509,7 +509,7 @@ describe('embedded event store', () => {
       await closed;
       await expect(store.append(`${category}-own`, 'no-stream', newEvents(1))).rejects.toThrow('full');
       expectSound(await readLog(store, null, category), said as Acknowledged[]);
-      // Here only LMDB itself has enlarged the map.
+      // In this process, only LMDB itself has enlarged the map.
       const larger = await harness.reopen({ mapSizeBytes: 16 * small });
       expect(await larger.append(`${category}-own`, 'no-stream', newEvents(1))).toEqual({
         outcome: 'appended',
@@ -517,9 +517,9 @@ describe('embedded event store', () => {
       });
     });
 
-    it('refuses appends that the disk would not take, keeps acknowledged events, and the process lives on', async () => {
+    it('refuses appends that do not fit on the disk, and keeps acknowledged events and its process', async () => {
       await harness.open();
-      // A limit on the file size, in blocks of 512 bytes, makes the commit fail as a full disk does.
+      // A limit on the file size, in blocks of 512 bytes, makes the commit fail like a full disk.
       const { child, said, closed } = startWriter(1, 0, 'ulimit -f 800 && exec "$@" 2>/dev/null');
       expect(await once(child, 'exit')).toEqual([0, null]);
       await closed;

@@ -1,4 +1,5 @@
-// The common suite on a real cluster. The double cannot prove everything, because it shares our reading of the protocol.
+// The common suite on a real cluster. The test double cannot prove everything, because it shares our understanding of
+// the protocol.
 import { afterAll, describe } from '@jest/globals';
 import { EventStoreDbEventStore } from '../../../src/adapters/event-store/eventstoredb.js';
 import { describeEventStore } from './suite.js';
@@ -31,5 +32,5 @@ function register(): void {
   });
 }
 
-if (connectionString === '') describe.skip('skipped, because ESDB_URL names no cluster', register);
+if (connectionString === '') describe.skip('without a cluster in ESDB_URL', register);
 else register();

@@ -1,4 +1,5 @@
-// The EventStoreDB adapter against the double of the wire protocol: the common suite, and each known trap of the client.
+// The EventStoreDB adapter and the test double of the wire protocol: the common suite, and each known fault of the
+// client.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -84,7 +85,7 @@ function gate(): { readonly opened: Promise<void>; open(): void } {
   return { opened, open: () => open() };
 }
 
-describe('EventStoreDB adapter: traps of the client and the server', () => {
+describe('EventStoreDB adapter: faults of the client and the server', () => {
   let category: string;
   let stream: string;
   const nodes: EventStoreDbDouble[] = [];
@@ -107,7 +108,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
     return node;
   }
 
-  /** A store that retries at once, so that tests do not wait for pauses. */
+  /** A store that retries without a pause, so that tests do not wait. */
   function open(options: Partial<EventStoreDbOptions> = {}): EventStoreDbEventStore {
     const opened = connect({ retryPauseMs: 1, ...options });
     stores.push(opened);
@@ -135,12 +136,12 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
     for (let next = await batches.next(); next.done !== true;) next = await batches.next();
   }
 
-  describe('append', () => {
+  describe('an append', () => {
     it.each([
       ['stored', STORED_AND_SWALLOWED],
       ['did not store', SWALLOWED],
     ])(
-      'is sent again with the same ids and revision, and stored once, when the server %s and never answered',
+      'is sent again with the same ids and revision, and is stored once, when the server %s and never answered',
       async (_case, fault) => {
         open({ appendDeadlineMs: 500 });
         double.faults.plan('append', fault);
@@ -160,7 +161,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       ['not ready', NOT_READY],
       ['too busy', TOO_BUSY],
       ['access denied, as a server says while it starts', ACCESS_DENIED],
-    ])('counts %s as an unknown outcome, whether it was stored or not', async (_case, status) => {
+    ])('counts %s as an unknown outcome, whether the events were stored or not', async (_case, status) => {
       open();
       double.faults.plan('append', { kind: 'error', status, stored: false }, { kind: 'error', status, stored: true });
       const events = newEvents(2);
@@ -168,7 +169,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       expect(idsStored()).toEqual(events.map(({ id }) => id));
     });
 
-    it('that lost during an unknown outcome is a conflict', async () => {
+    it('is a conflict when another append was first during its unknown outcome', async () => {
       open({ appendDeadlineMs: 400 });
       double.faults.plan('append', SWALLOWED);
       const pending = store.append(stream, 'no-stream', newEvents(1));
@@ -190,7 +191,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       await expect(store.append(stream, 'no-stream', newEvents(1))).rejects.toBeInstanceOf(EventStoreUnavailable);
     });
 
-    it('ends in time, even when the attempts and pauses together would take longer', async () => {
+    it('ends in time, even if the attempts and pauses together would take longer', async () => {
       const role = new RoleClient(() => buildClient(double.connectionString));
       const { signal } = new AbortController();
       const limits = { totalMs: 150, attemptMs: 100, retries: 5 };
@@ -203,7 +204,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       }
     });
 
-    it('is not affected by the broken stream of another client', async () => {
+    it('is not affected when the stream of another client breaks', async () => {
       open();
       const elsewhere = await startNode();
       const other = open({ connectionString: elsewhere.connectionString });
@@ -220,7 +221,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       expect(elsewhere.appends).toHaveLength(1);
     });
 
-    it("never uses the batch call and never asks for the server's features, although it offers both", async () => {
+    it("never uses the batch call, although the server offers it, and never asks for the server's features", async () => {
       open();
       double.faults.plan('server-features', SWALLOWED);
       await store.append(stream, 'no-stream', newEvents(5));
@@ -247,14 +248,14 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
     it.each<[string, ExpectedRevision, NewEvent]>([
       ['a BigInt in the data, which would hang for ever', 'no-stream', newEvent({ cents: 1n as unknown as number })],
       ['an expected revision of -1, which would fail with an unclear error', -1, newEvent()],
-    ])('refuses %s before the server is asked', async (_case, expected, event) => {
+    ])('with %s is refused before the server is asked', async (_case, expected, event) => {
       open();
       await expect(store.append(stream, expected, [event])).rejects.toBeInstanceOf(UnstorableEvent);
       await store.ping();
       expect(double.appends).toEqual([]);
     });
 
-    it('is acknowledged with the original revision even when the answer names no position', async () => {
+    it('is acknowledged with the original revision even if the answer names no position', async () => {
       open();
       const events = newEvents(2);
       await store.append(stream, 'no-stream', events);
@@ -265,7 +266,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       expect(double.appends).toHaveLength(3);
     });
 
-    it('succeeds once the server is back at the same address, without a restart of the service', async () => {
+    it('succeeds when the server is back at the same address, without a restart of the service', async () => {
       open({ retryPauseMs: 100 });
       await store.append(stream, 'no-stream', newEvents(1));
       const { port, log } = double;
@@ -278,7 +279,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
     });
   });
 
-  describe('cluster', () => {
+  describe('a cluster of EventStoreDB nodes', () => {
     let follower: EventStoreDbDouble;
 
     beforeEach(async () => {
@@ -290,7 +291,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       return double.calls.gossip + follower.calls.gossip;
     }
 
-    it('is asked for its leader, which then gets appends and reads', async () => {
+    it('is asked for its leader, which then receives appends and reads', async () => {
       open({ connectionString: `esdb://127.0.0.1:${follower.port},127.0.0.1:${double.port}?tls=false` });
       await store.append(stream, 'no-stream', newEvents(1));
       expect(await store.readStream(stream)).toHaveLength(1);
@@ -314,7 +315,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       expect([follower.calls.subscribe, double.calls.subscribe]).toEqual([1, 1]);
     });
 
-    it('is asked for its leader when a node does not answer an append in time, and another node gets the append', async () => {
+    it('is asked for its leader when a node does not answer an append in time, and another node receives the append', async () => {
       open({
         connectionString: `esdb://127.0.0.1:${double.port},127.0.0.1:${follower.port}?tls=false`,
         appendDeadlineMs: 400,
@@ -326,7 +327,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       expect([double.appends.length, follower.appends.length]).toEqual([2, 1]);
     });
 
-    it('has a new leader, which is found when the old leader sends callers to it', async () => {
+    it('has a new leader, which is found when the old leader redirects callers to it', async () => {
       open({ connectionString: `esdb://127.0.0.1:${follower.port},127.0.0.1:${double.port}?tls=false` });
       await store.append(stream, 'no-stream', newEvents(1));
       double.cluster = follower.cluster = [follower, double];
@@ -348,7 +349,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       },
     );
 
-    it('continues with its new leader while the old one hangs, whether the client was connected to it before or not', async () => {
+    it('continues with its new leader while the old one hangs, whether or not the client was connected to the old one', async () => {
       const hanging = await Hanging.before(double);
       const third = await startNode({ log: double.log });
       third.cluster = double.cluster = follower.cluster = [double, follower, third];
@@ -366,7 +367,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
           late.readStream(stream, { limit: 1 }),
           dropped.catch(() => untilCaughtUp(batchesOf())),
         ]);
-        // At first the others do not know that it hangs, and name it.
+        // At first the other nodes do not know that the leader hangs, and name it.
         await until(() => follower.calls.gossip + third.calls.gossip > before);
         third.cluster = follower.cluster = [follower, double, third];
         expect(await answers).toMatchObject([
@@ -381,7 +382,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       }
     });
 
-    it('delays no append beyond its time when the discovery hangs', async () => {
+    it('makes no append exceed its time limit when the discovery hangs', async () => {
       const connectionString = `esdb://127.0.0.1:${follower.port},127.0.0.1:${double.port}?tls=false&gossipTimeout=60`;
       open({ connectionString, appendDeadlineMs: 40 });
       for (const node of [double, follower]) node.faults.plan('gossip', ...Array<Fault>(12).fill(SWALLOWED));
@@ -390,7 +391,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       await Promise.all([double.stop(), follower.stop()]);
     });
 
-    it('lets a running read end completely when its client is given up', async () => {
+    it('lets a running read end completely when its client is replaced', async () => {
       open();
       await store.append(stream, 'no-stream', newEvents(20));
       const { opened, open: answer } = gate();
@@ -403,7 +404,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       expect(await reading).toHaveLength(21);
     });
 
-    it('answers an append that waited for the discovery when its client was given up in the meantime', async () => {
+    it('answers an append that waited for the discovery when its client was replaced in the meantime', async () => {
       const { opened, open: answer } = gate();
       for (const node of [double, follower]) node.faults.plan('gossip', { kind: 'delay', until: opened });
       const guarded = buildClient(`esdb://127.0.0.1:${follower.port},127.0.0.1:${double.port}?tls=false`);
@@ -415,7 +416,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       await expect(appended).rejects.toBeInstanceOf(UnavailableError);
     });
 
-    it('keeps its client when no other can be built, as while a certificate file is replaced', () => {
+    it('keeps its client when no other can be built, for example during the replacement of a certificate file', () => {
       const first = buildClient(double.connectionString);
       let built = 0;
       const role = new RoleClient(() => {
@@ -427,7 +428,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       first.close();
     });
 
-    it('ends no process by an unhandled rejection when it cannot be reached at all', async () => {
+    it('does not end the process by an unhandled rejection when it cannot be reached at all', async () => {
       const unreachable = buildClient(
         'esdb://127.0.0.1:1,127.0.0.1:2?tls=false&maxDiscoverAttempts=1&discoveryInterval=1',
       );
@@ -445,7 +446,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
     });
   });
 
-  describe('reads', () => {
+  describe('reads from EventStoreDB', () => {
     it('have a time limit, which the client does not set, and are repeated', async () => {
       open({ readDeadlineMs: 400 });
       await store.append(stream, 'no-stream', newEvents(2));
@@ -463,13 +464,13 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       await expect(store.ping()).rejects.toBeInstanceOf(EventStoreUnavailable);
     });
 
-    it('find a missing server within 5 s when pinged', async () => {
+    it('find within 5 s that a server is missing, in a ping', async () => {
       open({ retryPauseMs: 100 });
       await double.stop();
       await expect(store.ping()).rejects.toBeInstanceOf(EventStoreUnavailable);
     });
 
-    it('that are cut off by closing are not returned as if they were complete', async () => {
+    it('that are interrupted by closing the store are not returned as complete', async () => {
       open();
       await store.append(stream, 'no-stream', newEvents(3));
       double.faults.plan('read', { kind: 'delay', until: gate().opened });
@@ -479,7 +480,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       await expect(reading).rejects.toBeInstanceOf(EventStoreUnavailable);
     });
 
-    it('end no process by an error that comes after their end', async () => {
+    it('do not end the process by an error that follows their end', async () => {
       const read = Object.assign(new PassThrough({ objectMode: true }), { cancel: () => Promise.resolve() });
       const collected = collect(read as unknown as StreamingRead<number>, 10_000, new AbortController().signal);
       read.write(1);
@@ -494,7 +495,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       ['a JSON text instead of an object', { data: Buffer.from('"Jane"') }],
       ['no metadata', { metadata: Buffer.from('') }],
       ['malformed metadata', { metadata: Buffer.from('{"Jane') }],
-    ])('refuse %s and do not repeat it', async (_case, record) => {
+    ])('refuse %s and do not repeat the read', async (_case, record) => {
       open();
       double.write(stream, record);
       for (const read of [() => store.readStream(stream), () => store.readAll(null, 10), () => batchesOf().next()]) {
@@ -509,7 +510,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       }
     });
 
-    it("skip the server's own streams, however many events they have, but count them into the head", async () => {
+    it("skip the server's own streams, however many events they have, but count these events into the head", async () => {
       open();
       await store.append(stream, 'no-stream', newEvents(1));
       double.write('$stats-127.0.0.1:2113', ...Array<object>(2_500).fill({}));
@@ -523,7 +524,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       expect(await store.readAll(head, 10)).toEqual([]);
     });
 
-    it('refuse a server that is too old to give positions, instead of inventing one', async () => {
+    it('refuse a server that is too old to give positions, instead of inventing a position', async () => {
       open();
       await store.append(stream, 'no-stream', newEvents(1));
       double.hidesStreamPositions = true;
@@ -540,7 +541,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
   });
 
   describe('a subscription', () => {
-    it('that is left by a break leaves no call open on the server', async () => {
+    it('that the consumer leaves with break has no open call on the server', async () => {
       open();
       for (let round = 0; round < 3; round++) {
         for await (const batch of store.subscribe({ after: null, signal: new AbortController().signal }))
@@ -550,7 +551,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       expect(double.calls.subscribe).toBe(3);
     });
 
-    it('that is aborted, or whose consumer fails, leaves no call open either', async () => {
+    it('that is aborted, or whose consumer fails, has no open call either', async () => {
       open();
       await follow(store, { after: null }, () => true);
       await expect(
@@ -567,7 +568,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       expect(double.calls.subscribe).toBe(2);
     });
 
-    it('ends no process by an error that comes after it was left', () => {
+    it("does not end the process by an error that follows the consumer's break", () => {
       const call = Object.assign(new PassThrough({ objectMode: true }), {
         unsubscribe: () => Promise.reject(new Error('no call')),
       });
@@ -576,13 +577,13 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       expect(() => call.emit('error', new Error('late'))).not.toThrow();
     });
 
-    it('takes checkpoints in order with the events, not ahead of undelivered events', async () => {
+    it('returns checkpoints in order with the events, not ahead of undelivered events', async () => {
       open();
       for (let round = 0; round < 10; round++) {
         await store.append(`${category}-${round}`, 'no-stream', newEvents(25));
         double.write(`other-${round}`, ...Array<object>(300).fill({}));
       }
-      // Without control, the client reads more than the consumer asked for, including checkpoints.
+      // Without this control, the client reads more than the consumer asked for, including checkpoints.
       const options = { after: null, categories: [category], batchSize: 10 };
       const seen = await follow(
         store,
@@ -613,7 +614,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       }
     });
 
-    it('advances its checkpoint while no event of the log concerns it', async () => {
+    it('advances its checkpoint while the log has no events for it', async () => {
       open();
       const batches = batchesOf();
       await untilCaughtUp(batches);
@@ -644,7 +645,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       await expect(batchesOf({ after: position }).next()).rejects.toBeInstanceOf(EventStoreUnavailable);
     });
 
-    it('that is silent while the log goes on is given up', async () => {
+    it('that is silent while the log grows is given up', async () => {
       open({ silenceMs: 30 });
       const batches = batchesOf();
       await untilCaughtUp(batches);
@@ -654,7 +655,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       await expect(next).rejects.toBeInstanceOf(EventStoreUnavailable);
     });
 
-    it('that is silent because no event concerns it goes on to the end of the log', async () => {
+    it('that is silent because the log has no events for it continues to the end of the log', async () => {
       open({ silenceMs: 10 });
       const batches = batchesOf();
       await untilCaughtUp(batches);
@@ -682,7 +683,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       }
     });
 
-    it('delivers the events before an unreadable event, and stops there', async () => {
+    it('delivers the events before an unreadable event, and stops at the unreadable event', async () => {
       open();
       await store.append(stream, 'no-stream', newEvents(3));
       double.write(stream, { data: Buffer.from('{') });
@@ -704,7 +705,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       await expect(batchesOf().next()).rejects.toBeInstanceOf(EventStoreUnavailable);
     });
 
-    it('finds by itself that it has caught up with a server that never reports it', async () => {
+    it('recognises by itself that it has caught up with a server that never reports this', async () => {
       double.sendsCaughtUp = false;
       open({ silenceMs: 30 });
       await store.append(stream, 'no-stream', newEvents(3));
@@ -715,7 +716,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       expect(told.at(-1)).toMatchObject({ events: [], through: told.at(-2)?.through });
     });
 
-    it('that fell behind does not count as caught up until it has caught up again', async () => {
+    it('that fell behind counts as caught up only when it has caught up again', async () => {
       open();
       const batches = batchesOf({ batchSize: 10 });
       await untilCaughtUp(batches);
@@ -743,7 +744,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       ]);
     });
 
-    it('has its own client, whose failures and rebuilding do not affect appends', async () => {
+    it('has a client of its own, whose failures and replacement do not affect appends', async () => {
       open();
       const { opened, open: answer } = gate();
       double.faults.plan('append', { kind: 'delay', until: opened });
@@ -763,7 +764,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
     });
   });
 
-  describe('connection string', () => {
+  describe('a connection string', () => {
     it.each([
       ['esdb://a:2113', 'esdb://a:2113?keepaliveinterval=2000&keepalivetimeout=2000&gossiptimeout=2'],
       [
@@ -801,7 +802,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
     });
 
     it.each(['esdb:*', 'app,esdb*', '*', 'esdb:connection'])(
-      'with a password is refused under DEBUG=%s, which prints it',
+      'with a password is refused under DEBUG=%s, which would print the password',
       (debug) => {
         expect(() => checkConnectionString('esdb://ops:hunter2@a:2113', debug)).toThrow('DEBUG');
         expect(() => checkConnectionString('esdb://ops:hunter2@a:2113', 'app:*')).not.toThrow();

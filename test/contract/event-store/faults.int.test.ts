@@ -32,7 +32,7 @@ describe('embedded event store', () => {
     ['', {}],
     [', both compressing', COMPRESSED],
   ])('with another process on the same directory%s', (_how, options) => {
-    it('loses no acknowledged event of a killed writer, and writing goes on at once', async () => {
+    it('loses no acknowledged event of a killed writer, and other processes can write at once', async () => {
       let store = await harness.open(options);
       const acknowledged: Acknowledged[] = [];
       for (const enough of [1, 150, 400]) {
@@ -41,7 +41,7 @@ describe('embedded event store', () => {
         await stop(child);
         await closed;
         acknowledged.push(...(said as Acknowledged[]));
-        // The killed process may have held the write lock and a read transaction.
+        // The killed process may have had the write lock and a read transaction.
         const stream = `${category}-${newId()}`;
         const events = newEvents(2);
         expect(await store.append(stream, 'no-stream', events)).toEqual({ outcome: 'appended', revision: 1 });

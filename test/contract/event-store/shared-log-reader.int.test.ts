@@ -16,7 +16,7 @@ import { until } from '../../support/eventually.js';
 import { StaleFollower } from '../../support/stale-follower.js';
 import { describeEventStore, type EventStoreHarness, follow, newCategory, newEvents } from './suite.js';
 
-/** The embedded store. A test can count and cut off its subscriptions. */
+/** The embedded store. A test can count and interrupt its subscriptions. */
 class Cuttable {
   /** The number of events that all subscriptions delivered. An event counts once for each read. */
   delivered = 0;
@@ -61,8 +61,8 @@ class SharedHarness implements EventStoreHarness {
   readonly logStartsEmpty = true;
   readonly together = 'all-or-nothing';
   /**
-   * A subscription that is cut off while it catches up continues on the shared reading, so the suite cannot drop it. The tests below cut off
-   * subscriptions that share it.
+   * A subscription that breaks while it catches up continues on the shared reader, so the suite cannot drop it. The
+   * tests below interrupt subscriptions that share the reader.
    */
   readonly dropSubscriptions = 'cannot-drop';
   log: Cuttable;
@@ -95,7 +95,7 @@ describeEventStore('shared by the subscriptions of a process', new SharedHarness
 
 interface Following {
   readonly seen: string[];
-  /** The end of the log, as this subscription knows it. */
+  /** The end of the log that this subscription knows. */
   through: string | null;
   atEnd: boolean;
   hold: Promise<void>;
@@ -122,7 +122,10 @@ describe('subscriptions with a shared reader', () => {
       await store.append(`${category}-${newId()}`, 'no-stream', newEvents(Math.min(left, 100)));
   };
 
-  /** Subscribes to the log. `seen` holds the delivered events, `hold` pauses the consumer, and `end` says how the subscription ended. */
+  /**
+   * Subscribes to the log. `seen` collects the delivered events, `hold` pauses the consumer, and `end` says how the
+   * subscription ended.
+   */
   function follower(
     categories: readonly string[] = [category],
     onEvents = (): void => undefined,
@@ -154,7 +157,7 @@ describe('subscriptions with a shared reader', () => {
     expect(elsewhere.seen).toEqual([]);
   });
 
-  it('are woken only by events that concern them, and learn some time later where the log ends', async () => {
+  it('are woken only by events that they requested, and learn some time later where the log ends', async () => {
     const elsewhere = follower([newCategory()]);
     const told: (string | null)[] = [];
     const concerned = follower([category], () => told.push(elsewhere.through));
@@ -170,7 +173,7 @@ describe('subscriptions with a shared reader', () => {
     expect(elsewhere.seen).toEqual([]);
   });
 
-  it('lose no event when one subscription is so slow that the others go on without it', async () => {
+  it('lose no event when one subscription is so slow that the others continue without it', async () => {
     const [quick, slow] = [follower(), follower()];
     await until('both are at the end', () => quick.atEnd && slow.atEnd);
     let goOn = (): void => undefined;
@@ -185,12 +188,12 @@ describe('subscriptions with a shared reader', () => {
     expect(slow.seen).toEqual(quick.seen);
   });
 
-  it('lose no event when one joins late and the others have read further', async () => {
+  it('lose no event when one begins late and the others have read further', async () => {
     await append(3);
     const late = follower();
     let goOn = (): void => undefined;
     late.hold = new Promise((resolve) => (goOn = resolve));
-    // It has caught up by its own reads, and the test holds it there.
+    // The subscription has caught up by its own reads, and the test pauses it there.
     await until('it has read so far', () => late.seen.length === 3);
     await append(2);
     const early = follower();
@@ -227,7 +230,7 @@ describe('subscriptions with a shared reader', () => {
     ['backwards', { direction: 'backwards' }],
     ['backwards for the newest', { direction: 'backwards', limit: 1 }],
   ])(
-    'have events that a lagging node lacks: a read of the stream %s fails there until the node has them',
+    'receive events that a lagging node lacks: a read of the stream %s fails at this node until the node has them',
     async (_, options) => {
       const stream = `${category}-${newId()}`;
       await store.append(stream, 'no-stream', newEvents(2));
@@ -285,7 +288,7 @@ describe('subscriptions with a shared reader', () => {
     },
   );
 
-  it('stop reading when all are gone, and read again for the next', async () => {
+  it('stop reading when all have ended, and read again for the next subscription', async () => {
     const first = follower();
     await until('it is at the end', () => first.atEnd);
     stop.abort();

@@ -1,4 +1,4 @@
-// Both stores return every JavaScript value unchanged or refuse it.
+// Both stores either return a JavaScript value unchanged or refuse it.
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { encodeStorable } from '../../../src/adapters/event-store/storable.js';
@@ -42,8 +42,8 @@ function textOf(data: object): string | null {
   }
 }
 
-describe('an event that is to be stored', () => {
-  it('either comes back unchanged when its text is parsed, or is refused', () => {
+describe('an event that will be stored', () => {
+  it('either is unchanged when its text is parsed, or is refused', () => {
     const seen = { taken: 0, refused: 0 };
     fc.assert(
       fc.property(anything, (value) => {
@@ -59,7 +59,7 @@ describe('an event that is to be stored', () => {
     expect(seen.refused).toBeGreaterThan(500);
   });
 
-  it('is refused for half a surrogate pair in a text or a key anywhere, and accepted for a whole pair', () => {
+  it('is refused for half of a surrogate pair in any text or key, and accepted for a whole pair', () => {
     const unit = fc.integer({ min: 0xd7fe, max: 0xe001 }).map((code) => String.fromCharCode(code));
     fc.assert(
       fc.property(fc.string({ unit, minLength: 1 }), (text) => {

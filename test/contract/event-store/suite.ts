@@ -20,22 +20,27 @@ import {
   UnstorableEvent,
 } from '../../../src/ports/event-store.js';
 
-/** The suite's access to a store. All its streams have unique names, so a log in use works too. */
+/**
+ * The suite's access to a store. All streams of the suite have unique names, so the suite also works on a log in use.
+ */
 export interface EventStoreHarness {
-  /** Opens the store. Called before every test. */
+  /** Opens the store. The suite calls this before every test. */
   open(): Promise<EventStore>;
-  /** Closes the store that was given out last and opens another one on the same log. */
+  /** Closes the store that was opened last and opens another store on the same log. */
   reopen(): Promise<EventStore>;
-  /** Closes the store that was given out last, which the test may have closed already. Removes its data. Called after every test. */
+  /**
+   * Closes the store that was opened last, unless the test has closed it. Removes the store's data. The suite calls
+   * this after every test.
+   */
   close(): Promise<void>;
-  /** Whether `open` finds a log without events. False for a cluster in use. */
+  /** Whether `open` finds a log without events. This is false for a cluster in use. */
   readonly logStartsEmpty: boolean;
   /**
-   * Breaks every open subscription, by an error or by a plain end of the stream. The next subscription succeeds. A store without a
-   * connection to its log returns 'cannot-drop', and the tests of drops then do not run.
+   * Breaks every open subscription, by an error or by an ordinary end of the stream. The next subscription succeeds. A
+   * store without a connection to its log returns 'cannot-drop', and the tests of drops then do not run.
    */
   readonly dropSubscriptions: ((how: 'error' | 'end') => Promise<void>) | 'cannot-drop';
-  /** Says whether earlier appends stay when one of several appends made together has a conflict. */
+  /** Says whether the earlier appends stay stored when one of several joint appends has a conflict. */
   readonly together: 'all-or-nothing' | 'one-after-the-other';
 }
 
@@ -89,8 +94,8 @@ export interface Followed {
 }
 
 /**
- * Subscribes until `enough` accepts the delivered events. Then it aborts and expects the iteration to end without an error. `onBatch` is
- * the consumer's own work on a batch.
+ * Subscribes until `enough` accepts the delivered events. Then it aborts and expects the iteration to end without an
+ * error. `onBatch` is the work of the consumer on a batch.
  */
 export async function follow(
   store: EventStore,
@@ -138,7 +143,7 @@ async function appendOneByOne(store: EventStore, stream: string, events: readonl
   }
 }
 
-/** Appends at the present end of the stream, as a command handler does after a conflict. */
+/** Appends at the present end of the stream, like a command handler after a conflict. */
 async function appendEventually(store: EventStore, stream: string, event: NewEvent): Promise<number> {
   for (let expected: ExpectedRevision = 'no-stream'; ;) {
     const answer: AppendOutcome = await store.append(stream, expected, [event]);
@@ -151,7 +156,10 @@ function bytesOf(event: NewEvent): number {
   return Buffer.byteLength(JSON.stringify(event.data)) + Buffer.byteLength(JSON.stringify(event.metadata));
 }
 
-/** An event with exactly this number of bytes of data and metadata. Its text does not compress and shares no memory. */
+/**
+ * An event with exactly this number of bytes of data and metadata. The text of the event cannot be compressed and
+ * shares no memory.
+ */
 function eventOfBytes(bytes: number): NewEvent {
   const rest = bytesOf(newEvent({ text: '' }));
   return newEvent({
@@ -207,14 +215,14 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
     });
 
     if (harness.logStartsEmpty) {
-      describe('a log just created', () => {
+      describe('a log that was just created', () => {
         it('holds no event and has no head', async () => {
           expect(await store.head()).toBeNull();
           expect(await store.readAll(null, 10)).toEqual([]);
           expect(await store.readStream(stream)).toEqual([]);
         });
 
-        it('tells a subscriber that it has caught up, with nothing passed yet', async () => {
+        it('tells a subscriber that it has caught up, although no event was delivered', async () => {
           const { batches } = await follow(store, { after: null }, caughtUp);
           expect(batches).toEqual([{ events: [], through: null, caughtUp: true }]);
         });
@@ -230,8 +238,8 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
       });
     }
 
-    describe('an event read back', () => {
-      it('is the event as appended, with its stream, revision and position', async () => {
+    describe('an event that is read back', () => {
+      it('equals the appended event, and has its stream, revision and position', async () => {
         const event = newEvent({
           text: 'Zażółć gęślą jaźń 🏠 \u0000 \u2028 "quoted" \\ end',
           integer: Number.MAX_SAFE_INTEGER,
@@ -247,7 +255,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         expect(recorded).toEqual({ ...event, stream, revision: 0, position: expect.any(String) });
       });
 
-      it('is the same by stream, by log and by subscription', async () => {
+      it('is the same when it is read by stream, by log and by subscription', async () => {
         const before = await store.head();
         await store.append(stream, 'no-stream', newEvents(3));
         const byStream = await store.readStream(stream);
@@ -257,7 +265,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         expect(events).toEqual(byStream);
       });
 
-      it('is the value at the append, even when the caller changes its object afterwards', async () => {
+      it('has the value at the append, even if the caller changes its object afterwards', async () => {
         const data = { status: 'before' };
         const pending = store.append(stream, 'no-stream', [newEvent(data)]);
         data.status = 'after';
@@ -265,7 +273,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         expect((await store.readStream(stream))[0]?.data).toEqual({ status: 'before' });
       });
 
-      it('survives closing and opening the store', async () => {
+      it('survives the closing and opening of the store', async () => {
         const events = newEvents(3);
         await store.append(stream, 'no-stream', events);
         const before = await store.readStream(stream);
@@ -314,14 +322,14 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         expect(idsOf(await readLog(store, before, category))).toEqual(idsOf(events));
       });
 
-      it('answers an identical batch like the first time and stores it once', async () => {
+      it('answers an identical batch as at the first time, and stores it once', async () => {
         const batch = newEvents(3);
         const first = await store.append(stream, 'no-stream', batch);
         expect(await store.append(stream, 'no-stream', batch)).toEqual(first);
         expect(idsOf(await store.readStream(stream))).toEqual(idsOf(batch));
       });
 
-      it('answers an identical batch like the first time even when the stream has gone on', async () => {
+      it('answers an identical batch as at the first time, even if the stream has grown', async () => {
         const [first, second, third] = [newEvents(2), newEvents(2), newEvents(1)];
         await store.append(stream, 'no-stream', first);
         await store.append(stream, 1, second);
@@ -331,7 +339,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         expect(idsOf(await store.readStream(stream))).toEqual(idsOf([...first, ...second, ...third]));
       });
 
-      it('recognises an identical batch after closing and opening the store', async () => {
+      it('recognises an identical batch after the store was closed and opened', async () => {
         const batch = newEvents(2);
         await store.append(stream, 'no-stream', batch);
         store = await harness.reopen();
@@ -369,7 +377,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         expect(idsOf(await store.readStream(other))).toEqual(idsOf(batch));
       });
 
-      it('lets one of 64 writers at the same revision win, and gives the others the winning revision', async () => {
+      it('accepts one of 64 writers at the same revision, and tells the others the new revision', async () => {
         const contenders = newEvents(64);
         const answers = await Promise.all(contenders.map((event) => store.append(stream, 'no-stream', [event])));
         const winners = contenders.filter((_event, index) => answers[index]?.outcome === 'appended');
@@ -389,7 +397,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         for (const [index, event] of events.entries()) expect(recorded[revisions[index]!]?.id).toBe(event.id);
       });
 
-      it('puts all events of 64 writers on many streams into the log, each at its own position', async () => {
+      it('adds all events of 64 writers on many streams to the log, each at its own position', async () => {
         const before = await store.head();
         const writers = Array.from({ length: 64 }, () => ({ stream: `${category}-${newId()}`, events: newEvents(6) }));
         await Promise.all(writers.map((writer) => appendOneByOne(store, writer.stream, writer.events)));
@@ -419,10 +427,10 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
       });
     });
 
-    describe('appends that are made together', () => {
+    describe('joint appends', () => {
       const others = (count: number): string[] => Array.from({ length: count }, () => `${category}-${newId()}`);
 
-      it('go to their streams in the given order, and are answered with the revision of each', async () => {
+      it('are stored in their streams in the given order, and are answered with the revision of each', async () => {
         await store.append(stream, 'no-stream', newEvents(2));
         const before = await store.head();
         const [other = '', third = ''] = others(2);
@@ -436,7 +444,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         expect((await store.readStream(stream)).map(({ revision }) => revision)).toEqual([0, 1, 2, 3, 4]);
       });
 
-      it('are answered like the first time when they are repeated, also when a stream has gone on, and stored once', async () => {
+      it('are answered as at the first time when they are repeated, even if a stream has grown, and are stored once', async () => {
         const [other = ''] = others(1);
         const appends = [
           { stream, expected: 'no-stream', events: newEvents(2) },
@@ -463,7 +471,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         expect(idsOf(await store.readStream(other))).toEqual(idsOf(second.events));
       });
 
-      it('end at the first conflict, which names its place and the current revision', async () => {
+      it('end at the first conflict, which names the conflicting append and the current revision', async () => {
         const [first = '', last = ''] = others(2);
         await store.append(stream, 'no-stream', newEvents(2));
         const appends = [
@@ -478,7 +486,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         expect(await store.readStream(last)).toEqual([]);
       });
 
-      it('of one writer win when many writers want one stream, and the others lose only the appends to that stream', async () => {
+      it('of one writer succeed when many writers append to one stream, and the others lose only their appends to that stream', async () => {
         const writers = others(32);
         const answers = await Promise.all(
           writers.map((own) =>
@@ -497,7 +505,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         }
       });
 
-      it('are refused before the first is stored when one of them is invalid, or when two go to one stream', async () => {
+      it('are refused before the first is stored when one of them is invalid, or when two append to one stream', async () => {
         const [other = ''] = others(1);
         const first = { stream, expected: 'no-stream', events: newEvents(1) } as const;
         const unstorable = { stream: other, expected: 'no-stream', events: [] } as const;
@@ -509,22 +517,25 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
     });
 
     describe('values that cannot be stored', () => {
-      it.each(UNSAFE_VALUES)('refuses %s in the data or metadata, and stores nothing', async (_case, value) => {
-        const inData = newEvent({ deep: [{ value }] } as unknown as JsonObject);
-        const inMetadata = newEvent({}, { metadata: { ...newEvent().metadata, value } as unknown as JsonObject });
-        await expect(store.append(stream, 'no-stream', [newEvent(), inData])).rejects.toBeInstanceOf(UnstorableEvent);
-        await expect(store.append(stream, 'no-stream', [inMetadata, newEvent()])).rejects.toBeInstanceOf(
-          UnstorableEvent,
-        );
-        expect(await store.readStream(stream)).toEqual([]);
-      });
+      it.each(UNSAFE_VALUES)(
+        'in the data or metadata (%s) are refused, and nothing is stored',
+        async (_case, value) => {
+          const inData = newEvent({ deep: [{ value }] } as unknown as JsonObject);
+          const inMetadata = newEvent({}, { metadata: { ...newEvent().metadata, value } as unknown as JsonObject });
+          await expect(store.append(stream, 'no-stream', [newEvent(), inData])).rejects.toBeInstanceOf(UnstorableEvent);
+          await expect(store.append(stream, 'no-stream', [inMetadata, newEvent()])).rejects.toBeInstanceOf(
+            UnstorableEvent,
+          );
+          expect(await store.readStream(stream)).toEqual([]);
+        },
+      );
 
       it.each<[string, unknown]>([
         ['null', null],
         ['an array', []],
         ['a text', 'text'],
         ['undefined', undefined],
-      ])('refuses %s in place of the data', async (_case, data) => {
+      ])('instead of the data (%s) are refused', async (_case, data) => {
         const event = newEvent({}, { data: data as JsonObject });
         await expect(store.append(stream, 'no-stream', [event])).rejects.toBeInstanceOf(UnstorableEvent);
       });
@@ -537,7 +548,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         ['more than an exact integer', 2 ** 53],
         ['any', 'any'],
         ['nothing', undefined],
-      ])('refuses %s as the expected revision', async (_case, expected) => {
+      ])('as the expected revision (%s) are refused', async (_case, expected) => {
         await expect(store.append(stream, expected as ExpectedRevision, newEvents(1))).rejects.toBeInstanceOf(
           UnstorableEvent,
         );
@@ -554,7 +565,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         ['an id with a line break', 'category-line\nbreak'],
         ['an id with a letter outside ASCII', 'category-é'],
         ['a very long name', `category-${'x'.repeat(300)}`],
-      ])('refuses %s as a stream name', async (_case, bad) => {
+      ])('as a stream name (%s) are refused', async (_case, bad) => {
         await expect(store.append(bad, 'no-stream', newEvents(1))).rejects.toBeInstanceOf(UnstorableEvent);
       });
 
@@ -564,19 +575,19 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         ['a UUID that would return in another spelling', [newEvent({}, { id: newId().toUpperCase() })]],
         ['an empty type', [newEvent({}, { type: '' })]],
         ['a type of the store’s own', [newEvent({}, { type: '$metadata' })]],
-      ])('refuses %s', async (_case, events) => {
+      ])('are refused: %s', async (_case, events) => {
         await expect(store.append(stream, 'no-stream', events)).rejects.toBeInstanceOf(UnstorableEvent);
         expect(await store.readStream(stream)).toEqual([]);
       });
 
-      it('refuses one id twice in a batch', async () => {
+      it('are refused when a batch holds one id twice', async () => {
         const event = newEvent();
         await expect(store.append(stream, 'no-stream', [event, newEvent(), event])).rejects.toBeInstanceOf(
           UnstorableEvent,
         );
       });
 
-      it('accepts an event of the largest size and refuses one more byte', async () => {
+      it('do not include an event of the largest size, and include an event with one more byte', async () => {
         await expect(store.append(stream, 'no-stream', [eventOfBytes(MAX_EVENT_BYTES + 1)])).rejects.toBeInstanceOf(
           UnstorableEvent,
         );
@@ -587,12 +598,12 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         expect((await store.readStream(stream))[0]?.data).toEqual(largest.data);
       });
 
-      it('measures bytes, not characters', async () => {
+      it('are measured in bytes, not in characters', async () => {
         const event = newEvent({ text: 'é'.repeat(MAX_EVENT_BYTES / 2) });
         await expect(store.append(stream, 'no-stream', [event])).rejects.toBeInstanceOf(UnstorableEvent);
       });
 
-      it('accepts an append of almost the largest size and refuses a larger one completely', async () => {
+      it('do not include an append of almost the largest size, and include a larger append as a whole', async () => {
         const fit = Array.from({ length: Math.floor(MAX_APPEND_BYTES / MAX_EVENT_BYTES) }, () =>
           eventOfBytes(MAX_EVENT_BYTES - 1_000),
         );
@@ -603,7 +614,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         expect(idsOf(await store.readStream(stream))).toEqual(idsOf(fit));
       });
 
-      it('leave other appends in flight untouched', async () => {
+      it('leave other appends in flight unchanged', async () => {
         const unsafe = newEvent({ amount: 1n } as unknown as JsonObject);
         const attempts = Array.from({ length: 30 }, (_, index) => ({
           stream: `${category}-${newId()}`,
@@ -631,7 +642,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         all = await store.readStream(stream);
       });
 
-      it('returns no events for a missing stream, although the name of another stream begins the same', async () => {
+      it('returns no events for a missing stream, although the name of another stream begins with its name', async () => {
         expect(await store.readStream(stream.slice(0, -1))).toEqual([]);
         expect(await store.readStream(`${stream}00`, { direction: 'backwards' })).toEqual([]);
         expect(all).toHaveLength(7);
@@ -657,7 +668,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         expect(await store.readStream(stream, { direction: 'backwards', from: 0 })).toEqual(all.slice(0, 1));
       });
 
-      it('reads a stream with more events than any page', async () => {
+      it('reads a stream that has more events than any page', async () => {
         const long = `${category}-${newId()}`;
         for (let revision: ExpectedRevision = 'no-stream', batch = 0; batch < 5; batch++) {
           const answer: AppendOutcome = await store.append(long, revision, newEvents(300));
@@ -672,7 +683,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
     });
 
     describe('readAll', () => {
-      it('resumes after a position, which is exclusive, without gap or repetition', async () => {
+      it('continues after the given position without a gap or a repeated event', async () => {
         const before = await store.head();
         const events = newEvents(25);
         for (const [index, event] of events.entries()) await store.append(`${category}-${index}`, 'no-stream', [event]);
@@ -709,7 +720,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         expect(idsOf(seen.events)).toEqual(idsOf(events));
       });
 
-      it('reports that it has caught up when there was nothing to deliver', async () => {
+      it('reports that it has caught up when it had no events to deliver', async () => {
         await store.append(stream, 'no-stream', newEvents(2));
         const { position } = (await store.readStream(stream)).at(-1)!;
         const { events, batches } = await follow(store, { after: position, categories: [category] }, caughtUp);
@@ -724,7 +735,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         expect(Math.max(...batches.map(({ events }) => events.length))).toBeLessThanOrEqual(5);
       });
 
-      it('delivers only the requested categories, and not a category whose name only begins the same', async () => {
+      it('delivers only the requested categories, and no category whose name only begins with a requested one', async () => {
         const before = await store.head();
         const [second, alike, other] = [newCategory(), `${category}x`, newCategory()];
         const wanted: string[] = [];
@@ -750,7 +761,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         expect(events.filter((event) => event.stream.startsWith('$'))).toEqual([]);
       });
 
-      it('goes from the past to the present without gap or repetition while 8 writers append', async () => {
+      it('continues from past to present events without a gap or a repeated event while 8 writers append', async () => {
         const before = await store.head();
         await store.append(stream, 'no-stream', newEvents(120));
         const writers = Array.from({ length: 8 }, () => ({ stream: `${category}-${newId()}`, events: newEvents(40) }));
@@ -773,7 +784,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         const seen = await follow(store, { after: before, categories: [category] }, atLeast(5), (batch) => {
           live ||= batch.caughtUp;
           delivered += batch.events.length;
-          // The next one is appended only after the last was delivered and the consumer waits again.
+          // The next event is appended only when the last event was delivered and the consumer waits again.
           if (!live || delivered < next || next === 5) return;
           const [expected, event]: [ExpectedRevision, NewEvent] = [next === 0 ? 'no-stream' : next - 1, events[next]!];
           next++;
@@ -827,7 +838,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         expect(batches.reduce((sum, { events }) => sum + events.length, 0)).toBe(total);
       });
 
-      it('delivers everything to every subscriber', async () => {
+      it('delivers every event to every subscriber', async () => {
         const before = await store.head();
         const options = { after: before, categories: [category], batchSize: 10 };
         const subscribers = Array.from({ length: 4 }, () => follow(store, options, atLeast(60)));
@@ -837,7 +848,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
           expect(idsOf(delivered)).toEqual(idsOf(events));
       });
 
-      it('holds little in memory for a consumer that asks for no more', async () => {
+      it('keeps little in memory for a consumer that requests no more events', async () => {
         const before = await store.head();
         const payload = 24_000_000;
         const count = payload / 40_000;
@@ -862,7 +873,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
           return step.value.events.length;
         };
         let delivered = await take();
-        // A second consumer that reads everything shows that the store has had the time to push all events.
+        // A second consumer that reads everything shows that the store has had enough time to push all events.
         let passed = 0;
         const done = new AbortController();
         for await (const { events } of store.subscribe({ ...options, signal: done.signal })) {
@@ -878,7 +889,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         expect((await slow.next()).done).toBe(true);
       });
 
-      it('ends without an error when aborted, while it waits, before it starts, and in the middle', async () => {
+      it('ends without an error when it is aborted, while it waits, before it starts, and in the middle', async () => {
         const before = await store.head();
         await store.append(stream, 'no-stream', newEvents(20));
         const options = { after: before, categories: [category], batchSize: 2 };
@@ -893,7 +904,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         await follow(store, options, atLeast(4));
       });
 
-      it('can be left by a break and taken up again', async () => {
+      it('can be ended by a break and started again', async () => {
         const before = await store.head();
         const events = newEvents(6);
         await store.append(stream, 'no-stream', events);
@@ -913,7 +924,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
       const drop = harness.dropSubscriptions;
       if (drop !== 'cannot-drop') {
         it.each(['error', 'end'] as const)(
-          'stops when dropped by an %s, and misses no event when taken up at its checkpoint',
+          'stops when it is dropped by an %s, and misses no event when it is started again at its checkpoint',
           async (how) => {
             const before = await store.head();
             const total = 90;
@@ -985,7 +996,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         await expect(store.ping()).rejects.toBeInstanceOf(EventStoreUnavailable);
       });
 
-      it('has stored everything that it acknowledged when it is closed during appends', async () => {
+      it('has stored every acknowledged event when it is closed during appends', async () => {
         const writers = Array.from({ length: 20 }, () => `${category}-${newId()}`);
         const pending = writers.map((writer) => store.append(writer, 'no-stream', newEvents(2)));
         const [answers] = await Promise.all([Promise.allSettled(pending), store.close()]);
@@ -1011,7 +1022,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
   });
 }
 
-/** Bytes that this process holds after a full garbage collection. */
+/** The bytes that this process uses after a full garbage collection. */
 function memoryInUse(): number {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;

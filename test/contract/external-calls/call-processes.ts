@@ -1,4 +1,4 @@
-// Processes of the application and of workers around one Redis, for the tests of external calls.
+// Application and worker processes around one Redis, for the tests of external calls.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { RedisSealedPayloads } from '../../../src/adapters/sealed-payloads/redis.js';
@@ -23,9 +23,9 @@ const VENDORS: Pick<Vendors, 'offering'> = {
 export const SLOTS = 8;
 
 interface WorkerProcess {
-  /** Without it, no caller waits in this process. */
+  /** Without this part, callers do not wait in this process. */
   readonly nearby?: NearbyCallers;
-  /** How far its clock is ahead. */
+  /** The number of milliseconds by which the process's clock is ahead. */
   readonly aheadMs?: number;
   readonly timeoutMs?: number;
   readonly concurrency?: number;
@@ -49,7 +49,7 @@ export class CallProcesses {
     return new CallProcesses(await RedisServer.start(), true);
   }
 
-  /** Uses a Redis that outlives the processes. They leave it empty. */
+  /** Uses a Redis that outlives the processes. The processes leave it empty. */
   static around(server: RedisServer): CallProcesses {
     return new CallProcesses(server, false);
   }
@@ -68,8 +68,8 @@ export class CallProcesses {
   }
 
   /**
-   * One process of the application. `share` is the number of places of an account, and 0 means no limit. By default a stalled machine does
-   * not count as an absent Redis. A test about that shortens `redisAwayMs`.
+   * One process of the application. `share` is the limit of an account's simultaneous calls, and 0 means no limit. By
+   * default, a stalled machine does not count as an absent Redis. A test of an absent Redis shortens `redisAwayMs`.
    */
   async caller({
     timeoutMs = 5_000,
@@ -99,7 +99,7 @@ export class CallProcesses {
     return calls;
   }
 
-  /** One process that makes the calls. */
+  /** One process that makes the calls to vendors. */
   async worker(
     kinds: readonly (ExternalCall<never> | AttemptRecovery)[],
     { nearby, aheadMs = 0, timeoutMs = 5_000, concurrency = SLOTS, drainMs = 1_000, ...process }: WorkerProcess = {},
@@ -121,7 +121,7 @@ export class CallProcesses {
     return workers;
   }
 
-  /** Erases the person behind a subject. */
+  /** Erases the person who has this subject. */
   erase(subject: string): Promise<void> {
     return this.vault.erase(subject);
   }

@@ -1,4 +1,5 @@
-// External calls through their queues. They are made at most once, the worker records them, and no account's calls block those of another.
+// External calls through their queues. They are made at most once, the worker records them, and the calls of one
+// account do not block those of another.
 import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { Redis } from 'ioredis';
@@ -34,14 +35,14 @@ describe('external calls', () => {
   const make = (calls: QueuedExternalCalls, one: Attempt) => hens.recordedBy(calls, one);
   const look = (): Promise<Redis> => processes.connection();
 
-  it('are recorded by a worker in another process before their caller goes on', async () => {
+  it('are recorded by a worker in another process before their caller continues', async () => {
     const calls = await caller({ timeoutMs: 60_000 });
     await worker();
     expect(await make(calls, attempt())).toBe('egg');
     expect(hens.asked).toHaveLength(1);
   });
 
-  it('note in the context that the vendor was asked, unless no time was left to ask it', async () => {
+  it('mark the context when the vendor was called, unless no time was left for the call', async () => {
     const calls = await caller({ timeoutMs: 60_000 });
     await worker();
     const noted = async (one: Attempt): Promise<boolean> => {
@@ -94,7 +95,7 @@ describe('external calls', () => {
     expect(hens.asked).toEqual([]);
   });
 
-  it('are made and recorded also when the waiting process is gone', async () => {
+  it('are made and recorded even if the waiting process has died', async () => {
     const gone = await caller({ timeoutMs: 60_000 });
     const one = attempt();
     const made = make(gone, one);
@@ -117,14 +118,14 @@ describe('external calls', () => {
     },
   );
 
-  it("return a result also when they could not be made, and null when the caller's time is up", async () => {
+  it("return a result even if they could not be made, and null when the caller's time limit has passed", async () => {
     expect(await (await caller({ timeoutMs: 100 })).make(hens, attempt(), CANARY)).toBeNull();
     const calls = await caller({ timeoutMs: 60_000 });
     await worker({ aheadMs: 60_001 });
     expect(await calls.make(hens, attempt(), CANARY)).toBe('nobody-asked');
   });
 
-  it('put only references into Redis, and leave nothing there', async () => {
+  it('store only references in Redis, and leave nothing there', async () => {
     const calls = await caller({ timeoutMs: 60_000 });
     const redis = await look();
     const one = attempt();
@@ -139,7 +140,7 @@ describe('external calls', () => {
     await until(async () => (await redis.exists(`bull:identity-vendor-test:${one.attemptId}`)) === 0);
   });
 
-  it('are made once for an attempt that two processes hand over', async () => {
+  it('are made once for an attempt that two processes queue', async () => {
     const [one, two] = [await caller({ timeoutMs: 1_000 }), await caller({ timeoutMs: 1_000 })];
     const same = attempt();
     const both = Promise.all([make(one, same), make(two, same)]);
@@ -160,14 +161,14 @@ describe('external calls', () => {
     expect(hens.asked).toEqual([]);
   });
 
-  it('are recorded as not asked by a worker that takes them too late', async () => {
+  it('are recorded as not made by a worker that takes them too late', async () => {
     const calls = await caller({ timeoutMs: 60_000 });
     await worker({ aheadMs: 60_001 });
     expect(await make(calls, attempt())).toBe('not-asked');
     expect(hens.asked).toEqual([]);
   });
 
-  it('end before their attempt is settled, however long their preparation took', async () => {
+  it('end before their attempt is settled, even if their preparation took long', async () => {
     const calls = await caller({ timeoutMs: 60_000 });
     const redis = await look();
     const settleAfter = new Date(Date.now() + 30_000);
@@ -182,34 +183,34 @@ describe('external calls', () => {
     expect(await made).toBe('egg');
   });
 
-  it('are recorded as not asked when no time is left before their attempt is settled', async () => {
+  it('are recorded as not made when no time is left before their attempt is settled', async () => {
     const calls = await caller({ timeoutMs: 60_000 });
     await worker();
     expect(await make(calls, { ...attempt(), settleAfter: new Date(Date.now() + 1_000) })).toBe('not-asked');
     expect(hens.asked).toEqual([]);
   });
 
-  it('are recorded as not asked by their caller while Redis is away', async () => {
+  it('are recorded as not made by their caller while Redis is down', async () => {
     const calls = await caller({ timeoutMs: 60_000 });
     await server.kill9();
     expect(await make(calls, attempt())).toBe('not-asked');
     await server.startAgain();
   });
 
-  it('end for their caller when the time is up, and are recorded nevertheless', async () => {
+  it('end for their caller when the time limit has passed, and are recorded nevertheless', async () => {
     const calls = await caller({ timeoutMs: 1_500 });
     let finish: (verdict: { kind: string }) => void = () => undefined;
     hens.answer = () => new Promise((resolve) => (finish = resolve));
     await worker();
     const one = attempt();
     expect(await make(calls, one)).not.toBe('egg');
-    // The worker's own time ends with the caller's, so the vendor's outcome is unknown.
+    // The worker's time limit ends with the caller's, so the vendor's outcome is unknown.
     await until(() => hens.recorded.has(one.attemptId));
     expect(hens.recorded.get(one.attemptId)).toBe('timed-out');
     finish({ kind: 'egg' });
   });
 
-  it('are found to be over after a reconnect when their caller missed the end', async () => {
+  it('have ended for a caller that missed the end and connects again', async () => {
     const calls = await caller({ timeoutMs: 60_000 });
     let finish: (verdict: { kind: string }) => void = () => undefined;
     hens.answer = () => new Promise((resolve) => (finish = resolve));
@@ -218,17 +219,18 @@ describe('external calls', () => {
     const made = make(calls, one);
     await until(() => hens.asked.length === 1);
     const redis = await look();
-    // The caller cannot receive the message about the end.
+    // The caller cannot receive the message about the end of the call.
     await redis.call('ACL', 'SETUSER', 'default', 'resetchannels');
     finish({ kind: 'egg' });
     await until(async () => (await redis.exists(`bull:identity-vendor-test:${one.attemptId}`)) === 0);
     await redis.call('ACL', 'SETUSER', 'default', 'allchannels');
-    // Redis disconnected the listener when it took its channels away. The listener may be back as a normal connection.
+    // Redis disconnected the listener when Redis removed its channels. The listener may have returned as an ordinary
+    // connection.
     for (const type of ['normal', 'pubsub']) await redis.call('CLIENT', 'KILL', 'TYPE', type);
     expect(await made).toBe('egg');
   });
 
-  it('end as timed out when their worker stops and its waiting time is over', async () => {
+  it('end as timed out when their worker stops and its waiting time has passed', async () => {
     const calls = await caller({ timeoutMs: 60_000 });
     hens.answer = () => new Promise(() => undefined);
     const stopping = await worker({ drainMs: 50 });
@@ -248,7 +250,7 @@ describe('external calls', () => {
     const again = (by = calls): Promise<boolean> => by.makeAgain(hens, one, AbortSignal.timeout(30_000));
     const isOver = async (): Promise<boolean> =>
       (await look()).exists(`bull:identity-vendor-test:${one.attemptId}`).then((count) => count === 0);
-    /** Hands the call over while no worker runs. */
+    /** Queues the call while no worker runs. */
     async function left(): Promise<void> {
       calls = await caller({ timeoutMs: 1_000 });
       expect(await make(calls, one)).toBeUndefined();
@@ -274,7 +276,7 @@ describe('external calls', () => {
       expect(await (await look()).keys('sealed:*')).toEqual([]);
     });
 
-    it('are made by one of two settlements, and not by a worker that stood still in the meantime', async () => {
+    it('are made by one of two settlements, and not by a worker that was suspended in the meantime', async () => {
       calls = await caller({ timeoutMs: 60_000 });
       let goOn: () => void = () => undefined;
       const stoodStill = new Promise<void>((resolve) => (goOn = resolve));
@@ -292,7 +294,7 @@ describe('external calls', () => {
       expect(answer).toHaveBeenCalledTimes(1);
     });
 
-    it('keep their input for the settlement when the worker finds the log away before it asks the vendor', async () => {
+    it('keep their input for the settlement when the worker cannot reach the log before it calls the vendor', async () => {
       calls = await caller({ timeoutMs: 60_000 });
       hens.beforeAsking = async () => {
         throw new Unavailable('the log is away');
@@ -313,7 +315,7 @@ describe('external calls', () => {
           throw new Unavailable('the vault is away');
         },
       ],
-    ])('are left to the settlement by a worker that stood still and then %s', async (_then, goesOn) => {
+    ])('are left to the settlement by a worker that was suspended and then %s', async (_then, goesOn) => {
       calls = await caller({ timeoutMs: 1_000 });
       hens.beforeAsking = async ({ signal }) => {
         await once(signal as AbortSignal, 'abort');
@@ -330,7 +332,7 @@ describe('external calls', () => {
       expect(hens.recorded.get(one.attemptId)).toBe('egg');
     });
 
-    it('keep no input when there was nothing to ask the vendor', async () => {
+    it('keep no input when no call to the vendor was needed', async () => {
       calls = await caller({ timeoutMs: 60_000 });
       jest.spyOn(hens, 'askAndRecord').mockResolvedValue('nothing-to-ask');
       await worker();
@@ -345,7 +347,7 @@ describe('external calls', () => {
       expect(hens.asked).toEqual([]);
     });
 
-    it('keep no input after the vendor was asked, whatever the outcome', async () => {
+    it('keep no input after the vendor was called, for any outcome', async () => {
       calls = await caller({ timeoutMs: 1_000 });
       hens.answer = () => new Promise(() => undefined);
       await worker();
@@ -361,14 +363,14 @@ describe('external calls', () => {
       hens.answer = ({ environment }) =>
         environment === 'test' ? new Promise(() => undefined) : Promise.resolve({ kind: 'egg' });
       await worker({ drainMs: 1 });
-      // More than the number of slots.
+      // This is more than the number of slots.
       const hanging = Array.from({ length: 20 }, () => make(calls, attempt('account', 'test')));
       await until(() => hens.asked.length === 8);
       expect(await make(calls, attempt('account', 'live'))).toBe('egg');
       void Promise.allSettled(hanging);
     });
 
-    it('to two vendors share no queue, no slot and no place of an account', async () => {
+    it('to two vendors share no queue, no slot and no limit of an account', async () => {
       const calls = await caller({ timeoutMs: 60_000, share: 20 });
       hens.answer = ({ vendor }) =>
         vendor === 'acme' ? new Promise(() => undefined) : Promise.resolve({ kind: 'egg' });
@@ -386,7 +388,7 @@ describe('external calls', () => {
       }
     });
 
-    it('leave places to other accounts, however many calls of one account hang', async () => {
+    it('leave room for other accounts, even if many calls of one account hang', async () => {
       const calls = await caller({ timeoutMs: 60_000, share: 2 });
       const others = await caller({ timeoutMs: 60_000, share: 2 });
       hens.answer = ({ correlationId }) =>
@@ -418,7 +420,7 @@ describe('external calls', () => {
     };
     const RATE_LIMITED = { code: 'request.rate_limited', detail: { retryAfterSeconds: 1 } };
 
-    it("of one lineage hold at most half of the account's places, so that other lineages find a place", async () => {
+    it("of one lineage of tokens use at most half of the account's limit, which leaves room for other lineages", async () => {
       const calls = await caller({ timeoutMs: 60_000, share: 8, perLineage: 4 });
       const greedy = Array.from({ length: 4 }, () => ofLineage('greedy'));
       for (const one of greedy) await calls.admit(hens, one);
@@ -427,7 +429,7 @@ describe('external calls', () => {
       await calls.admit(hens, attempt());
     });
 
-    it("of strangers leave an eighth of the places to the account's servers and session grants", async () => {
+    it("of strangers leave an eighth of the account's limit to the account's servers and session grants", async () => {
       const calls = await caller({ timeoutMs: 60_000, share: 8, perLineage: 4, waitMs: 1 });
       const lineages = Array.from({ length: 20 }, (_, at) => calls.admit(hens, ofLineage(`stranger-${at}`)));
       const admitted = (await Promise.allSettled(lineages)).filter(({ status }) => status === 'fulfilled');
@@ -436,7 +438,7 @@ describe('external calls', () => {
       await expect(calls.admit(hens, ofLineage('one more'))).rejects.toMatchObject(RATE_LIMITED);
     });
 
-    it('of strangers leave one place to a session grant', async () => {
+    it('of strangers leave room for one call of a session grant', async () => {
       const calls = await caller({ timeoutMs: 60_000, share: 2, perLineage: 1, waitMs: 1 });
       const lineages = Array.from({ length: 5 }, (_, at) => calls.admit(hens, ofLineage(`stranger-${at}`)));
       await Promise.allSettled(lineages);
@@ -444,7 +446,7 @@ describe('external calls', () => {
       await calls.admit(hens, { ...granted, context: { ...granted.context, grantId: 'grant' } });
     });
 
-    it('wait for their turn within a lineage, and go on when an earlier call is over', async () => {
+    it('wait for their turn within a lineage of tokens, and continue when an earlier call has ended', async () => {
       const calls = await caller({ timeoutMs: 60_000, share: 8, perLineage: 4, waitMs: 60_000 });
       const greedy = Array.from({ length: 4 }, () => ofLineage('greedy'));
       for (const one of greedy) await calls.admit(hens, one);
@@ -455,7 +457,7 @@ describe('external calls', () => {
       await waiting;
     });
 
-    it('of one lineage wait only in a limited number: as many as there are slots', async () => {
+    it('of one lineage of tokens wait only in a limited number: as many as there are slots', async () => {
       const calls = await caller({ timeoutMs: 60_000, share: 2, perLineage: 1, slots: 2, waitMs: 60_000 });
       const held = ofLineage('greedy');
       await calls.admit(hens, held);
@@ -503,7 +505,7 @@ describe('external calls', () => {
       for (let count = 0; count < 4; count++) await calls.admit(hens, attempt());
     });
 
-    it('give back their place when they end or are withdrawn', async () => {
+    it("no longer count for the account's limit when they end or are withdrawn", async () => {
       const calls = await caller({ timeoutMs: 60_000, share: 1 });
       await worker();
       for (let time = 0; time < 3; time++) {
@@ -515,7 +517,7 @@ describe('external calls', () => {
       }
     });
 
-    it('give their place to others while they wait for the log; a further call gets Unavailable, not the rate limit', async () => {
+    it("do not count for the account's limit while they wait for the log; a further call gets Unavailable, not the rate limit", async () => {
       const calls = await caller({ timeoutMs: 60_000, share: 1, reservedWithinMs: 50 });
       const others = await caller({ timeoutMs: 60_000, share: 1 });
       await worker();
@@ -535,7 +537,7 @@ describe('external calls', () => {
       await others.admit(hens, attempt());
     });
 
-    it('free their place at the end of their time limit when their process has died', async () => {
+    it("no longer count for the account's limit after their time limit when their process has died", async () => {
       const calls = await caller({ timeoutMs: 200, share: 1 });
       await calls.admit(hens, attempt());
       await until(() =>
@@ -548,7 +550,7 @@ describe('external calls', () => {
   });
 
   describe('without a recorded end', () => {
-    it('are settled once by a worker, even when they are found to be due three times', async () => {
+    it('are settled once by a worker, even if they are found to be due three times', async () => {
       const calls = await caller();
       for (let run = 0; run < 3; run++) await calls.settle(nest.recovery, 'test', 'one');
       await worker();
@@ -567,7 +569,7 @@ describe('external calls', () => {
       });
     });
 
-    it('block no callers, no other environment and no other vendor, however many of them hang', async () => {
+    it('block no callers, no other environment and no other vendor, even if many of them hang', async () => {
       const calls = await caller({ timeoutMs: 60_000 });
       const ids = Array.from({ length: 20 }, (_, at) => `hangs-${at}`);
       let finish: () => void = () => undefined;
@@ -578,7 +580,7 @@ describe('external calls', () => {
       await worker({ drainMs: 1 });
       expect(await made).toBe('egg');
       await until(async () => (await calls.backlog('identity-vendor-test-settle')).waiting === 16);
-      // Half of the number of slots for callers.
+      // This is half of the number of slots for callers.
       expect(nest.settled).toEqual(ids.slice(0, 4));
       expect((await calls.backlog('identity-vendor-test-settle')).oldestWaitingMs).not.toBeNull();
       await calls.settle(nest.recovery, 'live', 'live');
@@ -590,7 +592,7 @@ describe('external calls', () => {
       expect(nest.settled).toHaveLength(22);
     });
 
-    it('are settled while callers hold every slot of the vendor, also if it has only one', async () => {
+    it('are settled while callers use every slot of the vendor, even if the vendor has only one', async () => {
       const calls = await caller({ timeoutMs: 60_000 });
       hens.answer = () => new Promise(() => undefined);
       await worker({ concurrency: 1, drainMs: 1 });
@@ -601,9 +603,9 @@ describe('external calls', () => {
       void Promise.allSettled(hanging);
     });
 
-    it('are due again and reported when Redis is connected and silent', async () => {
+    it('become due again and are reported when Redis is connected and silent', async () => {
       const calls = await caller({ redisAwayMs: 500 });
-      // The queue is known by now.
+      // The process already knows the queue.
       await calls.backlog('identity-vendor-test-settle');
       server.freeze();
       try {
@@ -613,7 +615,7 @@ describe('external calls', () => {
       }
     });
 
-    it('are given up by their worker when the time for the vendor is up', async () => {
+    it('are given up by their worker when the time limit of the vendor has passed', async () => {
       const calls = await caller();
       let aborted = false;
       nest.settle = (_id, signal) =>

@@ -1,5 +1,5 @@
-// External calls while Redis is away, workers die, and data of another release is present. Each call is made at most once. A caller learns
-// that nothing happened only when that is true.
+// External calls while Redis is down, workers die, and data of another release is present. Each call is made at most
+// once. The caller is told that the call was not made only if this is true.
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
@@ -48,8 +48,8 @@ describe('external calls', () => {
     return finish;
   }
 
-  describe('while Redis is away', () => {
-    it('are recorded as not asked, and are made again once it is back', async () => {
+  describe('while Redis is down', () => {
+    it('are recorded as not made, and are made again when Redis is back', async () => {
       await worker();
       expect(await make()).toBe('egg');
       await processes.server.kill9();
@@ -58,7 +58,7 @@ describe('external calls', () => {
       await until(async () => (await make()) === 'egg');
     });
 
-    it('are recorded as not asked when it is connected and silent', async () => {
+    it('are recorded as not made when Redis is connected and silent', async () => {
       calls = await processes.caller({ timeoutMs: 60_000, redisAwayMs: 500 });
       processes.server.freeze();
       try {
@@ -68,13 +68,13 @@ describe('external calls', () => {
       }
     });
 
-    it('are recorded as not asked when the queue refused the job and the input was removed again', async () => {
+    it('are recorded as not made when the queue refused the job and the input was removed again', async () => {
       jest.spyOn(Queue.prototype, 'add').mockRejectedValue(new Error('OOM command not allowed'));
       expect(await make()).toBe('not-asked');
       expect(await (await processes.connection()).keys('sealed:*')).toEqual([]);
     });
 
-    it('go on when the job was stored although the queue reported an error', async () => {
+    it('continue when the job was stored although the queue reported an error', async () => {
       await worker();
       expect(await make()).toBe('egg');
       const { add } = Queue.prototype;
@@ -86,7 +86,7 @@ describe('external calls', () => {
       expect(await make()).toBe('egg');
     });
 
-    it('stay open once a worker may have the job', async () => {
+    it('stay open when a worker may have the job', async () => {
       await worker();
       held();
       const made = make(attempt(), await processes.caller({ timeoutMs: 1_000 }));
@@ -95,7 +95,7 @@ describe('external calls', () => {
       expect(OPEN).toContain(await made);
     });
 
-    it('end for their caller in time although Redis died and came back in the meantime', async () => {
+    it('end for their caller in time even if Redis died and returned in the meantime', async () => {
       await worker();
       const finish = held();
       const made = make(attempt(), await processes.caller({ timeoutMs: 5_000 }));
@@ -107,7 +107,7 @@ describe('external calls', () => {
       expect(hens.asked).toHaveLength(1);
     });
 
-    it('end for their caller although Redis has lost the job', async () => {
+    it('end for their caller even if Redis has lost the job', async () => {
       await worker();
       const finish = held();
       const made = make();
@@ -134,7 +134,7 @@ describe('external calls', () => {
       expect(hens.asked).toEqual([one.attemptId]);
     });
 
-    it('are made by the settlement when the worker died before it asked', async () => {
+    it('are made by the settlement when the worker died before it called the vendor', async () => {
       const dying = await processes.connection();
       hens.isMadeAgain = true;
       let goOn: () => void = () => undefined;
@@ -153,7 +153,7 @@ describe('external calls', () => {
       goOn();
     });
 
-    it('end before the worker is closed; waiting calls are left to others', async () => {
+    it('end before the worker is closed, and waiting calls are left to other workers', async () => {
       const finish = held();
       const closing = await worker({ concurrency: 1 });
       const made = make();
@@ -169,7 +169,7 @@ describe('external calls', () => {
       expect(await waiting).toBe('egg');
     });
 
-    it('do not keep the worker from closing when Redis died in the meantime', async () => {
+    it('do not prevent the worker from closing when Redis died in the meantime', async () => {
       held();
       const closing = await worker({ drainMs: 1 });
       const made = make(attempt(), await processes.caller({ timeoutMs: 1_000 }));
@@ -190,7 +190,7 @@ describe('external calls', () => {
     await others.close();
   });
 
-  it('are recorded as not asked when the vault is away and their input cannot be opened', async () => {
+  it('are recorded as not made when the vault is unavailable and their input cannot be decrypted', async () => {
     const away = async (): Promise<never> => {
       throw new Unavailable('the vault is away');
     };
@@ -206,7 +206,7 @@ describe('external calls', () => {
     expect(hens.asked).toEqual([]);
   });
 
-  it('are recorded as not asked when a process of an earlier release keeps their input', async () => {
+  it('are recorded as not made when a process of an earlier release keeps their input', async () => {
     const ids = attempt();
     const [waiter, redis] = ['earlier-release', await processes.connection()];
     const heard: string[] = [];
@@ -252,7 +252,7 @@ describe('external calls', () => {
     expect(JSON.stringify(await redis.xrange(events, '-', '+'))).not.toContain(CANARY);
   });
 
-  it('lose their input in Redis before their time is up', async () => {
+  it('lose their input in Redis before their time limit has passed', async () => {
     const made = make(attempt(), await processes.caller({ timeoutMs: 2_000 }));
     const redis = await processes.connection();
     await until(async () => (await redis.keys('sealed:*')).length === 1);

@@ -1,4 +1,4 @@
-// A kind of external call, and a kind of settlement, for the tests.
+// One kind of external call and one kind of settlement, for the tests.
 import { randomUUID } from 'node:crypto';
 import { expect } from '@jest/globals';
 import { AttemptRecovery } from '../../../src/external-calls/attempt-recovery.js';
@@ -19,7 +19,7 @@ export class Hens extends ExternalCall<string, string | null> {
   readonly asked: string[] = [];
   readonly recorded = new Map<string, string>();
   answer: (call: VendorCall) => Promise<{ readonly kind: string }> = async () => ({ kind: 'egg' });
-  /** The work of a worker between the input and the vendor. */
+  /** The work of a worker between reading the input and calling the vendor. */
   beforeAsking: (call: VendorCall) => Promise<void> = async () => undefined;
   private readonly port = routedVendor(
     'identity-vendor',
@@ -42,14 +42,14 @@ export class Hens extends ExternalCall<string, string | null> {
     return 'nobody-asked';
   }
 
-  /** The record of a call that was made, or nothing while it is open. */
+  /** The record of a call that was made, or nothing while the call is open. */
   async recordedBy(calls: ExternalCalls, one: Attempt): Promise<string | undefined> {
     await calls.make(this, one, CANARY);
     return this.recorded.get(one.attemptId);
   }
 }
 
-/** The attempts that the recovery has settled, and the time that it takes. */
+/** The attempts that the recovery has settled, and the time that a settlement takes. */
 export class Nest {
   readonly settled: string[] = [];
   settle: (id: string, signal: AbortSignal) => Promise<unknown> = async () => undefined;

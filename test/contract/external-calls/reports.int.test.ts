@@ -1,4 +1,5 @@
-// Pulls of reports through their queues. A worker in another process records them, and no account's pulls block those of another.
+// Pulls of reports through their queues. A worker in another process records them, and the pulls of one account do not
+// block those of another.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { ReportVerdict } from '../../../src/ports/credit-bureau.js';
 import { until } from '../../support/eventually.js';
@@ -13,7 +14,7 @@ describe('pulls of reports', () => {
 
   beforeEach(async () => {
     [harness, calls] = [await Harness.build(), await CallProcesses.start()];
-    // The harness's clock stands still, ahead of the running clock of the queues. No call is therefore short of time.
+    // The harness's clock stands still, ahead of the running clock of the queues. Therefore each call has enough time.
     harness.clock.time = Date.now() + 60_000;
   });
   afterEach(async () => {
@@ -35,7 +36,7 @@ describe('pulls of reports', () => {
       (error: { code?: string; message: string }) => error.code ?? error.message,
     );
 
-  it('are recorded before their caller goes on, and leave nothing in Redis', async () => {
+  it('are recorded before their caller continues, and leave nothing in Redis', async () => {
     const [here] = await processes();
     const accountId = await harness.account(1);
     const sessionId = harness.session(accountId);
@@ -51,7 +52,7 @@ describe('pulls of reports', () => {
     ['unavailable', 'service.unavailable'],
     ['timed-out', 'service.upstream_timeout'],
     ['unintelligible', 'service.unavailable'],
-  ] as const)('whose call ends as %s are answered from what the worker recorded', async (kind, code) => {
+  ] as const)("whose call ends as %s are answered from the worker's record", async (kind, code) => {
     const [here] = await processes();
     const accountId = await harness.account(1);
     harness.bureau.answers = [{ kind }];
@@ -70,7 +71,7 @@ describe('pulls of reports', () => {
     await calls.server.startAgain();
   });
 
-  it('leave places to other accounts, however many pulls of one account hang', async () => {
+  it('leave room for other accounts, even if many pulls of one account hang', async () => {
     const [here, there] = await processes(2);
     const [greedy, modest] = [await harness.account(), await harness.account()];
     harness.bureau.answers = [never, never, GIVEN];
@@ -86,7 +87,7 @@ describe('pulls of reports', () => {
     expect(await outcome(here.open(harness.session(modest), harness.as(modest)))).toBe('opened');
   });
 
-  it('count once in the share of their account, however many readers read one report at once', async () => {
+  it('count once in the share of their account, even if many readers read one report at once', async () => {
     const [here, there] = await processes(1);
     const accountId = await harness.account();
     const sessionId = harness.session(accountId);

@@ -2,7 +2,7 @@ import { expect, it, jest } from '@jest/globals';
 import { routedVendor } from '../../../src/external-calls/routed-vendor.js';
 import type { VendorCall } from '../../../src/ports/vendor-call.js';
 
-it('a routed call asks no vendor when its time is up before it may ask, although no timer has fired yet', async () => {
+it('a routed call calls no vendor when its time limit has passed before the call, although no timer has fired yet', async () => {
   let asked = 0;
   const adapter = { lay: async (_: VendorCall) => ({ kind: 'egg', number: ++asked }) };
   const port = routedVendor('identity-vendor', { operations: ['lay'], of: () => adapter }, () => undefined);

@@ -44,7 +44,7 @@ describe('idempotency records in Redis', () => {
     };
   });
 
-  /** Records as another process would have them, with their own connection. */
+  /** Records in another process with a connection of its own. */
   const records = (times: Partial<IdempotencyTimes> = {}, keys = masterText): RedisIdempotencyRecords =>
     new RedisIdempotencyRecords(server.client(), vaults.open(keys), { waitAtMost: 5_000, ...times });
 
@@ -58,7 +58,7 @@ describe('idempotency records in Redis', () => {
   };
   const nothing = { waitAtMost: 0 };
 
-  it('lets a new request be executed, and replays its reply in other processes too', async () => {
+  it('let a new request be executed, and repeat its reply in other processes too', async () => {
     const first = execution(await records().begin(request));
     expect(isId(first.scope)).toBe(true);
     expect(
@@ -80,7 +80,7 @@ describe('idempotency records in Redis', () => {
   it.each([
     [null, '24 hours', 86_400_000],
     ['visitor-1', 'one hour', 3_600_000],
-  ])('keeps a reply of visitor %s for %s after it was given', async (visitor, _, ms) => {
+  ])('keep a reply of visitor %s for %s after it was given', async (visitor, _, ms) => {
     const redis = server.client();
     await redis.flushall();
     await execution(await records().begin({ ...request, visitor })).keep(reply('{}'), 'person');
@@ -108,7 +108,7 @@ describe('idempotency records in Redis', () => {
     it.each([
       [{ ofVisitor: 2 }, 'visitor-1'],
       [{ ofAccount: 2 }, null],
-    ])('executes further requests and keeps no reply for them, with the limit %j', async (most, visitor) => {
+    ])('let further requests be executed and keep no reply for them, with the limit %j', async (most, visitor) => {
       const all = limited(most);
       const keep = async (key: string, more: Partial<KeyedRequest> = {}): Promise<string> =>
         execution(await all.begin({ ...request, visitor, key, ...more })).keep(reply(key), 'person');
@@ -117,14 +117,14 @@ describe('idempotency records in Redis', () => {
         expect(await keep('three')).toBe('beyond-cap');
         expect(notKept).toBe(time);
       }
-      // Redis keeps nothing about this key, so that other content may come under it.
+      // Redis keeps nothing about this key, so the key may be used with other content.
       expect(await keep('three', { content: 'other' })).toBe('beyond-cap');
       expect(replayed(await all.begin({ ...request, visitor, key: 'one' }))).toBe('one');
       for (const others of [{ accountId: randomUUID() }, { environment: 'live' }, { visitor: 'visitor-2' }] as const)
         expect(await keep('elsewhere', { route: JSON.stringify(others), ...others })).toBe('kept');
     });
 
-    it('does not count running executions, released keys and expired replies', async () => {
+    it('do not count running executions, released keys and expired replies', async () => {
       const all = limited({ ofAccount: 1 });
       const begin = async (key: string): Promise<Execution> => execution(await all.begin({ ...request, key }));
       const [one, two, three] = [await begin('one'), await begin('two'), await begin('three')];
@@ -138,7 +138,7 @@ describe('idempotency records in Redis', () => {
       expect(await (await begin('five')).keep(reply('{}'), null)).toBe('kept');
     });
 
-    it('executes one of several requests with the same key, and the waiting ones get its reply', async () => {
+    it('let one of several requests with the same key be executed, and the waiting requests get its reply', async () => {
       const all = limited({ ofAccount: 1 });
       await execution(await all.begin(request)).keep(reply('{}'), null);
       const twins = { ...request, key: 'twins' };
@@ -154,7 +154,7 @@ describe('idempotency records in Redis', () => {
     });
   });
 
-  it('forgets a key and its content when its first execution did nothing', async () => {
+  it('forget a key and its content when its first execution had no effect', async () => {
     const redis = server.client();
     await redis.flushall();
     const first = execution(await records().begin(request));
@@ -167,7 +167,7 @@ describe('idempotency records in Redis', () => {
     expect(execution(await records().begin({ ...request, content: 'other' })).first).toBe(false);
   });
 
-  it('forgets a reply after its lifetime', async () => {
+  it('forget a reply after its lifetime', async () => {
     const short = records({ keepFor: 50 });
     await execution(await short.begin(request)).keep(reply('{}'), 'person');
     let beginning = await short.begin(request);
@@ -179,7 +179,7 @@ describe('idempotency records in Redis', () => {
     await execution(beginning).release(false);
   });
 
-  it('refuses the key for other content: during the execution, after its reply and after a release', async () => {
+  it('refuse the key for other content: during the execution, after its reply and after a release', async () => {
     const other = { ...request, content: '{"ssn":"900551235"}' };
     const first = execution(await records().begin(request));
     expect(await records().begin(other)).toEqual({ kind: 'reused' });
@@ -189,7 +189,7 @@ describe('idempotency records in Redis', () => {
     expect(await records().begin(other)).toEqual({ kind: 'reused' });
   });
 
-  it('keeps accounts, environments, routes and keys apart', async () => {
+  it('separate accounts, environments, routes and keys', async () => {
     const others: KeyedRequest[] = [
       { ...request, accountId: 'account-2' },
       { ...request, environment: 'live' },
@@ -202,7 +202,7 @@ describe('idempotency records in Redis', () => {
     await Promise.all(executions.map((one) => one.release(false)));
   });
 
-  it('lets one of many concurrent requests with the same key be executed; the others wait and replay its reply', async () => {
+  it('let one of many concurrent requests with the same key be executed; the others wait and get its reply', async () => {
     const processes = Array.from({ length: 4 }, () => records());
     let executed = 0;
     const replies = await Promise.all(
@@ -220,7 +220,7 @@ describe('idempotency records in Redis', () => {
     expect(new Set(replies).size).toBe(1);
   });
 
-  it('lets exactly one waiting request be executed after the first released the key', async () => {
+  it('let exactly one waiting request be executed after the first released the key', async () => {
     const first = execution(await records().begin(request));
     const waiting = Promise.all(
       Array.from({ length: 6 }, async () => {
@@ -233,19 +233,19 @@ describe('idempotency records in Redis', () => {
     expect((await waiting).sort()).toEqual(['execute', 'replay', 'replay', 'replay', 'replay', 'replay']);
   });
 
-  it('reports busy to a request that waited without a result', async () => {
+  it('report busy to a request that waited without a result', async () => {
     const first = execution(await records().begin(request));
     expect(await records({ waitAtMost: 100 }).begin(request)).toEqual({ kind: 'busy' });
     await first.release(false);
   });
 
-  it('holds the lease as long as the execution lives', async () => {
+  it('keep the lease while the execution runs', async () => {
     const first = execution(await records({ lease: 500 }).begin(request));
     expect(await records({ lease: 500, waitAtMost: 1_200 }).begin(request)).toEqual({ kind: 'busy' });
     await first.release(false);
   });
 
-  /** Its renewals never reach Redis again, as if its process had died. */
+  /** The renewals of the execution never reach Redis again, as if its process had died. */
   const dead = async (): Promise<Execution> => {
     const client = new Redis(server.url);
     const first = execution(
@@ -255,7 +255,7 @@ describe('idempotency records in Redis', () => {
     return first;
   };
 
-  it('lets another request take over from a process that died, with the same scope', async () => {
+  it('let another request take over from a process that died, with the same scope', async () => {
     const first = await dead();
     const second = execution(await records().begin(request));
     expect([second.scope, second.first]).toEqual([first.scope, false]);
@@ -263,7 +263,7 @@ describe('idempotency records in Redis', () => {
     expect(replayed(await records().begin(request))).toBe('second');
   });
 
-  it('gives a retry after a release its own scope, so that it does not find the data of the failed one', async () => {
+  it('give a retry after a release a scope of its own, so that the retry does not find the data of the failed execution', async () => {
     const first = execution(await records().begin(request));
     await first.release(false);
     const second = execution(await records().begin(request));
@@ -271,7 +271,7 @@ describe('idempotency records in Redis', () => {
     await second.keep(reply('second'), 'person');
   });
 
-  it('never reuses the scope of an expired or lost record, whatever content comes under its key', async () => {
+  it('never use the scope of an expired or lost record again, for any content of the key', async () => {
     const first = execution(await records().begin(request));
     await first.keep(reply('done'), 'person');
     for (const content of ['{"ssn":"900559999"}', request.content]) {
@@ -281,11 +281,11 @@ describe('idempotency records in Redis', () => {
     }
   });
 
-  it('does not let an execution that lost its lease overwrite, release or renew the other one', async () => {
+  it('do not let an execution that lost its lease overwrite, release or renew the other execution', async () => {
     const redis = server.client();
     await redis.flushall();
     const first = execution(await records({ lease: 60_000 }).begin(request));
-    // The lease has expired, as after a long stop of the process.
+    // The lease has expired, as after a long suspension of the process.
     const [record = ''] = await redis.keys('*');
     await redis.hset(record, 'until', '1');
     const second = execution(await records().begin(request));
@@ -297,7 +297,7 @@ describe('idempotency records in Redis', () => {
     expect(replayed(await records().begin(request))).toBe('second');
   });
 
-  it('shows Redis no key, no content and no reply', async () => {
+  it('show Redis no key, no content and no reply', async () => {
     const secretReply = '{"kbaQuestions":"Elm Street"}';
     request = { ...request, key: 'mary@example.test' };
     await execution(await records().begin(request)).keep(reply(secretReply), 'person');
@@ -317,20 +317,20 @@ describe('idempotency records in Redis', () => {
       expect(dump.join('\n')).not.toContain(secret);
       expect(dump.join('\n')).not.toContain(Buffer.from(secret).toString('base64').replace(/=+$/, '').slice(0, -1));
     }
-    // The same content under two keys cannot be recognised either.
+    // Even equal content under two keys cannot be recognised.
     await execution(await records().begin({ ...request, key: 'other' })).keep(reply('{}'), 'person');
     const contents = await Promise.all((await redis.keys('*')).map((name) => redis.hget(name, 'content')));
     expect(new Set(contents).size).toBe(contents.length);
   });
 
-  it('replays and recognises requests across a rotation of the master key', async () => {
+  it('repeat replies and recognise requests across a rotation of the master key', async () => {
     await execution(await records().begin(request)).keep(reply('before'), 'person');
     const rotated = records({}, `${masterKey('k2')},${masterText}`);
     expect(replayed(await rotated.begin(request))).toBe('before');
     expect((await rotated.begin({ ...request, content: 'other' })).kind).toBe('reused');
   });
 
-  it('replays nothing about a person who was erased, and lets nothing be executed again', async () => {
+  it('repeat no reply about a person who was erased, and let nothing be executed again', async () => {
     const vault = vaults.open(masterText);
     await execution(await records().begin(request)).keep(reply('before'), 'erased-later');
     await vault.erase('erased-later');
@@ -342,7 +342,7 @@ describe('idempotency records in Redis', () => {
     expect((await records().begin({ ...late, content: 'other' })).kind).toBe('reused');
   });
 
-  it('does not execute a request again when an earlier version kept its reply, and does not report an erasure', async () => {
+  it('do not let a request be executed again when an earlier version kept its reply, and do not report an erasure', async () => {
     await execution(await records().begin(request)).keep(reply('before'), null);
     const redis = server.client();
     for (const name of await redis.keys('idempotency:*'))
@@ -351,7 +351,7 @@ describe('idempotency records in Redis', () => {
     expect(await records().begin(request)).toEqual({ kind: 'reused' });
   });
 
-  it('replays no reply that was moved from another record or changed', async () => {
+  it('repeat no reply that was changed or moved from another record', async () => {
     const redis = server.client();
     const other = { ...request, key: randomUUID() };
     await execution(await records().begin(request)).keep(reply('mine'), 'person');
@@ -364,7 +364,7 @@ describe('idempotency records in Redis', () => {
     await expect(records().begin(other)).rejects.toThrow('not authentic');
   });
 
-  it('is unavailable within its limit while Redis is away or does not answer, and then works again', async () => {
+  it('are unavailable within their time limit while Redis is down or silent, and then work again', async () => {
     await execution(await records().begin(request)).keep(reply('kept'), 'person');
     const waiting = records({ redisLimit: 200 });
     server.freeze();
@@ -380,8 +380,8 @@ describe('idempotency records in Redis', () => {
     expect(['replay', 'execute']).toContain((await again.begin({ ...request, key: randomUUID() })).kind);
   });
 
-  it('keeps a reply as soon as Redis is back, even if Redis has forgotten the execution', async () => {
-    // The records of other tests' executions may come back as well.
+  it('keep a reply as soon as Redis is back, even if Redis has forgotten the execution', async () => {
+    // The records of the executions in other tests may also be restored.
     const before = server.client();
     const others = new Set(await before.keys('idempotency:*'));
     const first = execution(await records({ lease: 400, redisLimit: 400 }).begin(request));
@@ -394,7 +394,7 @@ describe('idempotency records in Redis', () => {
     expect(replayed(await records().begin(request))).toBe('late');
   });
 
-  it('keeps a reply that a stopped Redis accepts when it goes on', async () => {
+  it('keep a reply that a stopped Redis accepts when it continues', async () => {
     const first = execution(await records({ lease: 10_000, redisLimit: 400 }).begin(request));
     server.freeze();
     try {
@@ -405,7 +405,7 @@ describe('idempotency records in Redis', () => {
     expect(replayed(await records().begin(request))).toBe('late');
   });
 
-  it('keeps the reply of an execution whose record Redis lost in the meantime', async () => {
+  it('keep the reply of an execution whose record Redis lost in the meantime', async () => {
     const first = execution(await records().begin(request));
     await server.flush();
     expect(await first.keep(reply('kept'), 'person')).toBe('kept');
@@ -413,7 +413,7 @@ describe('idempotency records in Redis', () => {
     expect((await records().begin({ ...request, content: 'other' })).kind).toBe('reused');
   });
 
-  it('cannot begin without its hash key, and asks the vault for the key again at the next request', async () => {
+  it('cannot begin without their hash key, and ask the vault for the key again at the next request', async () => {
     let asked = 0;
     const vault = vaults.open(masterText);
     const installationKey = async (name: string): Promise<Uint8Array> => {

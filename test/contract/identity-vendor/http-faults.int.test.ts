@@ -1,4 +1,5 @@
-// The HTTP adapter against servers that misbehave in other ways than the sandbox. A bare TCP server writes the bytes that the test chooses.
+// The HTTP adapter and servers that misbehave in other ways than the sandbox. A bare TCP server writes the bytes that
+// the test chooses.
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
@@ -22,9 +23,9 @@ const EXECUTED = {
   answer: { status: 200, body: JSON.stringify(CONFIRMED) },
 };
 
-describe('after an ambiguous end', () => {
+describe('after a call with an unknown outcome', () => {
   it.each(AMBIGUOUS_ENDS)(
-    'asks once for the outcome of the attempt and answers with it: the vendor %s',
+    'the adapter asks once for the outcome of the attempt and returns it: the vendor %s',
     async (_name, respond) => {
       const { url, requests } = await misbehaving((socket, _request, count) =>
         count === 1 ? respond(socket) : void socket.write(json(200, EXECUTED)),
@@ -41,15 +42,18 @@ describe('after an ambiguous end', () => {
     },
   );
 
-  it.each(AMBIGUOUS_ENDS)('is unavailable when the attempt was not executed: the vendor %s', async (_name, respond) => {
-    const { url } = await misbehaving((socket, _request, count) =>
-      count === 1 ? respond(socket) : void socket.write(json(200, { state: 'not-executed' })),
-    );
-    expect(await adapter(url).verifyOtp(newCall(), 'vs_1', '123456')).toEqual({ kind: 'unavailable' });
-  });
+  it.each(AMBIGUOUS_ENDS)(
+    'the adapter reports unavailable when the attempt was not executed: the vendor %s',
+    async (_name, respond) => {
+      const { url } = await misbehaving((socket, _request, count) =>
+        count === 1 ? respond(socket) : void socket.write(json(200, { state: 'not-executed' })),
+      );
+      expect(await adapter(url).verifyOtp(newCall(), 'vs_1', '123456')).toEqual({ kind: 'unavailable' });
+    },
+  );
 
   it.each(AMBIGUOUS_ENDS)(
-    'never claims that nothing was executed when the question fails as well: the vendor always %s',
+    'the adapter never reports the attempt as not executed when the question fails as well: the vendor always %s',
     async (_name, respond) => {
       const { url, requests } = await misbehaving((socket) => respond(socket));
       expect(await adapter(url).register(newCall(), person('Smith'))).toEqual({ kind: 'timed-out' });
@@ -65,16 +69,16 @@ describe('after an ambiguous end', () => {
     ],
     ['answers 503', json(503, {})],
     ['answers nonsense', json(200, { state: 'perhaps' })],
-  ])('leaves the outcome open when the vendor %s', async (_name, answer) => {
+  ])('the adapter leaves the outcome open when the vendor %s', async (_name, answer) => {
     const { url } = await misbehaving((socket, _request, count) =>
       count === 1 ? socket.resetAndDestroy() : void socket.write(answer),
     );
     expect(await adapter(url).register(newCall(), person('Smith'))).toEqual({ kind: 'timed-out' });
   });
 
-  it('has one time limit for the call and the question together', async () => {
+  it('the adapter has one time limit for the call and the question together', async () => {
     const { url } = await misbehaving((socket, _request, count) => {
-      // With its own limit, the question would be answered in time.
+      // With a limit of its own, the question would be answered in time.
       if (count === 1) setTimeout(() => socket.resetAndDestroy(), 400);
       else setTimeout(() => socket.write(json(200, EXECUTED)), 300);
     });
@@ -82,7 +86,7 @@ describe('after an ambiguous end', () => {
   });
 });
 
-describe('the time limit', () => {
+describe('the time limit of the adapter', () => {
   it.each([
     ['the head', 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nx-drip: '],
     ['the body', `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 5000\r\n\r\n`],
@@ -99,9 +103,9 @@ describe('the time limit', () => {
     expect(await adapter(url, 200).register(newCall(), person('Smith'))).toEqual({ kind: 'timed-out' });
   });
 
-  it('covers the wait for a connection that is never established; no request is sent', async () => {
+  it('covers the wait for a connection that is never established, and then no request is sent', async () => {
     const { url, requests } = await misbehaving(() => {});
-    // Half of the limit is for the connection. The other half is far longer than a busy machine stalls.
+    // Half of the limit is for the connection. The other half is far longer than any stall of a busy machine.
     expect(await adapter(url.replace('http:', 'https:'), 1_200).register(newCall(), person('Smith'))).toEqual({
       kind: 'unavailable',
     });
@@ -119,13 +123,13 @@ describe('the time limit', () => {
     closeLater(() => vendor.close());
     const verdicts = await Promise.all(Array.from({ length: 20 }, () => vendor.register(newCall(), person('Smith'))));
     expect(verdicts).toEqual(Array(20).fill({ kind: 'timed-out' }));
-    // Requests whose time was up before their turn were never sent.
+    // Requests whose time limit had passed before their turn were never sent.
     expect(requests.length).toBeLessThan(20);
   });
 });
 
-describe('a call whose time is up before the limit', () => {
-  it('leaves no request and no connection behind, so that the adapter closes at once', async () => {
+describe("a call whose time has passed before the adapter's limit", () => {
+  it('leaves no request and no connection open, so that the adapter closes at once', async () => {
     const { url, requests } = await misbehaving(() => {});
     const vendor = new IdvIdentityVendor({
       baseUrl: url,
@@ -145,7 +149,7 @@ describe('a call whose time is up before the limit', () => {
   });
 });
 
-describe('an answer that cannot be used', () => {
+describe('an answer of the vendor', () => {
   const filler = (bytes: number): string => JSON.stringify({ ...CONFIRMED, filler: 'x'.repeat(bytes) });
 
   it('is read up to 256 kB', async () => {
@@ -159,7 +163,7 @@ describe('an answer that cannot be used', () => {
   it.each([
     ['a length given', (body: string) => `HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`],
     ['no length given', (body: string) => `HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n${body}`],
-  ])('is cut off above 256 kB, with %s', async (_name, response) => {
+  ])('is not read beyond 256 kB, with %s', async (_name, response) => {
     let sent = 0;
     const { url, requests } = await misbehaving((socket) => {
       const big = Buffer.from(response(filler(20_000_000)));
@@ -224,7 +228,7 @@ describe('an answer that cannot be used', () => {
     ['confirmed without a token', json(200, { ...CONFIRMED, UserToken: undefined })],
     ['attempts that are not a count', json(422, { ...WRONG, attemptsRemaining: -1 })],
     ['wrong without a statement that it is wrong', json(422, { ...WRONG, userAuthenticated: undefined })],
-  ])('is unintelligible to a code: %s', async (_name, response) => {
+  ])('is unintelligible as the answer to a code: %s', async (_name, response) => {
     const { url } = await misbehaving((socket) => void socket.write(response));
     expect(await adapter(url).verifyOtp(newCall(), 'vs_1', '123456')).toEqual({ kind: 'unintelligible' });
   });
@@ -247,10 +251,10 @@ describe('an answer that cannot be used', () => {
   }
 });
 
-describe('the answer with a verdict', () => {
+describe('the answer that comes with a verdict', () => {
   const http = (status: number, body: string): string =>
     `HTTP/1.1 ${status} X\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
-  /** Numbers and spaces that do not survive parsing and writing. */
+  /** Numbers and spaces that change when the text is parsed and written again. */
   const odd = `${JSON.stringify(CONFIRMED).slice(0, -1)},\n "much": 12345678901234567890 , "one":1.0,"é":"\\u00e9"}`;
   const reply = { status: 200, body: odd, code: null, field: null, message: null };
 
@@ -265,7 +269,7 @@ describe('the answer with a verdict', () => {
     expect(await replying(url).outcomeOf(newCall())).toMatchObject({ kind: 'registration', verdict: { reply } });
   });
 
-  it('is passed on also for a refusal whose number the service does not know', async () => {
+  it('is passed on even for a refusal whose number the service does not know', async () => {
     const body = '{"error":{"code":31337,"field":"address.zip"}}';
     const { url } = await misbehaving((socket) => void socket.write(http(422, body)));
     expect(await replying(url).register(newCall(), person('Smith'))).toEqual({
@@ -288,7 +292,7 @@ describe('the answer with a verdict', () => {
   });
 });
 
-describe('an incomplete answer', () => {
+describe('an incomplete answer of the vendor', () => {
   it('is read with a token of up to 4,000 characters', async () => {
     const UserToken = 'x'.repeat(4_000);
     const { url } = await misbehaving((socket) => void socket.write(json(200, { ...CONFIRMED, UserToken })));
@@ -320,7 +324,7 @@ describe('an incomplete answer', () => {
     expect(await vendor.verifyOtp(newCall(), 'vs_1', '000000')).toEqual({ kind: 'locked', unblockAt: null });
   });
 
-  it('gives the time of a lock in UTC with milliseconds', async () => {
+  it('gives the end of a lock in UTC with milliseconds', async () => {
     const { url } = await misbehaving(
       (socket) => void socket.write(json(423, { ...WRONG, unblockAt: '2026-01-02T03:04:05+02:00' })),
     );
@@ -331,7 +335,7 @@ describe('an incomplete answer', () => {
   });
 });
 
-describe('re-authentication', () => {
+describe('re-authentication of a person', () => {
   const DEVICE = { jscPayload: 'fingerprint' };
   const answered = async (response: string, ask: (vendor: IdvIdentityVendor) => Promise<unknown>): Promise<unknown> => {
     const { url } = await misbehaving((socket) => void socket.write(response));
@@ -382,13 +386,13 @@ describe('re-authentication', () => {
 });
 
 describe('a vendor that refuses the call', () => {
-  it.each([401, 403, 429, 503])('is unavailable: %i', async (status) => {
+  it.each([401, 403, 429, 503])('is reported as unavailable: %i', async (status) => {
     const { url, requests } = await misbehaving((socket) => void socket.write(json(status, { error: { code: 'no' } })));
     expect(await adapter(url).register(newCall(), person('Smith'))).toEqual({ kind: 'unavailable' });
     expect(requests).toHaveLength(1);
   });
 
-  it('is unavailable when no server listens, and when the name is unknown', async () => {
+  it('is reported as unavailable when no server listens, and when the host name is unknown', async () => {
     const server = createServer();
     await listen(server);
     const url = urlOf(server);
@@ -400,14 +404,14 @@ describe('a vendor that refuses the call', () => {
     });
   });
 
-  it('is unavailable to a closed adapter', async () => {
+  it('is reported as unavailable by a closed adapter', async () => {
     const vendor = new IdvIdentityVendor({ baseUrl: 'http://127.0.0.1:9', credential: 'x', timeoutMs: 1_000 });
     await vendor.close();
     expect(await vendor.register(newCall(), person('Smith'))).toEqual({ kind: 'unavailable' });
   });
 });
 
-describe('the request', () => {
+describe('a request of the adapter', () => {
   it('carries credential, idempotency key and request id, below the path of the base address', async () => {
     const { url, requests } = await misbehaving((socket) => void socket.write(json(200, CONFIRMED)));
     const call = newCall();
@@ -448,7 +452,7 @@ describe('the request', () => {
     ]);
   });
 
-  it('reuses its connections', async () => {
+  it('uses its connections again', async () => {
     let connections = 0;
     const server = createHttpServer((_request, response) => response.end(JSON.stringify(CONFIRMED))).on(
       'connection',
@@ -458,12 +462,13 @@ describe('the request', () => {
     closeLater(() => new Promise((resolve) => server.close(resolve)));
     const vendor = adapter(urlOf(server));
     for (let count = 0; count < 20; count += 1) await vendor.register(newCall(), person('Smith'));
-    // The next call may begin before the pool has seen the last one end. It then takes two connections, never more.
+    // The next call may begin before the pool has noticed the end of the last call. It then uses two connections, never
+    // more.
     expect(connections).toBeLessThanOrEqual(2);
   });
 });
 
-describe('when the vendor wants to be asked again', () => {
+describe('when the vendor states the time of the next call', () => {
   const told = async (head: string): Promise<unknown[][]> => {
     const { url } = await misbehaving((socket) => void socket.end(`HTTP/1.1 ${head}\r\ncontent-length: 2\r\n\r\n{}`));
     const ends: unknown[][] = [];

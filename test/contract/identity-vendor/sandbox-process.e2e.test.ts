@@ -1,4 +1,4 @@
-// The sandbox as a process: the promises of main.ts about its start, its stop and its death.
+// The sandbox as a process: how it starts, stops and dies, as main.ts promises.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -33,7 +33,7 @@ async function start(
   return { child, url: String(firstLine.url), firstLine };
 }
 
-/** Resolves with the exit code, or null when the process died of the signal. */
+/** Resolves with the exit code, or null when a signal ended the process. */
 async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
   if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
   const exit = once(child, 'exit') as Promise<[number | null]>;
@@ -45,7 +45,7 @@ function adapter(baseUrl: string, credential: string): IdvIdentityVendor {
   return new IdvIdentityVendor({ baseUrl, credential, timeoutMs: 5_000 });
 }
 
-it('says in one line that it listens, and where', async () => {
+it('the sandbox prints in one line that it listens, and the address', async () => {
   const { child, url, firstLine } = await start({ SANDBOX_PORT: '0', DATA_DIR: mkdtempSync(join(folder, 'data-')) });
   expect(firstLine).toEqual({
     level: 'info',
@@ -58,7 +58,7 @@ it('says in one line that it listens, and where', async () => {
   await vendor.close();
 });
 
-it('plays every vendor in one process: the income vendor knows the persons that the identity vendor confirmed', async () => {
+it('the sandbox plays every vendor in one process: the income vendor knows the persons that the identity vendor confirmed', async () => {
   const { url } = await start({ SANDBOX_PORT: '0', DATA_DIR: mkdtempSync(join(folder, 'data-')) });
   const options = { baseUrl: url, credential: 'sandbox-vendor-key', timeoutMs: 5_000 };
   const [identity, bureau, income] = [
@@ -81,24 +81,27 @@ it('plays every vendor in one process: the income vendor knows the persons that 
   await Promise.all([identity.close(), bureau.close(), income.close()]);
 });
 
-it.each(['SIGTERM', 'SIGINT'] as const)('stops on %s although a client still waits for an answer', async (signal) => {
-  const { child, url } = await start({
-    SANDBOX_PORT: '0',
-    DATA_DIR: mkdtempSync(join(folder, 'data-')),
-    SANDBOX_API_KEY: 'other-key',
-  });
-  const vendor = adapter(url, 'other-key');
-  const call = newCall();
-  const waiting = vendor.register(call, person('Timeouttest'));
-  const received = async (): Promise<number> =>
-    ((await (await fetch(`${url}/control/calls?key=${call.attemptId}`)).json()) as { received: number }).received;
-  await until('the vendor was asked', async () => (await received()) > 0);
-  expect(await end(child, signal)).toBe(0);
-  expect(await waiting).toEqual({ kind: 'timed-out' });
-  await vendor.close();
-});
+it.each(['SIGTERM', 'SIGINT'] as const)(
+  'the sandbox stops on %s even if a client still waits for an answer',
+  async (signal) => {
+    const { child, url } = await start({
+      SANDBOX_PORT: '0',
+      DATA_DIR: mkdtempSync(join(folder, 'data-')),
+      SANDBOX_API_KEY: 'other-key',
+    });
+    const vendor = adapter(url, 'other-key');
+    const call = newCall();
+    const waiting = vendor.register(call, person('Timeouttest'));
+    const received = async (): Promise<number> =>
+      ((await (await fetch(`${url}/control/calls?key=${call.attemptId}`)).json()) as { received: number }).received;
+    await until('the vendor was asked', async () => (await received()) > 0);
+    expect(await end(child, signal)).toBe(0);
+    expect(await waiting).toEqual({ kind: 'timed-out' });
+    await vendor.close();
+  },
+);
 
-it('ends with a message when it cannot listen', async () => {
+it('the sandbox ends with a message when it cannot listen', async () => {
   const { url } = await start({ SANDBOX_PORT: '0', DATA_DIR: mkdtempSync(join(folder, 'data-')) });
   const second = spawn(process.execPath, MAIN, {
     env: { SANDBOX_PORT: new URL(url).port, DATA_DIR: mkdtempSync(join(folder, 'data-')) },
@@ -114,7 +117,7 @@ it('ends with a message when it cannot listen', async () => {
   expect(second.exitCode ?? (await once(second, 'exit'))[0]).toBe(1);
 });
 
-it('remembers every answered call when it is killed under load', async () => {
+it('the sandbox remembers every answered call when it is killed under load', async () => {
   const env = { SANDBOX_PORT: '0', DATA_DIR: mkdtempSync(join(folder, 'data-')) };
   const answered = new Map<VendorCall, string>();
   for (let round = 0; round < 3; round += 1) {

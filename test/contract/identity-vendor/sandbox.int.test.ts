@@ -1,4 +1,5 @@
-// The sandbox identity vendor itself, over HTTP: its strictness, its idempotency, its counts and its memory.
+// The sandbox identity vendor over HTTP: which requests it refuses, how it repeats answers, what it counts and what it
+// remembers.
 import { appendFileSync, cpSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -88,7 +89,7 @@ const outcome = async (key: string, at = sandbox): Promise<any> =>
 const counts = async (key: string, at = sandbox): Promise<any> =>
   (await ask('GET', `/control/calls?key=${key}`, undefined, {}, at)).body;
 
-describe('strictness', () => {
+describe('strictness of the sandbox', () => {
   it.each([
     ['GET', '/'],
     ['GET', '/identity/v1'],
@@ -160,7 +161,7 @@ describe('strictness', () => {
     },
   );
 
-  it('refuses what is not JSON, not declared as JSON, or too large', async () => {
+  it('refuses a body that is not JSON, not declared as JSON, or too large', async () => {
     expect((await post('/identity/v1/registrations', '{"userType":')).status).toBe(400);
     expect(
       (
@@ -174,7 +175,7 @@ describe('strictness', () => {
     expect((await post('/identity/v1/registrations?debug=1', JO)).status).toBe(400);
   });
 
-  it('refuses malformed step-up answers without using an attempt', async () => {
+  it('refuses malformed step-up answers without using up an attempt', async () => {
     const otp = (await register({ lastName: 'Otptest' })).body.authSession;
     const kba = (await register({ lastName: 'Kbatest' })).body.authSession;
     const four = [1, 2, 3, 4].map((id) => ({ questionId: id, answerId: 5 }));
@@ -207,7 +208,7 @@ describe('strictness', () => {
     });
   });
 
-  it('repeats a request id that is a plain token, and otherwise makes up an id', async () => {
+  it('repeats a request id that is a plain token, and otherwise makes an id', async () => {
     expect(
       (await ask('GET', '/identity/v1/outcomes/x', undefined, { 'x-request-id': 'abc-1' })).headers.get('x-request-id'),
     ).toBe('abc-1');
@@ -240,7 +241,7 @@ describe('the body of an answer about an identity', () => {
     })),
   });
 
-  it("has the documented fields at a registration, and no person's token before the identity is confirmed", async () => {
+  it('has the documented fields at a registration, and no token for the person before the identity is confirmed', async () => {
     const keys = [newId(), newId(), newId(), newId()] as const;
     expect((await register({}, keys[0])).body).toEqual(body(keys[0], { userAuthenticated: true, UserToken: token }));
     expect((await register({ lastName: 'Alreadytest' }, keys[1])).body).toEqual(
@@ -302,7 +303,7 @@ describe('personas that break HTTP', () => {
     expect(await counts(key)).toEqual({ key, received: 1, executed: 0, billed: 0 });
   });
 
-  it('Timeouttest stays in progress, then permanently counts as not executed', async () => {
+  it('Timeouttest stays in progress, and then permanently counts as not executed', async () => {
     const other = await start(mkdtempSync(join(folder, 'other-')), { silentMs: 400 });
     const key = newId();
     const hanging = register({ lastName: 'Timeouttest' }, key, other).then(
@@ -319,7 +320,7 @@ describe('personas that break HTTP', () => {
   });
 });
 
-describe('idempotency', () => {
+describe('idempotency of the sandbox', () => {
   it('repeats the first answer without executing anything', async () => {
     const key = newId();
     const first = await register({}, key);
@@ -332,7 +333,7 @@ describe('idempotency', () => {
     expect(await counts(key)).toEqual({ key, received: 2, executed: 1, billed: 0 });
   });
 
-  it('repeats refusals as well', async () => {
+  it('repeats refusals too', async () => {
     const key = newId();
     const first = await register({ lastName: 'Fraudtest' }, key);
     expect(first).toMatchObject({ status: 422, body: { error: { code: 18 } } });
@@ -350,7 +351,7 @@ describe('idempotency', () => {
     expect(await post('/identity/v1/sessions/vs_1/otp/resend', {}, key)).toMatchObject({ status: 409 });
   });
 
-  it('409: the same key while the first call is in progress; executed once', async () => {
+  it('409: the same key while the first call is in progress, and the call is executed once', async () => {
     const key = newId();
     const slow = register({ lastName: 'Slowtest' }, key);
     await until('the call is received', async () => (await counts(key)).received === 1);
@@ -379,7 +380,7 @@ describe('idempotency', () => {
     expect(await outcome(key)).toEqual({ state: 'not-executed' });
   });
 
-  it('leaves the key free after a fault', async () => {
+  it('leaves the key unused after a fault', async () => {
     const key = newId();
     expect((await register({ lastName: 'Flakytest' }, key)).status).toBe(503);
     expect((await register({ lastName: 'Flakytest' }, key)).status).toBe(200);
@@ -387,7 +388,7 @@ describe('idempotency', () => {
   });
 });
 
-describe('reports', () => {
+describe('reports of the sandbox', () => {
   const report = (session: string, key = newId(), at = sandbox): Promise<Reply> =>
     post('/credit/v1/reports', { session }, key, at);
   const tokenOf = async (more: object = {}, at = sandbox): Promise<string> => {
@@ -395,7 +396,7 @@ describe('reports', () => {
     return UserToken ?? authSession;
   };
 
-  it('are refused without credential, key, or a session of text', async () => {
+  it('are refused without credential, key, or a session that is a text', async () => {
     const session = await tokenOf();
     expect(
       (
@@ -433,7 +434,7 @@ describe('reports', () => {
     expect([reply.status, reply.body.error.code]).toEqual([status, code]);
   });
 
-  it('need a session with a confirmed person', async () => {
+  it('require a session with a confirmed person', async () => {
     expect(await report('vs_unknown')).toMatchObject({ status: 504, body: { error: { code: 710 } } });
     expect(await report(await tokenOf({ lastName: 'Otptest' }))).toMatchObject({
       status: 401,
@@ -441,7 +442,7 @@ describe('reports', () => {
     });
   });
 
-  it('are billed once for each key, repeated word for word, and never given to another session', async () => {
+  it('are billed once for each key, repeated byte for byte, and never given to another session', async () => {
     const [session, other] = [await tokenOf(), await tokenOf({ ssn: '666443211' })];
     const key = newId();
     const first = await report(session, key);
@@ -459,7 +460,7 @@ describe('reports', () => {
     expect(totals.receivedTwice).toEqual([]);
   });
 
-  it('are down in an outage and lose their answers like other calls', async () => {
+  it('are unavailable in an outage and lose their answers like other calls', async () => {
     const session = await tokenOf();
     const key = newId();
     await ask('POST', '/control/outage', { seconds: 60 });
@@ -471,7 +472,7 @@ describe('reports', () => {
     expect(await counts(key)).toEqual({ key, received: 3, executed: 1, billed: 1 });
   });
 
-  it('count their days back from the day of the pull', async () => {
+  it('count their dates back from the day of the pull', async () => {
     const other = await start(mkdtempSync(join(folder, 'other-')), { now: () => Date.parse('2026-03-01T00:00:00Z') });
     const { body } = await report(await tokenOf({}, other), newId(), other);
     expect(body.score.date).toBe('2026-03-01');
@@ -520,15 +521,15 @@ describe('an authentication', () => {
     expect([reply.status, reply.body.error.code, reply.body.error.field]).toEqual([400, 1004, field]);
   });
 
-  it('may begin without a device for an organization, because no person is in front of one', async () => {
+  it('may begin without a device for an organization, because an organization has no person with a device', async () => {
     const { UserToken: userToken } = (await register({ userType: 'PMC' })).body;
     const reply = await post('/identity/v1/authentications', { userToken, device: {} });
     expect([reply.status, reply.body.kiqEnabled]).toEqual([200, true]);
   });
 });
 
-describe('controls', () => {
-  it('counts by operation and names keys that were received twice, without a credential', async () => {
+describe('the controls of the sandbox', () => {
+  it('count by operation and name keys that were received twice, without a credential', async () => {
     const repeated = newId();
     const { authSession } = (await register({ lastName: 'Choicetest' }, repeated)).body;
     await register({ lastName: 'Choicetest' }, repeated);
@@ -551,7 +552,7 @@ describe('controls', () => {
     });
   });
 
-  it('takes the vendor down and brings it back', async () => {
+  it('stop the vendor and start it again', async () => {
     const key = newId();
     expect((await ask('POST', '/control/outage', { seconds: 60 })).status).toBe(200);
     expect((await register({}, key)).status).toBe(503);
@@ -561,7 +562,7 @@ describe('controls', () => {
     expect((await ask('POST', '/control/outage', { seconds: 'long' })).status).toBe(400);
   });
 
-  it('answers the next call with the requested fault, and executes nothing of it', async () => {
+  it('make the vendor answer the next call with the requested fault, and execute nothing of this call', async () => {
     const key = newId();
     const fault = (name: string): Promise<Reply> => ask('POST', '/control/fault', { fault: name });
     await fault('down');
@@ -577,7 +578,7 @@ describe('controls', () => {
     expect((await register({}, key)).status).toBe(200);
   });
 
-  it('lifts the freeze of confirmed persons with the SSN; a key keeps its answer, and a restart changes nothing', async () => {
+  it('remove the freeze of confirmed persons with the SSN; a key keeps its answer, and a restart changes nothing', async () => {
     const frozen = (ssn: string, more: object = {}): Promise<string> =>
       register({ lastName: 'Frozentest', ssn, ...more }).then(({ body }) => body.UserToken);
     const pull = async (session: string, key = newId(), at?: RunningSandbox): Promise<number> =>
@@ -607,7 +608,7 @@ describe('controls', () => {
     expect([await pull(one, newId(), again), await pull(unknown, newId(), again)]).toEqual([200, 9193]);
   });
 
-  it('loses the requested number of answers to executed calls', async () => {
+  it('lose the requested number of answers to executed calls', async () => {
     await ask('POST', '/control/lost-answers', { calls: 1 });
     const key = newId();
     await expect(register({}, key)).rejects.toThrow();
@@ -620,8 +621,8 @@ describe('controls', () => {
   });
 });
 
-describe('locks', () => {
-  it('come after the configured number of wrong answers', async () => {
+describe('locks after wrong answers', () => {
+  it('begin after the configured number of wrong answers', async () => {
     const other = await start(mkdtempSync(join(folder, 'other-')), { attempts: 2 });
     const { authSession } = (await register({ lastName: 'Choicetest' }, newId(), other)).body;
     const answer = (): Promise<Reply> =>
@@ -647,7 +648,7 @@ describe('locks', () => {
   });
 });
 
-describe('memory', () => {
+describe('the memory of the sandbox', () => {
   let left: string;
 
   /** The files of a killed process, copied while the sandbox runs. */
@@ -706,7 +707,7 @@ describe('memory', () => {
     });
   });
 
-  it('has executed nothing of a call that was in progress when the process was killed', async () => {
+  it('has nothing of a call that was in progress when the process was killed', async () => {
     const key = newId();
     const slow = register({ lastName: 'Slowtest' }, key);
     await until('the call is received', async () => (await counts(key)).received === 1);
@@ -716,7 +717,7 @@ describe('memory', () => {
     expect((await slow).status).toBe(200);
   });
 
-  it('knows after a kill who is authenticated and who is not, and accepts the code of an earlier challenge', async () => {
+  it('knows after a kill which persons are authenticated, and accepts the code of an earlier challenge', async () => {
     const [one, other] = [(await register()).body.UserToken, (await register()).body.UserToken];
     await post('/identity/v1/authentications/expire', { userToken: one });
     const begun = { userToken: one, device: { jsc: 'fingerprint' } };
@@ -729,7 +730,7 @@ describe('memory', () => {
     expect(await holds(one)).toBe(true);
   });
 
-  it('knows sessions of earlier versions, which have one token for challenge and person', async () => {
+  it('has sessions of earlier versions, which use one token for challenge and person', async () => {
     const subject = { file: 7, score: 700, fileCode: null };
     const entry = (token: string, persona: string, verified: boolean): string =>
       `${JSON.stringify({
@@ -751,7 +752,7 @@ describe('memory', () => {
     expect(await report('vs_open')).toMatchObject({ status: 200 });
   });
 
-  it('gives a file without typed data for the bare name of a token, and none for a token that was altered', async () => {
+  it('gives a file without typed data for a token that is only a name, and no file for an altered token', async () => {
     const token: string = (await register()).body.UserToken;
     const [name = '', sealed = ''] = token.split('.');
     const other: string = (await register({ firstName: 'Other' })).body.UserToken;
@@ -775,7 +776,7 @@ describe('memory', () => {
     expect((await report(token, again)).body).toEqual(whole.body);
   });
 
-  it('gives the whole token again after a kill when the data are sent again, and else its bare name', async () => {
+  it('gives the whole token again after a kill when the data are sent again, and otherwise only its name', async () => {
     const keys = { confirmed: newId(), repeated: newId() };
     const first = (await register({}, keys.confirmed)).body;
     const lost = (await register({ lastName: 'Otptest' })).body.authSession;
@@ -792,11 +793,11 @@ describe('memory', () => {
     expect(await answer(repeated)).toMatch(/^ut_[0-9a-f]{32}\./);
   });
 
-  it('stops at a line in the middle that it did not write', async () => {
+  it('prevents a start when another program has written a line in the middle', async () => {
     await expect(afterKill('scribble\n')).rejects.toThrow();
   });
 
-  it('keeps no personal data, no codes and no answers', async () => {
+  it('has no personal data, no codes and no answers', async () => {
     const { authSession } = (
       await register({ lastName: 'Choicetest', middleName: 'Quentin', email: 'jo@example.test' })
     ).body;

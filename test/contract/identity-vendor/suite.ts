@@ -13,15 +13,15 @@ import type {
 } from '../../../src/ports/identity-vendor.js';
 
 export interface IdentityVendorHarness {
-  /** An adapter whose calls end within the time limit. The vendor stays the same for the whole suite. */
+  /** An adapter whose calls end within the time limit. The whole suite uses the same vendor. */
   open(options: { readonly timeoutMs: number }): Promise<IdentityVendor>;
-  /** The vendor's counts for an attempt. */
+  /** The numbers that the vendor has counted for an attempt. */
   calls(attemptId: string): Promise<{ readonly received: number; readonly executed: number }>;
-  /** Lets the vendor execute the next call and lose its answer on the way. */
+  /** Makes the vendor execute the next call, and loses its answer. */
   loseNextAnswer(): Promise<void>;
-  /** Takes the vendor down (every call 503) or brings it back. */
+  /** Stops the vendor (every call gets 503) or starts it again. */
   outage(seconds: number): Promise<void>;
-  /** Closes the vendor and every adapter that was given out. */
+  /** Closes the vendor and every adapter that the suite has created. */
   close(): Promise<void>;
 }
 
@@ -49,7 +49,7 @@ export const RIGHT_CODE = '123456';
 export const RIGHT_ANSWERS = [1, 2, 3, 4].map((id) => ({ questionId: id, answerId: id }));
 const WRONG_ANSWERS = RIGHT_ANSWERS.map(({ questionId }) => ({ questionId, answerId: 5 }));
 
-/** Reads an answer that names the vendor's token for the person. */
+/** Reads an answer that contains the vendor's token for the person. */
 const CONFIRMED = { kind: 'confirmed', personToken: expect.stringMatching(/^.{16,}$/) };
 
 const CODES: readonly (readonly [code: number, verdict: RegistrationVerdict])[] = [
@@ -212,7 +212,7 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
         });
       });
 
-      it('applies the duplicate guard to Alreadytest', async () => {
+      it('applies the duplicate check to Alreadytest', async () => {
         expect(await vendor.register(newCall(), person('Alreadytest'))).toMatchObject({
           kind: 'confirmed',
           duplicateGuard: true,
@@ -227,7 +227,7 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
         expect(await slow).toMatchObject({ kind: 'confirmed' });
       });
 
-      it('gives up on Timeouttest at the time limit', async () => {
+      it('gives up Timeouttest at the time limit', async () => {
         const impatient = await harness.open({ timeoutMs: 400 });
         const call = newCall();
         expect(await impatient.register(call, person('Timeouttest'))).toEqual({ kind: 'timed-out' });
@@ -247,7 +247,7 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
         expect(await vendor.outcomeOf(call)).toEqual({ kind: 'not-executed' });
       });
 
-      it('finds the vendor down once for Flakytest, for each person', async () => {
+      it('finds the vendor unavailable once for each person named Flakytest', async () => {
         const jo = person('Flakytest', { ssn: '666443211' });
         const al = person('Flakytest', { ssn: '666443212' });
         expect(await vendor.register(newCall(), jo)).toEqual({ kind: 'unavailable' });
@@ -291,7 +291,7 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
         ['an invalid IP address', { ipAddress: 'here' }, { input: 'format' }, 13, 'device.ipAddress'],
         ['a product that is not a number', { productId: 1.5 }, { input: 'unspecified' }, 708, null],
         ['text instead of a number', { ssn: 666443210 }, { input: 'ssn' }, 708, 'person.ssn'],
-      ])('refuses %s with the right number, naming the field', async (_name, more, verdict, code, field) => {
+      ])('refuses %s with the right number, and names the field', async (_name, more, verdict, code, field) => {
         const applicant = person('Smith', more as Partial<Applicant>);
         const { reply, ...refused } = await replying.register(newCall(), applicant);
         expect(refused).toEqual({ kind: 'input-refused', ...verdict });
@@ -308,7 +308,7 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
         });
       });
 
-      it('accepts fields that only servers send, and does not need fields that only browsers send', async () => {
+      it('accepts fields that only servers send, and does not require fields that only browsers send', async () => {
         const {
           phoneType: _,
           termsAcceptedAt: __,
@@ -323,7 +323,7 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
         expect(await vendor.register(newCall(), fromServer)).toMatchObject({ kind: 'confirmed' });
       });
 
-      it('keeps file codes for the report', async () => {
+      it('keeps codes of the credit file for the report', async () => {
         expect(await vendor.register(newCall(), person('Smith', { middleName: 'Upstream9132' }))).toMatchObject({
           kind: 'confirmed',
         });
@@ -339,7 +339,7 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
         expect(await vendor.verifyOtp(newCall(), vendorSession, RIGHT_CODE)).toEqual(CONFIRMED);
       });
 
-      it('counts wrong codes down and then locks', async () => {
+      it('counts down at wrong codes and then locks the person', async () => {
         const { vendorSession } = await stepUp('Otptest');
         expect(await vendor.verifyOtp(newCall(), vendorSession, '000000')).toEqual({
           kind: 'wrong',
@@ -383,7 +383,7 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
         expect(await vendor.verifyKba(newCall(), vendorSession, WRONG_ANSWERS)).toMatchObject({ kind: 'locked' });
       });
 
-      it('locks Lockedtest at the first wrong code and names the time', async () => {
+      it('locks Lockedtest at the first wrong code and names the end of the lock', async () => {
         const { vendorSession } = await stepUp('Lockedtest');
         const verdict = await vendor.verifyOtp(newCall(), vendorSession, '000000');
         if (verdict.kind !== 'locked') throw new Error(`expected a lock, got ${verdict.kind}`);
@@ -412,7 +412,7 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
       });
     });
 
-    describe('an upstream code that is selected for a step', () => {
+    describe('an upstream code that is selected for one step', () => {
       const session = async (lastName: string, middleName: string): Promise<string> => {
         const verdict = await vendor.register(newCall(), person(lastName, { middleName }));
         if (!('vendorSession' in verdict)) throw new Error(`expected a session, got ${verdict.kind}`);
@@ -435,7 +435,7 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
         [3009, { kind: 'session-over', reply: { status: 504 } }],
         [3001, { kind: 'unavailable', reply: { status: 500 } }],
         [407, { kind: 'unintelligible', reply: { status: 400 } }],
-      ])('%i comes for every answer, and not for a resend', async (code, verdict) => {
+      ])('%i occurs at every answer, and not at a resend', async (code, verdict) => {
         const otp = await session('Otptest', `Upstream${code}AtAnswers`);
         expect(await replying.verifyOtp(newCall(), otp, RIGHT_CODE)).toMatchObject(verdict);
         expect(await replying.resendOtp(newCall(), otp)).toMatchObject({ kind: 'sent' });
@@ -443,7 +443,7 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
         expect(await replying.verifyKba(newCall(), kba, RIGHT_ANSWERS)).toMatchObject(verdict);
       });
 
-      it('comes only for a resend', async () => {
+      it('occurs only at a resend', async () => {
         const otp = await session('Otptest', 'Upstream720AtResend');
         expect(await replying.resendOtp(newCall(), otp)).toMatchObject({
           kind: 'unavailable',
@@ -458,13 +458,13 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
         [720, 'unavailable', 503],
         [3001, 'unavailable', 500],
         [3009, 'session-over', 504],
-      ])('%i comes for a re-authentication: %s, %i', async (code, kind, status) => {
+      ])('%i occurs at a re-authentication: %s, %i', async (code, kind, status) => {
         const token = await session('Smith', `Upstream${code}AtAuth`);
         const verdict = await replying.reauthenticate(newCall(), token, { jscPayload: 'fingerprint' });
         expect(verdict).toMatchObject({ kind, reply: { status, code } });
       });
 
-      it('comes for the answers of a re-authentication, not for those of the registration', async () => {
+      it('occurs at the answers of a re-authentication, not at those of the registration', async () => {
         const registered = await session('Otptest', 'Upstream3009AtAuthAnswers');
         const confirmed = await vendor.verifyOtp(newCall(), registered, RIGHT_CODE);
         if (confirmed.kind !== 'confirmed') throw new Error('expected a confirmation');
@@ -542,7 +542,7 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
         expect([await standing(otp), await standing(kba)]).toEqual([true, true]);
       });
 
-      it('counts wrong codes of a challenge and then locks it', async () => {
+      it('counts down at wrong codes of a challenge and then locks the challenge', async () => {
         const { vendorSession } = await challenged(await confirmed('Smith', { userType: 'AGENT' }));
         const kinds: string[] = [];
         for (const code of ['000000', '000000', '000000', RIGHT_CODE])
@@ -573,7 +573,7 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
         expect(await replying.expireAuthentication(newCall(), 'whatever')).toMatchObject(unknown);
       });
 
-      it('passes on the answers that say until when an authentication is valid, or that it was ended', async () => {
+      it('passes on the answers that say until when an authentication is valid, or that it has ended', async () => {
         const token = await confirmed('Smith');
         const { reply } = await replying.authenticationStatus(newCall(), token);
         const { authenticated, authenticatedAt, expiresAt } = JSON.parse(reply!.body);
@@ -598,7 +598,7 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
         expect(await harness.calls(call.attemptId)).toEqual({ received: 2, executed: 1 });
       });
 
-      it('is ended although the answer was lost', async () => {
+      it('has ended even if the answer was lost', async () => {
         const token = await confirmed('Smith');
         const call = newCall();
         await harness.loseNextAnswer();
@@ -620,8 +620,8 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
       });
     });
 
-    describe('the answer with a verdict', () => {
-      it('is there for registrations, answers and resends, and still known when the outcome is requested', async () => {
+    describe('the answer that comes with a verdict', () => {
+      it('is present for registrations, answers and resends, and still known when the outcome is requested', async () => {
         const calls = { register: newCall(), wrong: newCall(), resend: newCall(), right: newCall() };
         const registered = await replying.register(calls.register, person('Otptest'));
         if (registered.kind !== 'step-up') throw new Error('expected a step-up');
@@ -656,14 +656,14 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
     });
 
     describe('idempotency and outcomes', () => {
-      it('has the vendor execute a repeated attempt once', async () => {
+      it('makes the vendor execute a repeated attempt once', async () => {
         const call = newCall();
         const first = await vendor.register(call, person('Smith'));
         expect(await vendor.register(call, person('Smith'))).toEqual(first);
         expect(await harness.calls(call.attemptId)).toEqual({ received: 2, executed: 1 });
       });
 
-      it('does not use up a second attempt when an answer is repeated', async () => {
+      it('uses up no second attempt when an answer is repeated', async () => {
         const { vendorSession } = await stepUp('Otptest');
         const call = newCall();
         await vendor.verifyOtp(call, vendorSession, '000000');
@@ -707,7 +707,7 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
         });
       });
 
-      it('never executes an attempt that it has reported as not executed', async () => {
+      it('never executes an attempt that was reported as not executed', async () => {
         const call = newCall();
         expect(await vendor.outcomeOf(call)).toEqual({ kind: 'not-executed' });
         expect(await vendor.register(call, person('Smith'))).toEqual({ kind: 'unavailable' });

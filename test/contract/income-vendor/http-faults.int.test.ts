@@ -1,4 +1,4 @@
-// The HTTP adapter against servers that misbehave in other ways than the sandbox, and against false answers.
+// The HTTP adapter and servers that misbehave in other ways than the sandbox, and invalid answers.
 import { createServer } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { VoieIncomeVendor } from '../../../src/vendors/voie/income.js';
@@ -14,7 +14,7 @@ const COMPLETED = recordedAnswer('voie', 'inquiry-completed');
 const { report: REPORT } = COMPLETED;
 const completed = (report: unknown): string => json(200, { ...COMPLETED, report });
 
-/** Both calls with a successful answer. */
+/** Both calls, each with a successful answer. */
 const CALLS: readonly (readonly [
   name: string,
   make: (vendor: VoieIncomeVendor) => Promise<{ kind: string }>,
@@ -31,7 +31,7 @@ const CALLS: readonly (readonly [
 ];
 
 describe.each(CALLS)('%s', (_call, make, good, verdict) => {
-  it.each(AMBIGUOUS_ENDS)('is sent once more after an ambiguous end: the vendor %s', async (_name, respond) => {
+  it.each(AMBIGUOUS_ENDS)('is sent once more when its outcome is unknown: the vendor %s', async (_name, respond) => {
     const { url, requests } = await misbehaving((socket, _request, count) =>
       count === 1 ? respond(socket) : void socket.write(good),
     );
@@ -41,7 +41,7 @@ describe.each(CALLS)('%s', (_call, make, good, verdict) => {
   });
 
   it.each(AMBIGUOUS_ENDS)(
-    'is sent at most twice, and claims no outcome: the vendor always %s',
+    'is sent at most twice, and its outcome stays unknown: the vendor always %s',
     async (_name, respond) => {
       const { url, requests } = await misbehaving((socket) => respond(socket));
       expect(await make(adapter(url))).toEqual({ kind: 'timed-out' });
@@ -94,7 +94,7 @@ describe.each(CALLS)('%s', (_call, make, good, verdict) => {
   });
 });
 
-describe('a false answer', () => {
+describe('an invalid answer', () => {
   it.each([{}, { inquiryId: '' }, { inquiryId: 7 }, { inquiryId: 'two words' }, { inquiryId: 'x'.repeat(256) }])(
     'is unintelligible when it answers a start with %j',
     async (body) => {
@@ -130,7 +130,7 @@ describe('a false answer', () => {
     expect(await adapter(url).outcomeOf(newCall(), 'inq_1')).toEqual({ kind: 'unintelligible' });
   });
 
-  it('is passed on with the fields of the port and no others', async () => {
+  it('is passed on with only the fields of the port', async () => {
     const more = { ssn: '666443210' };
     const report = { ...withIncome(more), ...more, employers: [{ ...REPORT.employers[0], ...more }] };
     const { url } = await misbehaving((socket) => void socket.write(completed(report)));
@@ -138,8 +138,8 @@ describe('a false answer', () => {
   });
 });
 
-describe('the request', () => {
-  it('starts with credential, key and request id, and names the person only when there is one', async () => {
+describe('a request of the adapter', () => {
+  it('is sent with credential, key and request id, and names the person only when a person is given', async () => {
     const { url, requests } = await misbehaving((socket) => void socket.write(STARTED));
     const call = newCall();
     await adapter(`${url}/vendor/`).start(call, 'BANKING', 'vs_1');
@@ -154,7 +154,7 @@ describe('the request', () => {
     ]);
   });
 
-  it('asks for one inquiry, whatever its name', async () => {
+  it("is sent for one inquiry, even if the inquiry's name looks like a path", async () => {
     const { url, requests } = await misbehaving(
       (socket) => void socket.write(json(200, { inquiryId: 'a/../b?c', status: 'in-progress' })),
     );

@@ -1,4 +1,5 @@
-// The sandbox income vendor itself, over HTTP: its strictness, its pace, its controls and its memory.
+// The sandbox income vendor over HTTP: which requests it refuses, how long inquiries take, its controls and what it
+// remembers.
 import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -72,7 +73,7 @@ const told = async (id: string, at = sandbox): Promise<any> =>
 const started = async (session?: string, route = 'PAYROLL'): Promise<string> =>
   (await inquire({ route, ...(session && { identitySession: session }) })).body.inquiryId;
 
-describe('strictness', () => {
+describe('strictness of the sandbox', () => {
   it.each<[string, object, string]>([
     ['no route', {}, 'route'],
     ['another route', { route: 'payroll' }, 'route'],
@@ -82,7 +83,7 @@ describe('strictness', () => {
     expect(await inquire(body)).toMatchObject({ status: 400, body: { error: { code: 708, field } } });
   });
 
-  it('needs the credential, and a key to start', async () => {
+  it('requires the credential, and a key for a start', async () => {
     const wrong = { authorization: 'Bearer wrong', 'idempotency-key': newId() };
     expect((await ask('POST', '/income/v1/inquiries', { route: 'PAYROLL' }, wrong)).status).toBe(401);
     expect((await ask('GET', `/income/v1/inquiries/${await started()}`, undefined, wrong)).status).toBe(401);
@@ -104,7 +105,7 @@ describe('strictness', () => {
 });
 
 describe('an inquiry', () => {
-  it('is in progress for one second, then completed, and its days count back from its beginning', async () => {
+  it('is in progress for one second, then completed, and its dates count back from its beginning', async () => {
     const id = await started('vs_smith');
     now += 999;
     expect(await told(id)).toEqual({ inquiryId: id, route: 'PAYROLL', status: 'in-progress' });
@@ -136,8 +137,8 @@ describe('an inquiry', () => {
   });
 });
 
-describe('controls', () => {
-  it('list the inquiries, decide one, and do not change an ending', async () => {
+describe('the controls of the sandbox', () => {
+  it('list the inquiries, decide an inquiry, and do not change a decided one', async () => {
     const [slow, done] = [await started('vs_slow', 'BANKING'), await started()];
     now += 1_000;
     expect((await ask('GET', '/control/income/inquiries')).body).toEqual({
@@ -159,7 +160,7 @@ describe('controls', () => {
     expect((await decide(slow, 'maybe')).status).toBe(400);
   });
 
-  it('count calls, take the vendor down and lose answers', async () => {
+  it('count calls, stop the vendor and lose answers', async () => {
     const key = newId();
     await ask('POST', '/control/income/outage', { seconds: 60 });
     expect((await inquire({ route: 'PAYROLL' }, key)).status).toBe(503);
@@ -182,8 +183,8 @@ describe('controls', () => {
   });
 });
 
-describe('memory', () => {
-  it('survives a kill of the process, and holds no token of a person', async () => {
+describe('the memory of the sandbox', () => {
+  it('survives a kill of the process, and has no token of a person', async () => {
     const keys = { smith: newId() };
     const smith = (await inquire({ route: 'PAYROLL', identitySession: 'vs_smith' }, keys.smith)).body.inquiryId;
     const slow = await started('vs_slow');

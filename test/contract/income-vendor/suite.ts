@@ -5,18 +5,21 @@ import type { IncomeOutcome, IncomeRoute, IncomeVendor } from '../../../src/port
 import type { VendorCall } from '../../../src/ports/vendor-call.js';
 
 export interface IncomeVendorHarness {
-  /** An adapter whose calls end within the time limit. The vendor stays the same for the whole suite, and its inquiries take no time. */
+  /**
+   * An adapter whose calls end within the time limit. The whole suite uses the same vendor, whose inquiries take no
+   * time.
+   */
   open(options: { readonly timeoutMs: number }): Promise<IncomeVendor>;
   /** Registers a person with the identity vendor and returns the token. */
   register(lastName: string, ssn?: string): Promise<string>;
-  /** The vendor's counts for an attempt. */
+  /** The numbers that the vendor has counted for an attempt. */
   calls(attemptId: string): Promise<{ readonly received: number; readonly executed: number }>;
   /** Sets the duration of inquiries from now on. */
   pace(milliseconds: number): Promise<void>;
   decide(inquiry: string, ending: 'completed' | 'NO_MATCH' | 'VENDOR_ERROR'): Promise<void>;
   loseNextAnswer(): Promise<void>;
   outage(seconds: number): Promise<void>;
-  /** Closes the vendor and every adapter that was given out. */
+  /** Closes the vendor and every adapter that the suite has created. */
   close(): Promise<void>;
 }
 
@@ -57,7 +60,7 @@ export function describeIncomeVendor(name: string, start: () => Promise<IncomeVe
         ['Noincometest', NO_MATCH, NO_MATCH],
         ['Incomeerrortest', VENDOR_ERROR, VENDOR_ERROR],
         ['Slowincometest', { kind: 'in-progress' }, { kind: 'in-progress' }],
-      ])('about %s ends by payroll and by banking as published', async (lastName, payroll, banking) => {
+      ])('about %s ends by payroll and by banking as documented', async (lastName, payroll, banking) => {
         const vendorSession = await harness.register(lastName);
         expect(await outcome('PAYROLL', vendorSession)).toEqual(payroll);
         expect(await outcome('BANKING', vendorSession)).toEqual(banking);
@@ -113,7 +116,7 @@ export function describeIncomeVendor(name: string, start: () => Promise<IncomeVe
         return verdict.report;
       }
 
-      it('adds up: the paystubs of a year make the income', async () => {
+      it('is consistent: the paystubs of a year add up to the income', async () => {
         const paychecks = { WEEKLY: 52, BIWEEKLY: 26, SEMIMONTHLY: 24, MONTHLY: 12 };
         for (let person = 0; person < 20; person += 1) {
           const { employers, income, paystubs } = await reportOf(
@@ -140,14 +143,14 @@ export function describeIncomeVendor(name: string, start: () => Promise<IncomeVe
         }
       });
 
-      it('is the same for the same person, and differs for another', async () => {
+      it('is the same for the same person, and differs for another person', async () => {
         const vendorSession = await harness.register('Smith');
         const first = await reportOf('PAYROLL', vendorSession);
         expect(await reportOf('PAYROLL', await harness.register('Smith'))).toEqual(first);
         expect(await reportOf('PAYROLL', await harness.register('Smith', '666443999'))).not.toEqual(first);
       });
 
-      it('has the same income by banking, but no title and no first day', async () => {
+      it('has the same income by banking, but no job title and no first day', async () => {
         const vendorSession = await harness.register('Smith');
         const banking = await reportOf('BANKING', vendorSession);
         expect(banking.income).toEqual((await reportOf('PAYROLL', vendorSession)).income);

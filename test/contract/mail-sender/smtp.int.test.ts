@@ -62,7 +62,7 @@ async function serve(
   return { received, host: `127.0.0.1:${(server.server.address() as AddressInfo).port}` };
 }
 
-/** A server that sends raw bytes, for behaviour that no mail server has. */
+/** A server that sends raw bytes, for behaviour that real mail servers do not have. */
 async function serveBytes(
   talk: (socket: Socket) => void,
 ): Promise<{ readonly host: string; readonly closed: Promise<unknown> }> {
@@ -73,7 +73,7 @@ async function serveBytes(
     sockets.add(socket);
     socket.on('error', () => undefined);
     socket.on('close', settle);
-    // Without this, the socket would not notice that the other side hangs up.
+    // Without this line, the socket would not notice that the other side closes the connection.
     socket.resume();
     talk(socket);
   });
@@ -121,7 +121,7 @@ describe('the mail sender', () => {
     }
   });
 
-  it('sends to one recipient only, also when the address holds more addresses or headers', async () => {
+  it('sends to one recipient only, even if the address contains more addresses or headers', async () => {
     const { received, host } = await serve();
     const sender = new SmtpMailSender({ url: `smtp://${host}`, from: FROM });
     for (const to of [`${TO}\r\nBcc: other@example.test`, `${TO}, other@example.test`])
@@ -150,7 +150,7 @@ describe('the mail sender', () => {
     );
   });
 
-  it('trusts no certificate that fails verification', async () => {
+  it('refuses a certificate that fails verification', async () => {
     const { received, host } = await serve({
       ...new CertificateAuthority().issue({ hosts: ['127.0.0.1'] }),
       secure: true,
@@ -183,7 +183,7 @@ describe('the mail sender', () => {
     },
   );
 
-  it("is unavailable when the sender or the text is refused, which is not the recipient's fault", async () => {
+  it("is unavailable when the sender or the text is refused, because this is not the recipient's fault", async () => {
     const sender = await serve({ onMailFrom: (_address, _session, done) => done(refusing(550)) });
     await expectUnavailable(new SmtpMailSender({ url: `smtp://${sender.host}`, from: FROM }).send(MAIL));
     const text = await serve({
@@ -206,13 +206,16 @@ describe('the mail sender', () => {
     ['says nothing', (_socket: Socket) => undefined],
     ['greets and then stays silent', (socket: Socket) => void socket.write('220 hello\r\n')],
     ['never ends its greeting', (socket: Socket) => void drip(socket, '220-still here\r\n')],
-  ])('has one time limit over everything, also for a server that %s, and hangs up', async (_what, talk) => {
-    const { host, closed } = await serveBytes(talk);
-    await expectUnavailable(new SmtpMailSender({ url: `smtp://${host}`, from: FROM, timeoutMs: 100 }).send(MAIL));
-    await closed;
-  });
+  ])(
+    'has one time limit for the whole exchange, also for a server that %s, and closes the connection',
+    async (_what, talk) => {
+      const { host, closed } = await serveBytes(talk);
+      await expectUnavailable(new SmtpMailSender({ url: `smtp://${host}`, from: FROM, timeoutMs: 100 }).send(MAIL));
+      await closed;
+    },
+  );
 
-  it('sends nothing without a server', async () => {
+  it('sends nothing when no server is configured', async () => {
     await new SmtpMailSender({ url: null, from: '' }).send(MAIL);
   });
 });

@@ -1,11 +1,12 @@
-// A proxy between the adapter and the processor that spoils exchanges, before or after the processor has executed the call.
+// A proxy between the adapter and the processor that disturbs exchanges, before or after the processor has executed the
+// call.
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
 import { bodyOf, listen, urlOf } from './harness.js';
 
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Lets the processor execute the call, and returns its answer. */
+  /** Lets the processor execute the call, and returns the processor's answer. */
   forward(): Promise<{ readonly status: number; readonly text: string }>;
 }
 

@@ -1,4 +1,4 @@
-// A processor of the sandbox in this process, a receiver for its events, and the actions of tests as browser and as operator.
+// A processor of the sandbox in this process, a receiver for its events, and the actions of a browser and an operator.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { type IncomingMessage, type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -17,7 +17,7 @@ export interface ReceivedEvent {
   readonly event: any;
 }
 
-/** Takes events and answers as the test says, by default with 200. */
+/** Receives events and answers as the test says, by default with 200. */
 export class Receiver {
   readonly received: ReceivedEvent[] = [];
   /** The statuses of the next answers. When none is left, the answer is 200. */
@@ -57,7 +57,7 @@ export class Receiver {
       .map(({ event }) => event.type);
   }
 
-  /** Resolves when the requests until now are enough. */
+  /** Resolves when the requests until now satisfy the test. */
   async until(enough: () => boolean): Promise<void> {
     if (enough()) return;
     await new Promise<void>((resolve) => {
@@ -133,7 +133,7 @@ export class ProcessorUnderTest {
     return response.json();
   }
 
-  /** Acts as the browser does: with the client secret and without a key of the merchant. */
+  /** Acts like the browser: with the client secret and without a key of the merchant. */
   confirm(intent: { readonly id: string; readonly clientSecret: string }, paymentMethod: string): Promise<WireReply> {
     return this.post(
       `/v1/payment_intents/${intent.id}/confirm`,

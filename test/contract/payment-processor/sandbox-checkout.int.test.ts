@@ -56,7 +56,7 @@ describe('a checkout session', () => {
       url: `${sandbox.url}/checkout/${session.id}`,
       client_reference_id: 'ref-1',
       metadata: { renter_id: 'r-1' },
-      // Accepted, but not stored.
+      // The processor accepts this value, but does not store it.
       customer_email: null,
     });
     expect(session.expires_at - session.created).toBe(86_400);
@@ -116,7 +116,7 @@ describe('the checkout page', () => {
     expect(text).not.toContain('<b>');
   });
 
-  it('pays once, sends events, and leads back with the session id', async () => {
+  it('pays once, sends events, and returns to the merchant with the session id', async () => {
     const transaction = `txn_${Date.now()}`;
     const { id } = await stripe.checkout.sessions.create(
       wanted({
@@ -183,7 +183,7 @@ describe('the checkout page', () => {
     const reply = await press(id, { number, expiry, cvc });
     expect(reply.status).toBe(status);
     if (said !== null) expect(reply.text).toContain(said.replaceAll("'", '&#39;'));
-    // The typed text is on no later page and not in the journal.
+    // The typed text is neither on a later page nor in the journal.
     if (number.startsWith('4012')) expect(reply.text + (await journal())).not.toMatch(/8888\D?1881/);
     expect((await stripe.checkout.sessions.retrieve(id)).status).toBe(status === 303 ? 'complete' : 'open');
   });
@@ -214,7 +214,7 @@ describe('the checkout page', () => {
     expect((await page(`/checkout/${id}`)).text).not.toMatch(/<script|javascript:| on[a-z]+=/i);
   });
 
-  it('leads back when the consumer cancels, and the session stays open', async () => {
+  it('returns to the merchant when the consumer cancels, and the session stays open', async () => {
     const { id } = await stripe.checkout.sessions.create(wanted());
     const { status, headers } = await press(id, {}, 'cancel');
     expect([status, headers.get('location')]).toEqual([303, 'http://localhost:5173/canceled']);

@@ -1,4 +1,5 @@
-// The events that the sandbox's processor sends: their natural order, their signature, and every way in which deliveries go wrong.
+// The events that the sandbox's processor sends: their natural order, their signature, and all faults of their
+// deliveries.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import Stripe from 'stripe';
 import { EVENT_SECRET, ProcessorUnderTest } from './harness.js';
@@ -17,7 +18,7 @@ const arrived = (count: number): Promise<void> =>
 const listed = async (query = ''): Promise<any[]> => (await sandbox.control(`events${query}`)).events;
 
 describe('an event', () => {
-  it('is signed so that the SDK accepts it, and shows the object as it was', async () => {
+  it('is signed so that the SDK accepts it, and shows the object at the time of the event', async () => {
     const intent = await sandbox.newIntent({ 'metadata[transaction_id]': 'txn_1' });
     await arrived(1);
     const [{ body, signature }] = sandbox.receiver.received as [(typeof sandbox.receiver.received)[0]];
@@ -66,7 +67,7 @@ describe('an event', () => {
     expect((await listed(`?intent=${intent.id}`)).map(({ type }) => type).sort()).toEqual(types);
   });
 
-  it('is sent again until it is accepted, always with the same bytes', async () => {
+  it('is sent again until the receiver accepts it, always with the same bytes', async () => {
     sandbox.receiver.answers.push(500, 302);
     await sandbox.newIntent();
     await arrived(3);
@@ -76,7 +77,7 @@ describe('an event', () => {
     expect(await listed()).toMatchObject([{ attempts: 3, lastStatus: 200 }]);
   });
 
-  it('survives a restart when it was not accepted', async () => {
+  it('survives a restart when the receiver has not accepted it', async () => {
     sandbox.receiver.answers.push(503);
     const intent = await sandbox.newIntent();
     await arrived(1);
@@ -91,7 +92,7 @@ describe('an event', () => {
   });
 });
 
-describe('a test can have events', () => {
+describe('a test can make events', () => {
   it('duplicated', async () => {
     await sandbox.control('delivery', { copies: 3 });
     await sandbox.newIntent();
@@ -113,7 +114,7 @@ describe('a test can have events', () => {
     ]);
   });
 
-  it('reordered at once, with fewer than the number to hold', async () => {
+  it('reordered at once, with fewer events than it holds back', async () => {
     await sandbox.control('delivery', { hold: 100 });
     const intent = await sandbox.newIntent();
     await sandbox.confirm(intent, 'pm_card_visa');
@@ -130,7 +131,7 @@ describe('a test can have events', () => {
     expect(performance.now() - began).toBeGreaterThanOrEqual(380);
   });
 
-  it('dropped, and sent later by request', async () => {
+  it('dropped, and sent later on request', async () => {
     await sandbox.control('delivery', { drop: 1 });
     const intent = await sandbox.newIntent();
     await sandbox.confirm(intent, 'pm_card_visa');
@@ -138,7 +139,7 @@ describe('a test can have events', () => {
     expect(sandbox.receiver.types(intent.id)).toEqual(['payment_intent.succeeded']);
     const [dropped] = await listed('?type=payment_intent.created');
     expect(dropped).toMatchObject({ intent: intent.id, end: 'dropped', attempts: 0 });
-    // Not even a restart sends it.
+    // Even a restart does not send the event.
     await sandbox.restart();
     expect(await sandbox.control(`events/${dropped.id}/resend`, {})).toEqual({ status: 200 });
     expect(sandbox.receiver.types(intent.id)).toEqual(['payment_intent.succeeded', 'payment_intent.created']);

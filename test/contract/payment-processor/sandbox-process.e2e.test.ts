@@ -1,4 +1,5 @@
-// The sandbox's processor as part of the process: the default address for its events, and that a kill loses nothing that it answered for.
+// The sandbox's processor as part of the process: the default address for its events, and that a kill loses nothing
+// that it has acknowledged.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// The sandbox's payment processor on the wire: keys, intents, permissions, money, and the data that survives a restart.
+// The sandbox's payment processor over HTTP: keys, intents, permissions, money, and the data that survives a restart.
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -46,7 +46,7 @@ describe('a caller', () => {
     }
   });
 
-  it('may use the key as a user name, as curl -u does', async () => {
+  it('may use the key as a user name, like curl -u', async () => {
     const basic = Buffer.from(`${SECRET_KEY}:`).toString('base64');
     expect(
       (
@@ -83,7 +83,7 @@ describe('a caller', () => {
   });
 });
 
-describe('a browser', () => {
+describe('a browser with the client secret', () => {
   it('confirms with the client secret, and sees neither metadata nor fee', async () => {
     const { id, clientSecret } = await sandbox.newIntent({
       'metadata[transaction_id]': 'txn_1',
@@ -157,7 +157,7 @@ describe('a browser', () => {
     expect(text).not.toMatch(/4242\D?4242/);
   });
 
-  it('learns as little from a refusal as from a success', async () => {
+  it('learns no more from a refusal than from a success', async () => {
     const created = await sandbox.newIntent({ 'metadata[transaction_id]': 'txn_1' });
     const declined = await sandbox.confirm(created, 'pm_card_chargeDeclined');
     await sandbox.confirm(created, 'pm_card_visa');
@@ -179,7 +179,7 @@ describe('a browser', () => {
 });
 
 describe('an idempotency key', () => {
-  it('repeats status and body, and says so', async () => {
+  it('repeats status and body, and marks the reply as repeated', async () => {
     const key = randomUUID();
     const first = await sandbox.newIntent({}, asMerchant(key));
     const second = await sandbox.newIntent({}, asMerchant(key));
@@ -445,7 +445,7 @@ describe('an intent', () => {
   });
 });
 
-describe('a refund', () => {
+describe('a refund at the processor', () => {
   it('returns a part, then the rest, then nothing', async () => {
     const created = await sandbox.newIntent({ 'metadata[transaction_id]': 'txn_refunds' });
     const refund = (form: Record<string, string>): ReturnType<typeof sandbox.post> =>
@@ -494,7 +494,7 @@ describe('a refund that the bank returns', () => {
 });
 
 describe('after a restart', () => {
-  it('everything is the same, and a payment under way is settled', async () => {
+  it('every object is unchanged, and a payment under way is settled', async () => {
     const key = randomUUID();
     const first = await sandbox.newIntent({ 'metadata[transaction_id]': 'txn_restart' }, asMerchant(key));
     const underWay = await sandbox.newIntent();

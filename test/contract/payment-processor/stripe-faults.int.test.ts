@@ -1,4 +1,5 @@
-// The SDK adapter behind a proxy that spoils exchanges: the verdict of each operation, and that a repeated call makes nothing twice.
+// The SDK adapter behind a proxy that disturbs exchanges: the verdict of each operation, and that a repeated call
+// creates nothing twice.
 import { type AddressInfo, type Socket, createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '../../../src/kernel/ids.js';
@@ -14,9 +15,9 @@ const TIMEOUT_MS = 200;
 
 let sandbox: ProcessorUnderTest;
 let proxy: FaultProxy;
-/** Its limit is longer than a test may take. A call that waits for it without need fails the test. */
+/** The limit is longer than a test may take. A call that waits for the limit unnecessarily fails the test. */
 let adapter: StripePaymentProcessor;
-/** For calls that end with the limit. */
+/** The time limit of calls that should reach it. */
 let impatient: StripePaymentProcessor;
 
 beforeAll(async () => {
@@ -122,7 +123,7 @@ describe.each(Object.keys(OPERATIONS))('the operation %s, when the processor', (
     'cuts the answer off',
     'answers 500 after the call was executed',
     'is a gateway that lost the processor',
-  ] as const)('%s once, and the same call learns the outcome', async (fault) => {
+  ] as const)('%s once: the same call then learns the outcome', async (fault) => {
     proxy.play('passes');
     const { ask } = await OPERATIONS[operation]!();
     const call = newCall();
@@ -134,7 +135,7 @@ describe.each(Object.keys(OPERATIONS))('the operation %s, when the processor', (
   });
 });
 
-it('a call is timed out, and not unavailable, after a try that may have been executed', async () => {
+it('a call is timed out, and not unavailable, after a try that the processor may have executed', async () => {
   const names = newNames();
   const down = await FaultProxy.start(() => sandbox.url);
   const processor = new StripePaymentProcessor({ secretKey: SECRET_KEY, baseUrl: down.url, timeoutMs: 2_000 });
@@ -172,7 +173,7 @@ describe('a creation that the processor always answers with a failure', () => {
   });
 });
 
-it('a call with values that no request can carry is not made, and nothing is sent', async () => {
+it('a call with values that no request can carry is reported as not made, and nothing is sent', async () => {
   proxy.play('passes');
   expect(await adapter.createIntent(newCall(), aCharge(), { ...newNames(), sessionId: '\ud83d' })).toEqual({
     kind: 'not-made',
@@ -220,12 +221,12 @@ it('the time limit runs while a call waits for a free connection', async () => {
   });
   const verdicts = await Promise.all(Array.from({ length: 20 }, () => processor.retrieveIntent(newCall(), 'pi_1')));
   expect(verdicts).toEqual(Array(20).fill({ kind: 'timed-out' }));
-  // Calls whose time was up before their turn were never sent.
+  // Calls whose time limit had passed before their turn were never sent.
   expect(proxy.seen.length).toBeLessThan(20);
   await processor.close();
 });
 
-it('calls whose time is up early leave no requests behind, so that the adapter closes at once', async () => {
+it('calls whose time has passed early leave no requests open, so that the adapter closes at once', async () => {
   proxy.play('never answers, and executes nothing');
   const processor = new StripePaymentProcessor({
     secretKey: SECRET_KEY,
@@ -275,7 +276,7 @@ it('a request carries the credential and the request id, and nothing about the a
   }
 });
 
-it('the adapter prints nothing, whatever the processor sends', async () => {
+it('the adapter prints nothing, for any answer of the processor', async () => {
   const printed: unknown[] = [];
   const note = (warning: unknown): void => void printed.push(warning);
   process.on('warning', note);
@@ -293,7 +294,7 @@ it('the path of the base address is a prefix of every request', async () => {
     baseUrl: `${sandbox.url}/control/`,
     timeoutMs: 10_000,
   });
-  // The processor has nothing below that path. The answer shows that the request went there.
+  // The processor has nothing below that path. The answer shows that the request was sent there.
   expect(await processor.retrieveIntent(newCall(), 'pi_1')).toEqual({ kind: 'unintelligible' });
   await processor.close();
   expect(proxy.seen).toEqual([]);

@@ -1,4 +1,4 @@
-// The processor's events that are believed, and the fields that are taken from them.
+// Which events of the processor the service believes, and which fields it takes from them.
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { StripeWebhookEvents } from '../../../src/vendors/stripe/webhook-events.js';
@@ -37,7 +37,7 @@ describe('an event of the sandbox', () => {
   });
   afterAll(() => sandbox.stop());
 
-  it('is believed as it arrives, and points at its intent', async () => {
+  it('is believed as it arrives, and names its intent', async () => {
     const intent = await sandbox.newIntent({ 'metadata[transaction_id]': 'txn_1' });
     await sandbox.confirm(intent, 'pm_card_visa');
     await sandbox.post('/v1/refunds', { payment_intent: intent.id });
@@ -92,7 +92,7 @@ describe('the subject of an event', () => {
       { id: 'pi_1', object: 'payment_intent', metadata: { transaction_id: 1 } },
       null,
     ],
-  ])('has the transaction of an intent or a charge, and of nothing else: %s', (_name, object, transactionId) => {
+  ])('is the transaction of an intent or a charge, and of no other object: %s', (_name, object, transactionId) => {
     expect(read(event(object))).toEqual({ ...NOTICE, transactionId });
   });
 
@@ -100,7 +100,7 @@ describe('the subject of an event', () => {
     ['ours', { id: 'cs_test_1', metadata: { transaction_id: 'chk_1' } }, 'cs_test_1', 'chk_1'],
     ['of another system', { id: 'cs_test_1', metadata: null, payment_intent: 'pi_1' }, 'cs_test_1', null],
     ['with an invalid id', { id: '../refunds' }, null, null],
-  ])('a hosted checkout session: %s', (_name, object, checkoutSessionId, transactionId) => {
+  ])('can be a hosted checkout session: %s', (_name, object, checkoutSessionId, transactionId) => {
     const session = event({ ...object, object: 'checkout.session' });
     expect(read(session)).toEqual({ ...NOTICE, intentId: null, checkoutSessionId, transactionId });
   });

@@ -1,4 +1,5 @@
-// The contract of the payment processor's port. It holds for every adapter, also through a proxy between adapter and processor.
+// The contract of the payment processor's port. Every adapter must meet it, also through a proxy between adapter and
+// processor.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type {
@@ -26,7 +27,7 @@ export interface PaymentProcessorHarness {
   failRefund(intentId: string): Promise<void>;
   /** The processor refuses the next refund, and keeps the refusal under its key. */
   refuseNextRefund(): Promise<void>;
-  /** Resolves after the processor has reported that the intent succeeded. */
+  /** Resolves when the processor has reported that the intent succeeded. */
   untilSucceeded(intentId: string): Promise<void>;
   /** Every intent of a transaction, as the processor stores it. */
   intentsOf(transactionId: string): Promise<
@@ -124,7 +125,7 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
         });
       });
 
-      it('only notes the fee when the platform keeps all', async () => {
+      it('only records the fee when the platform keeps the whole amount', async () => {
         const names = newNames();
         await create(aCharge(), names);
         expect(await harness.intentsOf(names.transactionId)).toMatchObject([
@@ -140,7 +141,7 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
         ]);
       });
 
-      it('leaves all to the connected account when there is not a fee', async () => {
+      it('leaves the whole amount to the connected account when the fee is missing', async () => {
         const names = newNames();
         await create(aCharge({ connectedAccount: 'acct_1', applicationFeeCents: 0 }), names);
         expect(await harness.intentsOf(names.transactionId)).toMatchObject([
@@ -148,7 +149,7 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
         ]);
       });
 
-      it('returns the same intent to a repeated call, and creates one', async () => {
+      it('returns the same intent to a repeated call, and creates only one intent', async () => {
         const [call, names] = [newCall(), newNames()];
         const first = intentOf(await processor.createIntent(call, aCharge(), names));
         expect(intentOf(await processor.createIntent(call, aCharge(), names))).toEqual(first);
@@ -156,7 +157,7 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
         expect((await harness.calls(call.attemptId)).executed).toBe(1);
       });
 
-      it('creates one intent when the same call is made at once', async () => {
+      it('creates one intent when the same call is made twice at once', async () => {
         const [call, names] = [newCall(), newNames()];
         const verdicts = await Promise.all(
           Array.from({ length: 5 }, () => processor.createIntent(call, aCharge(), names)),
@@ -209,7 +210,7 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
         expect(await retrieve(intent.id)).toEqual({ ...intent, status: 'succeeded', receivedCents: 2_500 });
       });
 
-      it('is open again after a decline, with its code, and may succeed later', async () => {
+      it('is open again after a decline, with the decline code, and may succeed later', async () => {
         const names = newNames();
         const intent = await create(aCharge(), names);
         expect(await harness.confirm(intent, 'pm_card_chargeDeclined')).toBe(402);
@@ -231,7 +232,7 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
         expect(await retrieve(intent.id)).toMatchObject({ status: 'succeeded', receivedCents: 2_500 });
       });
 
-      it('is processing while the bank is slow', async () => {
+      it('is processing while the bank takes long', async () => {
         const intent = await create();
         await harness.confirm(intent, 'pm_usBankAccount');
         expect(await retrieve(intent.id)).toMatchObject({ status: 'processing', receivedCents: 0 });
@@ -262,7 +263,7 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
     });
 
     describe('changing an intent', () => {
-      it('changes amount and noted fee of an open intent', async () => {
+      it('changes the amount and recorded fee of an open intent', async () => {
         const names = newNames();
         const intent = await create(aCharge(), names);
         expect(
@@ -275,7 +276,7 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
         ]);
       });
 
-      it('changes the fee of a destination charge, also to none', async () => {
+      it('changes the fee of a destination charge, and can remove the fee', async () => {
         const names = newNames();
         const intent = await create(aCharge({ connectedAccount: 'acct_1' }), names);
         await processor.changeIntent(
@@ -318,7 +319,7 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
         expect(await retrieve(intent.id)).toMatchObject({ amountCents: 2_500 });
       });
 
-      it('is refused: a fee for an account for which the intent was not created', async () => {
+      it('is refused when it sets a fee for an account for which the intent was not created', async () => {
         const intent = await create();
         expect(await processor.changeIntent(newCall(), intent.id, aCharge({ connectedAccount: 'acct_1' }))).toEqual({
           kind: 'refused',
@@ -394,7 +395,7 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
         expect((await retrieve(id)).refundedCents).toBe(2_500);
       });
 
-      it('keeps a refusal under its key, and executes another key', async () => {
+      it('keeps a refusal under its key, and executes a call with another key', async () => {
         const { id } = await paid(aCharge());
         const call = newCall();
         const refused = { kind: 'refused', code: 'balance_insufficient' };
@@ -440,7 +441,7 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
         expect(await look(session)).toEqual(session);
       });
 
-      it('is paid once, into an intent that carries our names and the fee', async () => {
+      it('is paid once, into an intent that has our names for account and session and the fee', async () => {
         const page = aPage();
         const session = await open(page, aCharge({ connectedAccount: 'acct_1' }));
         expect(await harness.pay(session, 'pm_card_visa')).toBe(303);
@@ -462,7 +463,7 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
         ]);
       });
 
-      it('only notes the fee when the platform keeps all, and needs neither description nor mail address', async () => {
+      it('only records the fee when the platform keeps the whole amount, and needs neither description nor mail address', async () => {
         const page = aPage({ description: null, email: null, notes: {} });
         await harness.pay(await open(page), 'pm_card_visa');
         expect(await harness.intentsOf(page.reference)).toMatchObject([
@@ -493,13 +494,13 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
       it.each([
         ['paid', async (session: CheckoutSession) => harness.pay(session, 'pm_card_visa')],
         ['expired', async (session: CheckoutSession) => processor.expireCheckout(newCall(), session.id)],
-      ])('is not expired once it is %s: refused', async (_name, end) => {
+      ])('is not expired when it is already %s, but refused', async (_name, end) => {
         const session = await open();
         await end(session);
         expect(await processor.expireCheckout(newCall(), session.id)).toMatchObject({ kind: 'refused' });
       });
 
-      it('is opened once for one key, also when the answer was lost', async () => {
+      it('is opened once for one key, even if the answer was lost', async () => {
         const [call, page] = [newCall(), aPage()];
         await harness.loseNextAnswer();
         const first = sessionOf(await processor.createCheckout(call, aCharge(), page));
@@ -543,7 +544,7 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
     });
 
     describe('a fault of the processor', () => {
-      it('is a value: unavailable while the processor is down, and the same call works afterwards', async () => {
+      it('is reported as a value: unavailable while the processor is down, and the same call works afterwards', async () => {
         const [call, names] = [newCall(), newNames()];
         const intent = await create();
         await harness.outage(60);
@@ -570,7 +571,7 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
         await harness.slow(500);
         expect(await impatient.createIntent(call, aCharge(), names)).toEqual({ kind: 'timed-out' });
         await harness.slow(0);
-        // The call is still running. It is then answered under the same key.
+        // The call is still running. Afterwards the processor answers it under the same key.
         expect(await processor.createIntent(call, aCharge(), names)).toMatchObject({ kind: 'intent' });
         expect(await harness.intentsOf(names.transactionId)).toHaveLength(1);
       });

@@ -21,7 +21,7 @@ describe('the browser that prints', () => {
   }
   const found = (): string | null => findChromium(null, `${join(root, 'sbin')}:${join(root, 'bin')}`);
 
-  it("is Debian's headless shell itself, not its start script, before any other", () => {
+  it("is Debian's headless shell itself before any other, and not its start script", () => {
     program('bin/chromium');
     program('sbin/google-chrome');
     program('bin/chromium-headless-shell');
@@ -37,7 +37,7 @@ describe('the browser that prints', () => {
     expect(found()).toBeNull();
   });
 
-  it('is Chromium rather than Chrome, and Chrome rather than Edge, in whichever folder', () => {
+  it('is Chromium rather than Chrome, and Chrome rather than Edge, in any folder', () => {
     program('sbin/microsoft-edge');
     program('sbin/google-chrome');
     expect(found()).toBe(join(root, 'sbin/google-chrome'));
@@ -45,7 +45,7 @@ describe('the browser that prints', () => {
     expect(found()).toBe(chromium);
   });
 
-  it('is the configured one, and no other when that one cannot be used', () => {
+  it('is the configured browser, and no other when the configured browser cannot be used', () => {
     program('bin/chromium');
     expect(findChromium(program('mine'), join(root, 'bin'))).toBe(join(root, 'mine'));
     expect(findChromium(join(root, 'no-such'), join(root, 'bin'))).toBeNull();

@@ -42,7 +42,7 @@ function pngOf(width: number, height: number): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
-  // Eight bits each of red, green and blue.
+  // Red, green and blue with eight bits each.
   header.set([8, 2], 8);
   const rows = Buffer.concat(
     Array.from({ length: height }, (_, row) => Buffer.concat([Buffer.of(0), Buffer.alloc(width * 3, row * 5)])),
@@ -66,14 +66,14 @@ function crc32(bytes: Buffer): number {
 
 describe('PDFs from Chromium', () => {
   let renderers: ChromiumPdfRenderer[] = [];
-  /** Shared by tests that only check printed pages, because a browser takes longer to start than to print. */
+  /** Tests that only check printed pages share this renderer, because a browser takes longer to start than to print. */
   let printer: ChromiumPdfRenderer | null = null;
   const open = (options: Partial<ChromiumPdfRendererOptions> = {}): ChromiumPdfRenderer => {
     const renderer = aRenderer(options);
     renderers.push(renderer);
     return renderer;
   };
-  /** Opens a renderer alone, so that every observed browser belongs to it. */
+  /** Opens a renderer alone, so that every observed browser belongs to this renderer. */
   const openAlone = async (options: Partial<ChromiumPdfRendererOptions> = {}): Promise<ChromiumPdfRenderer> => {
     await printer?.close();
     printer = null;
@@ -86,14 +86,14 @@ describe('PDFs from Chromium', () => {
   });
   afterAll(() => printer?.close());
 
-  it('tags the text of a page, and tells its language', async () => {
+  it('tags the text of a page, and names its language', async () => {
     const pdf = textOf(await print('<!doctype html><html lang="es"><title>Informe</title><h1>Uno</h1><p>Dos</p>'));
     expect(pdf).toMatch(/\/Marked true/);
     expect(pdf).toContain('/StructTreeRoot');
     expect(pdf).toMatch(/\/Lang \(es\)/);
   });
 
-  it('starts no browser before the first page, keeps one for all, and leaves nothing behind', async () => {
+  it('starts no browser before the first page, uses one browser for all pages, and leaves no process behind', async () => {
     const renderer = await openAlone();
     expect(await browsers()).toEqual([]);
     expect(textOf(await renderer.render(mark('one'), 'live'))).toMatch(/^%PDF-/);
@@ -101,7 +101,7 @@ describe('PDFs from Chromium', () => {
     expect(others).toEqual([]);
     await Promise.all([renderer.render(mark('two'), 'live'), renderer.render(mark('three'), 'live')]);
     expect(await browsers()).toEqual([pid]);
-    // The process of a page was told to end, which may take a moment.
+    // The process of a page received the signal to end, and ends a moment later.
     await noPageIsLeft();
     const profile = /--user-data-dir=(\S+)/.exec((await browserProcesses())[0]!.command)![1]!;
     expect(existsSync(profile)).toBe(true);
@@ -134,7 +134,7 @@ describe('PDFs from Chromium', () => {
     expect(marksIn(textOf(await print(`<!-- ${'x'.repeat(2_000_000)} -->${rows}${mark('end')}`)))).toEqual(['end']);
   });
 
-  it("prints parts that only show on paper, and the page's own resources, although no screen is laid out", async () => {
+  it('prints parts that are shown only on paper, and resources inside the page, without a layout for the screen', async () => {
     const shown = `<style>:root{display:block!important} div{background:url(${IMAGE_URL});width:37px;height:41px} @media screen{div{background:none}}</style><div></div>`;
     expect(textOf(await print(`<!doctype html>${shown}${mark('end')}`))).toMatch(IMAGE_IN_PDF);
   });
@@ -150,7 +150,7 @@ describe('PDFs from Chromium', () => {
     }
   });
 
-  it('runs no script', async () => {
+  it('runs no script of a page', async () => {
     const script = `document.body.innerHTML = '${mark('script-ran')}'`;
     const html = `<body onload="${script.replaceAll('"', '&quot;')}">${mark('original')}<noscript>${mark('no-script')}</noscript><script>${script}</script>
       <script type="module">${script}</script><img src="x" onerror="${script.replaceAll('"', '&quot;')}">
@@ -161,7 +161,7 @@ describe('PDFs from Chromium', () => {
     expect(marks).not.toContain('script-ran');
   });
 
-  it('shows no file', async () => {
+  it('shows no local file', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'pdf-files-'));
     try {
       writeFileSync(join(folder, 'image.png'), IMAGE);
@@ -199,7 +199,7 @@ describe('PDFs from Chromium', () => {
       server.close();
     });
 
-    it('reaches no server, whatever the page requests', async () => {
+    it('reaches no server, for any request of the page', async () => {
       const asks = [origin, origin.replace('127.0.0.1', 'localhost')].map(
         (
           host,
@@ -217,12 +217,12 @@ describe('PDFs from Chromium', () => {
       const pdf = textOf(await renderer.render(`<!doctype html>${asks.join('')}${mark('original')}`, 'live'));
       expect(marksIn(pdf)).toContain('original');
       expect(marksIn(pdf)).not.toContain('from-network');
-      // Anything that the browser still does on its own happens before it ends.
+      // Anything that the browser does by itself has happened before the browser ends.
       await renderer.close();
       expect(connections).toBe(0);
     });
 
-    it('prints the page itself when it redirects elsewhere, or to itself', async () => {
+    it('prints the page itself when it redirects to another address or to itself', async () => {
       for (const target of [`http://${origin}/`, 'http://page.invalid/', '', 'data:text/html,elsewhere']) {
         const pdf = textOf(await print(`<meta http-equiv="refresh" content="0;url=${target}">${mark('original')}`));
         expect([target, marksIn(pdf)]).toEqual([target, ['original']]);
@@ -237,7 +237,7 @@ describe('PDFs from Chromium', () => {
     expect(printed.map((pdf) => marksIn(textOf(pdf)))).toEqual(names.map((name) => [name]));
   });
 
-  it('also ends the PDF process of a page that takes too long, after the page beside it is printed', async () => {
+  it('ends the PDF process of a page that takes too long, and still prints the page that runs beside it', async () => {
     const renderer = await openAlone({ limitMs: 20_000 });
     await renderer.render('', 'live');
     const spoilt = await browsers();
@@ -274,7 +274,7 @@ describe('PDFs from Chromium', () => {
     expect(await browsers()).toEqual([]);
   });
 
-  it('prints a live page while test pages hold every turn and waiting place that test pages have', async () => {
+  it('prints a live page while test pages use every turn and waiting place of test pages', async () => {
     const renderer = open({ pagesAtOnce: 1, waitingAtMost: 0, limitMs: 8_000 });
     const spinning = renderer.render(SPINNING, 'test');
     expect(await renderer.render(mark('one-too-many'), 'test')).toEqual({ kind: 'unavailable' });
@@ -282,7 +282,7 @@ describe('PDFs from Chromium', () => {
     expect(await spinning).toEqual({ kind: 'timed-out' });
   });
 
-  it('prints a served page while foreign pages hold every turn and waiting place that foreign pages have', async () => {
+  it('prints a served page while foreign pages use every turn and waiting place of foreign pages', async () => {
     const renderer = open({ pagesAtOnce: 1, waitingAtMost: 0, limitMs: 8_000 });
     const spinning = renderer.render(SPINNING, 'live', 'foreign');
     expect(await renderer.render(mark('one-too-many'), 'live', 'foreign')).toEqual({ kind: 'unavailable' });
@@ -290,23 +290,24 @@ describe('PDFs from Chromium', () => {
     expect(await spinning).toEqual({ kind: 'timed-out' });
   });
 
-  it("survives the death of a page's process", async () => {
+  it('survives when the process of a page dies', async () => {
     const renderer = await openAlone();
     const rendering = renderer.render(SPINNING, 'live');
     let done = false;
     void rendering.finally(() => (done = true));
     while (!done) for (const pid of await pages()) kill9(pid);
-    // When the process dies with its page open, it looks as if it took too much memory. When it dies earlier, the browser seems broken.
-    // When it dies while the page opens, the browser reports nothing, and the time runs out.
+    // When the process dies with its page open, the page seems to have taken too much memory. When the process dies
+    // earlier, the browser seems broken. When it dies while the page opens, the browser reports nothing, and the time
+    // limit passes.
     expect(['unavailable', 'too-large', 'timed-out']).toContain((await rendering).kind);
     expect(marksIn(textOf(await renderer.render(mark('again'), 'live')))).toEqual(['again']);
   });
 
-  it("runs in the browser's sandbox, never as root, and is gone after its trial", async () => {
+  it("runs in the browser's sandbox, never as root, and has ended after its trial", async () => {
     const renderer = await openAlone();
     await renderer.check();
     await renderer.close();
-    // The process was told to end, which may take a moment.
+    // The process received the signal to end, and ends a moment later.
     await until('the browser is gone', async () => (await browsers()).length === 0);
     const next = open();
     const rendering = next.render(SPINNING, 'live');
@@ -331,7 +332,7 @@ describe('PDFs from Chromium', () => {
     await rendering;
   });
 
-  it('gives the browser no environment of the service except the places of programs', async () => {
+  it('gives the browser no environment variables of the service except the folders of programs', async () => {
     if (!existsSync('/proc/self/environ')) return;
     const renderer = await openAlone();
     await renderer.render('', 'live');
@@ -340,7 +341,7 @@ describe('PDFs from Chromium', () => {
       .split('\0')
       .filter(Boolean)
       .map((entry) => entry.split('=')[0]!);
-    // The service's variables hold secrets. The others here come from a start script of the browser.
+    // The service's variables hold secrets. The other variables here come from a start script of the browser.
     expect(given).toEqual(expect.arrayContaining(['PATH', 'HOME']));
     for (const name of Object.keys(process.env))
       if (!['PATH', 'HOME', 'LANG', 'TMPDIR', 'PWD', 'SHLVL', '_', 'LD_LIBRARY_PATH'].includes(name))
@@ -367,7 +368,7 @@ describe('PDFs from Chromium', () => {
     expect(reasons).toEqual(Array.from({ length: 4 }, () => expect.any(Error)));
   });
 
-  it('does not accept a browser that a start script has started and waits for, and says so', async () => {
+  it('refuses a browser that a start script has started and waits for, and gives the reason', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'started-'));
     chmodSync(folder, 0o755);
     const script = join(folder, 'start');
@@ -383,8 +384,8 @@ describe('PDFs from Chromium', () => {
   });
 });
 
-describe('the turns of pages', () => {
-  it('are at most the allowed number at once, in the order of arrival, also after a failure', async () => {
+describe('the turns of pages at the browser', () => {
+  it('are at most the allowed number at once, in the order of arrival, even after a failure', async () => {
     const turns = new PageTurns(2, 3);
     const begun: number[] = [];
     const ends: (() => void)[] = [];

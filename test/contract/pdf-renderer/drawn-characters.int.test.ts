@@ -10,23 +10,23 @@ import { processorMs } from '../../support/measuring.js';
 const ascii = (character: string): boolean => /^[\x20-\x7e]$/.test(character);
 
 describe('a page', () => {
-  it('with characters that no font can draw names each of them once', () => {
+  it('with characters that no font can draw names each of these characters once', () => {
     const page = withNoteOfMissing('<p>\uac00\uac00 &#x1f600; &#44033;&#xac02</p>', ascii);
     expect(page).toContain('no font is installed here: U+AC00, U+1F600, U+AC01, U+AC02.');
   });
 
-  it('with many of them names twenty and counts the rest', () => {
+  it('with many such characters names twenty and counts the rest', () => {
     const text = Array.from({ length: 30 }, (_, at) => String.fromCodePoint(0xac00 + at)).join('');
     expect(withNoteOfMissing(text, ascii)).toMatch(/U\+AC13 and 10 more\.<\/p>$/);
   });
 
   it.each(['<p>Ada</p>', '<p>A\u00a0b\u200b\u2028\ufe0f\t\n</p>', '&#x110000; &#9999999; &amp;'])(
-    'that can be drawn stays as it is: %j',
+    'that can be drawn stays unchanged: %j',
     (html) => expect(withNoteOfMissing(html, ascii)).toBe(html),
   );
 });
 
-it('without fontconfig no character is known, and no page names one', async () => {
+it('without fontconfig no character is known, and no page names a character', async () => {
   expect(await knownCharacters('/nowhere')).toBeNull();
 });
 
@@ -56,8 +56,8 @@ it('the image installs fonts, and a machine with these fonts can draw every list
   expect(SCRIPTS.split(' ').filter((script) => !drawn(script))).toEqual([]);
 });
 
-// This look-up runs before printing, outside the time limit of the page.
-it('the characters of a page with every character are looked up in time, also with many font ranges', async () => {
+// This look-up runs before the page is printed, outside the time limit of the page.
+it('the characters of a page with every character are looked up in time, even with many font ranges', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'fonts-'));
   try {
     // Every second character from U+4E00 on.

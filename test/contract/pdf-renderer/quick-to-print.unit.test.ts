@@ -5,7 +5,7 @@ import { processorMs } from '../../support/measuring.js';
 const wraps = (html: string): boolean => quickToPrint(html).includes('overflow-wrap');
 const LONG = 'x'.repeat(2_000);
 
-describe('a page made quick to print', () => {
+describe('a page that was made quick to print', () => {
   it.each([
     ['', 'text'],
     ['', '<html><body>text'],
@@ -17,7 +17,7 @@ describe('a page made quick to print', () => {
     ['', '<p><!doctype html>'],
     ['', '<!-- <!doctype html>'],
     ['', '<!doctype html'],
-  ])('keeps %j at the start, before %j, so that the doctype still counts', (before, rest) => {
+  ])('keeps %j at the start, before %j, so that the doctype still has its effect', (before, rest) => {
     const quick = quickToPrint(before + rest);
     expect([
       quick.slice(0, before.length),
@@ -33,7 +33,7 @@ describe('a page made quick to print', () => {
     `<!-- > -->${LONG}`,
     `<style>p { color: red }</style><pre>${LONG}`,
     `<SCRIPT>if (a<b) c()</SCRIPT>${LONG}`,
-  ])('wraps a long word in %#', (html) => {
+  ])('has its long words wrapped in %#', (html) => {
     expect(wraps(html)).toBe(true);
   });
 
@@ -46,12 +46,12 @@ describe('a page made quick to print', () => {
     `<!-- ${LONG}`,
     `<style>${LONG}`,
     'some words '.repeat(10_000),
-  ])('leaves lines and columns alone in %#', (html) => {
+  ])('has unchanged lines and columns in %#', (html) => {
     expect(wraps(html)).toBe(false);
   });
 
   it.each(['<', '<!--', '<a', '<style', '<style>', '<!--><', '<?', ' ', `${'x'.repeat(1_999)} `, '<!-->'])(
-    'is made within a second for two megabytes of %#',
+    'is ready within a second for two megabytes of %#',
     (part) => {
       const html = part.repeat(2_000_000 / part.length);
       expect(processorMs(() => quickToPrint(html))).toBeLessThan(1_000);

@@ -56,7 +56,7 @@ describe('rate limiter in Redis', () => {
     expect(new Set(verdicts.map(({ remaining }) => remaining)).size).toBe(60);
   });
 
-  it('gives back uses that were set aside only once, however often and from whichever process it is asked', async () => {
+  it('returns uses that were set aside only once, for any number of requests from any process', async () => {
     const [name, key, shared] = [randomUUID(), randomUUID(), randomUUID()];
     const uses = [
       { key, limit: 5, windowSeconds: 3_600 },
@@ -78,13 +78,13 @@ describe('rate limiter in Redis', () => {
     expect(await redis.get(`rate:set-aside:${name}`)).not.toContain(key);
   });
 
-  it('forgets uses that were set aside, and only the first call says that they were there', async () => {
+  it('removes uses that were set aside, and only the first call reports that they existed', async () => {
     const name = randomUUID();
     await one.setAside(name, [{ key: randomUUID(), limit: 5, windowSeconds: 3_600 }]);
     expect([await one.forgetSetAside(name), await two.forgetSetAside(name)]).toEqual([true, false]);
   });
 
-  it('keeps keys apart', async () => {
+  it('separates keys from each other', async () => {
     const [a, b] = [randomUUID(), randomUUID()];
     expect((await one.hit(a, 1, 60)).allowed).toBe(true);
     expect((await one.hit(a, 1, 60)).allowed).toBe(false);
@@ -100,7 +100,7 @@ describe('rate limiter in Redis', () => {
     expect((await two.hit(key, 1, 60)).resetSeconds).toBe(1);
   });
 
-  it('does not let a use prolong the window', async () => {
+  it('does not let a use extend the window', async () => {
     const key = randomUUID();
     await one.hit(key, 1, 60);
     await redis.pexpire(stored(key), 5_000);
@@ -130,7 +130,7 @@ describe('rate limiter in Redis', () => {
     expect(await redis.keys('*203.0.113.9*')).toEqual([]);
   });
 
-  it('takes one use of every limit or of none, and names the limit with the longest wait', async () => {
+  it('counts one use of every limit or of none, and names the limit with the longest wait', async () => {
     const [hour, day, off] = [
       { key: randomUUID(), limit: 2, windowSeconds: 3_600 },
       { key: randomUUID(), limit: 3, windowSeconds: 86_400 },
@@ -138,7 +138,7 @@ describe('rate limiter in Redis', () => {
     ];
     expect([await one.take([hour, day, off]), await two.take([hour, day, off])]).toEqual([null, null]);
     expect(await one.take([hour, day])).toEqual({ key: hour.key, retryAfterSeconds: 3_600 });
-    // The refused take counted nowhere.
+    // The refused use did not count for any limit.
     expect([await one.take([day]), await one.take([day])]).toEqual([null, { key: day.key, retryAfterSeconds: 86_400 }]);
     expect(await one.take([hour, day])).toEqual({ key: day.key, retryAfterSeconds: 86_400 });
     expect(await redis.pttl(stored(hour.key))).toBeGreaterThan(3_500_000);
@@ -149,13 +149,13 @@ describe('rate limiter in Redis', () => {
     expect(await redis.exists(stored(off.key))).toBe(0);
   });
 
-  it('allows no more simultaneous uses than are left', async () => {
+  it('allows no more simultaneous uses than the limit has left', async () => {
     const use = { key: randomUUID(), limit: 6, windowSeconds: 3_600 };
     const taken = await Promise.all(Array.from({ length: 200 }, (_, at) => (at % 2 ? one : two).take([use])));
     expect(taken.filter((refusal) => refusal === null)).toHaveLength(6);
   });
 
-  it('makes a use that was given back available again, and never more uses than the limit', async () => {
+  it('makes a returned use available again, and never allows more uses than the limit', async () => {
     const use = { key: randomUUID(), limit: 1, windowSeconds: 60 };
     await one.giveBack([use]);
     expect([await one.take([use]), await two.take([use])]).toEqual([null, { key: use.key, retryAfterSeconds: 60 }]);
@@ -163,7 +163,7 @@ describe('rate limiter in Redis', () => {
     expect([await one.take([use]), await one.take([use])]).toEqual([null, { key: use.key, retryAfterSeconds: 60 }]);
   });
 
-  it('beyond a shared window refuses the addresses and lineages that have used their part, and admits newcomers', async () => {
+  it('refuses, beyond a shared window, addresses and lineages that have used their part, and allows new callers', async () => {
     const key = randomUUID();
     const by = (address: string, lineage: string) => ({
       key,
@@ -176,7 +176,7 @@ describe('rate limiter in Redis', () => {
     for (const lineage of ['a', 'b', 'c', 'd']) expect(await one.take([by('203.0.113.1', lineage)])).toBeNull();
     for (const _ of [1, 2]) expect(await one.take([by('203.0.113.2', 'e')])).toBeNull();
     expect(await one.take([by('203.0.113.1', 'new')])).toEqual({ key, retryAfterSeconds: 60 });
-    // Lineage `e` has used two of six. Two are the whole part of a lineage when a third address uses the window.
+    // Lineage `e` has used two of six. Two uses are the whole part of a lineage when a third address uses the window.
     expect([
       await refused('203.0.113.3', 'f'),
       await refused('203.0.113.4', 'e'),
@@ -187,19 +187,19 @@ describe('rate limiter in Redis', () => {
     expect(stored).toHaveLength(1);
     expect(await redis.pttl(stored[0]!)).toBeGreaterThan(0);
     expect(JSON.stringify(await redis.hgetall(stored[0]!))).not.toContain('203.0');
-    // A use that was given back is available again. Giving back more often does not add uses.
+    // A returned use is available again. A second return of it does not add another use.
     for (const _ of [1, 2, 3]) await one.giveBack([by('203.0.113.3', 'f')]);
     expect(await redis.hget(stored[0]!, 'addresses')).toBe('2');
     expect(await redis.hget(stored[0]!, 'all')).toBe('6');
   });
 
-  it('names the rule that refuses', async () => {
+  it('names the rule that refuses the use', async () => {
     const use = { key: randomUUID(), limit: 1, windowSeconds: 60, rule: 'Once a minute.' };
     await one.admit([use]);
     await expect(two.admit([use])).rejects.toMatchObject({ detail: { retryAfterSeconds: 60, rule: 'Once a minute.' } });
   });
 
-  it('allows everything while Redis is away, and reports it each time', async () => {
+  it('allows everything while Redis is down, and reports this each time', async () => {
     const use = { key: randomUUID(), limit: 1, windowSeconds: 60 };
     await one.take([use]);
     redis.disconnect();
@@ -211,7 +211,7 @@ describe('rate limiter in Redis', () => {
     await redis.connect();
   });
 
-  it('allows everything while the vault has not given the hash key, and reports it each time; then it counts', async () => {
+  it('allows everything until the vault has given the hash key, and reports this each time; then it counts', async () => {
     let away = true;
     let missed = 0;
     const limiter = new RedisRateLimiter(

@@ -3,9 +3,9 @@ import { RedisScheduler } from '../../../src/adapters/scheduler/redis.js';
 import { until } from '../../support/eventually.js';
 import { RedisServer } from '../../support/redis.js';
 
-/** Longer than any test. */
+/** Longer than any test takes. */
 const HOUR_MS = 3_600_000;
-/** Three quarters of it are not whole milliseconds. */
+/** Three quarters of this duration are not whole milliseconds. */
 const SHORT_MS = 21;
 
 describe('timers', () => {
@@ -35,7 +35,7 @@ describe('timers', () => {
     expect(runs).toBe(2);
   });
 
-  it('continue in another process when the first is gone, and after Redis was emptied', async () => {
+  it('continue in another process when the first has ended, and after Redis was emptied', async () => {
     const runs = { one: 0, other: 0 };
     const one = scheduler({ recovery: async () => runs.one++ }, SHORT_MS);
     await one.start();
@@ -77,7 +77,7 @@ describe('timers', () => {
     expect(faults[0]).toEqual(['failing', 'not this time']);
   });
 
-  it('are awaited at the end, and start nothing afterwards', async () => {
+  it('are awaited at the end, and start no further run afterwards', async () => {
     let ended = 0;
     let end = (): void => undefined;
     let begun = 0;

@@ -33,7 +33,7 @@ describe('sealed payloads in Redis', () => {
     await vaults.close();
   });
 
-  /** Seals the content under a new reference, and returns the reference. */
+  /** Encrypts the content under a new reference, and returns the reference. */
   const sealed = async (
     payloads: SealedPayloads,
     content: Buffer = secret,
@@ -44,14 +44,14 @@ describe('sealed payloads in Redis', () => {
     await payloads.seal(reference, subject, content, ttlMs);
     return reference;
   };
-  /** Reads and removes a payload, as the process that uses it does. */
+  /** Reads and removes a payload, like the process that uses it. */
   const take = async (payloads: SealedPayloads, reference: string): Promise<Uint8Array | null> => {
     const payload = await payloads.read(reference);
     return payload !== null && (await payloads.remove(reference)) ? payload : null;
   };
   const stored = (reference: string): Promise<Buffer | null> => redis.getBuffer(`sealed:${reference}`);
 
-  it('gives a payload to another process once', async () => {
+  it('are given once to another process', async () => {
     const reference = await sealed(new RedisSealedPayloads(redis, keys));
     const taker = new RedisSealedPayloads(other, vaults.open(text));
     expect(Buffer.from((await take(taker, reference)) ?? [])).toEqual(secret);
@@ -59,7 +59,7 @@ describe('sealed payloads in Redis', () => {
     expect(await stored(reference)).toBeNull();
   });
 
-  it('gives a payload to exactly one of many takers', async () => {
+  it('are given to exactly one of many readers', async () => {
     const payloads = new RedisSealedPayloads(redis, keys);
     const reference = await sealed(payloads);
     const taken = await Promise.all(
@@ -68,14 +68,14 @@ describe('sealed payloads in Redis', () => {
     expect(taken.filter((payload) => payload !== null)).toHaveLength(1);
   });
 
-  it('carries empty and large payloads unchanged', async () => {
+  it('are unchanged when they are empty or large', async () => {
     const payloads = new RedisSealedPayloads(redis, keys);
     for (const payload of [Buffer.alloc(0), randomBytes(300_000)]) {
       expect(payload.equals((await take(payloads, await sealed(payloads, payload))) ?? Buffer.of(1))).toBe(true);
     }
   });
 
-  it('forgets a payload after its lifetime', async () => {
+  it('are forgotten after their lifetime', async () => {
     const payloads = new RedisSealedPayloads(redis, keys);
     const reference = await sealed(payloads, secret, 'person', 30);
     expect(await redis.pttl(`sealed:${reference}`)).toBeLessThanOrEqual(30);
@@ -83,7 +83,7 @@ describe('sealed payloads in Redis', () => {
     expect(await take(payloads, reference)).toBeNull();
   });
 
-  it('shows Redis nothing of the payload', async () => {
+  it('show Redis nothing of their content', async () => {
     const payloads = new RedisSealedPayloads(redis, keys);
     const reference = await sealed(payloads);
     const bytes = await stored(reference);
@@ -91,21 +91,21 @@ describe('sealed payloads in Redis', () => {
     expect(bytes?.toString('latin1')).not.toContain(secret.toString('base64').slice(0, 12));
   });
 
-  it('opens nothing with another master key of the same id', async () => {
+  it('cannot be opened with another master key of the same id', async () => {
     const reference = await sealed(new RedisSealedPayloads(redis, keys));
     await expect(take(new RedisSealedPayloads(redis, vaults.open(key('k1'))), reference)).rejects.toThrow(
       'not authentic',
     );
   });
 
-  it('opens nothing with the right master key and another reference', async () => {
+  it('cannot be opened with the right master key and another reference', async () => {
     const payloads = new RedisSealedPayloads(redis, keys);
     const [one, two] = [await sealed(payloads), await sealed(payloads, Buffer.from('else'))];
     await redis.copy(`sealed:${one}`, `sealed:${two}`, 'REPLACE');
     await expect(take(payloads, two)).rejects.toThrow('not authentic');
   });
 
-  it('refuses changed bytes', async () => {
+  it('are refused when their bytes were changed', async () => {
     const payloads = new RedisSealedPayloads(redis, keys);
     const reference = await sealed(payloads);
     const bytes = await stored(reference);
@@ -115,7 +115,7 @@ describe('sealed payloads in Redis', () => {
     await expect(take(payloads, reference)).rejects.toThrow('not authentic');
   });
 
-  it('opens what was sealed before the master key was rotated', async () => {
+  it('can be opened when the master key was rotated after they were sealed', async () => {
     const reference = await sealed(new RedisSealedPayloads(redis, keys));
     const rotated = new RedisSealedPayloads(redis, vaults.open(`${key('k2')},${text}`));
     expect(Buffer.from((await take(rotated, reference)) ?? [])).toEqual(secret);
@@ -123,7 +123,7 @@ describe('sealed payloads in Redis', () => {
     await expect(take(new RedisSealedPayloads(redis, keys), newer)).rejects.toThrow("'k2' is not among");
   });
 
-  it('opens nothing of a person who was erased, even from a copy of Redis', async () => {
+  it('cannot be opened when their person was erased, even from a copy of Redis', async () => {
     const payloads = new RedisSealedPayloads(redis, keys);
     const reference = await sealed(payloads, secret, 'erased-later');
     const kept = (await stored(reference)) ?? Buffer.of();
@@ -134,7 +134,7 @@ describe('sealed payloads in Redis', () => {
     await expect(payloads.seal(randomUUID(), 'erased-later', secret, 10_000)).rejects.toThrow(SubjectErased);
   });
 
-  it('also carries payloads that concern no person', async () => {
+  it('may concern no person', async () => {
     const payloads = new RedisSealedPayloads(redis, keys);
     const reference = await sealed(payloads, secret, null);
     expect((await stored(reference))?.includes('900-55-1234')).toBe(false);
@@ -143,20 +143,20 @@ describe('sealed payloads in Redis', () => {
     );
   });
 
-  it('treats payloads of an earlier version as gone', async () => {
+  it('are treated as gone when an earlier version wrote them', async () => {
     const payloads = new RedisSealedPayloads(redis, keys);
     const reference = await sealed(payloads);
     await redis.set(`sealed:${reference}`, Buffer.concat([Buffer.of(2), Buffer.from('k1'), randomBytes(60)]));
     expect(await take(payloads, reference)).toBeNull();
   });
 
-  it('answers null to an invalid reference', async () => {
+  it('answer null to an invalid reference', async () => {
     const payloads = new RedisSealedPayloads(redis, keys);
     for (const reference of ['', 'x', '../sealed', 'a'.repeat(44), `${'a'.repeat(42)}\n`])
       expect(await take(payloads, reference)).toBeNull();
   });
 
-  it('tells an outage apart from an absence', async () => {
+  it('distinguish an outage from an absence', async () => {
     const away = new Redis(server.url, { lazyConnect: true, enableOfflineQueue: false });
     await expect(take(new RedisSealedPayloads(away, keys), 'a'.repeat(43))).rejects.toThrow();
     away.disconnect();

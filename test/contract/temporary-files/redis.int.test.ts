@@ -33,18 +33,18 @@ describe('temporary files in Redis', () => {
     await vaults.close();
   });
 
-  it('gives a file to every process any number of times', async () => {
+  it('are given to every process any number of times', async () => {
     await new RedisTemporaryFiles(redis, keys).put('report-1', 'person', content, 10_000);
     for (const reader of [new RedisTemporaryFiles(other, vaults.open(text)), new RedisTemporaryFiles(redis, keys)]) {
       for (let time = 0; time < 3; time++) expect(Buffer.from((await reader.get('report-1')) ?? [])).toEqual(content);
     }
   });
 
-  it('answers null for what was never put', async () => {
+  it('answer null for a name that was never stored', async () => {
     expect(await new RedisTemporaryFiles(redis, keys).get('never')).toBeNull();
   });
 
-  it('keeps empty and large files unchanged, and the latest of a name', async () => {
+  it('are unchanged when they are empty or large, and the latest of a name counts', async () => {
     const files = new RedisTemporaryFiles(redis, keys);
     for (const file of [randomBytes(3_000_000), Buffer.alloc(0), content]) {
       await files.put('report-2', 'person', file, 10_000);
@@ -52,7 +52,7 @@ describe('temporary files in Redis', () => {
     }
   });
 
-  it('forgets a file after its lifetime, also one that was read in the meantime', async () => {
+  it('are forgotten after their lifetime, even if they were read in the meantime', async () => {
     const files = new RedisTemporaryFiles(redis, keys);
     await files.put('report-3', 'person', content, 60);
     await files.get('report-3');
@@ -61,7 +61,7 @@ describe('temporary files in Redis', () => {
     expect(await files.get('report-3')).toBeNull();
   });
 
-  it('shows Redis neither the name nor the content', async () => {
+  it('show Redis neither their name nor their content', async () => {
     await new RedisTemporaryFiles(redis, keys).put('report-of-somebody', 'person', content, 10_000);
     const bytes = await redis.getBuffer(placeOf('report-of-somebody'));
     expect(bytes).not.toBeNull();
@@ -70,7 +70,7 @@ describe('temporary files in Redis', () => {
     expect((await redis.keys('*')).join()).not.toContain('somebody');
   });
 
-  it('opens nothing under another name, with another master key of the same id, or after a change', async () => {
+  it('cannot be opened under another name, with another master key of the same id, or after a change', async () => {
     const files = new RedisTemporaryFiles(redis, keys);
     await files.put('one', 'person', content, 10_000);
     await files.put('two', 'person', Buffer.from('else'), 10_000);
@@ -83,13 +83,13 @@ describe('temporary files in Redis', () => {
     await expect(files.get('one')).rejects.toThrow('not authentic');
   });
 
-  it('opens what was put before the master key was rotated', async () => {
+  it('can be opened when the master key was rotated after they were stored', async () => {
     await new RedisTemporaryFiles(redis, keys).put('report-4', 'person', content, 10_000);
     const rotated = new RedisTemporaryFiles(redis, vaults.open(`${key('k2')},${text}`));
     expect(Buffer.from((await rotated.get('report-4')) ?? [])).toEqual(content);
   });
 
-  it('returns nothing of a person who was erased, and accepts nothing', async () => {
+  it('are not returned when they belong to an erased person, and no new ones are accepted', async () => {
     const files = new RedisTemporaryFiles(redis, keys);
     await files.put('report-6', 'erased-later', content, 10_000);
     await keys.erase('erased-later');
@@ -97,7 +97,7 @@ describe('temporary files in Redis', () => {
     await expect(files.put('report-6', 'erased-later', content, 10_000)).rejects.toThrow(SubjectErased);
   });
 
-  it('tells an outage apart from an absence, within its limit', async () => {
+  it('distinguish an outage from an absence, within their time limit', async () => {
     const frozen = await RedisServer.start();
     const files = new RedisTemporaryFiles(frozen.client(), keys, 200);
     await files.put('report-5', 'person', content, 10_000);

@@ -50,7 +50,7 @@ describe('ES256 token keys', () => {
     ]);
   });
 
-  it('sign with the first and verify with all, so that a key can be replaced', async () => {
+  it('sign with the first key and verify with all keys, so that a key can be replaced', async () => {
     const other = aKey();
     const before = await (await Es256TokenKeys.from(key.pem, ISSUER)).sign({});
     const keys = await Es256TokenKeys.from(JSON.stringify({ keys: [other.jwk, key.jwk] }), ISSUER);
@@ -92,7 +92,7 @@ describe('ES256 token keys', () => {
         .toString(),
     ],
     ['halves that do not match', JSON.stringify({ ...aKey().jwk, d: key.jwk.d })],
-  ])('refuse %s with a sentence that quotes nothing', async (_, text) => {
+  ])('refuse %s with a sentence that quotes no part of the key', async (_, text) => {
     const refused = await Es256TokenKeys.from(text, ISSUER).then(
       () => null,
       (error: unknown) => error,
@@ -110,7 +110,7 @@ describe('the signing key of a development installation', () => {
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  it('is made once, also by many at the same time, and only its owner can read it', async () => {
+  it('is made once, even by many simultaneous processes, and only its owner can read it', async () => {
     const directory = join(folder, 'data', 'keys');
     const texts = await Promise.all(Array.from({ length: 8 }, () => developmentSigningKeys(directory)));
     expect(new Set(texts).size).toBe(1);

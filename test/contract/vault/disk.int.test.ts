@@ -50,7 +50,7 @@ describe('vault on disk', () => {
   const everyFile = (): Buffer[] => readdirSync(directory).map((name) => readFileSync(join(directory, name)));
   const tamper: VaultOnDisk['tamper'] = (change) => disk.tamper(change);
 
-  it('refuses values without room for them, stays readable and erasable, and resumes when it gets more room', async () => {
+  it('refuses values when it has no room for them, stays readable and erasable, and resumes when it gets more room', async () => {
     const alarms: unknown[] = [];
     const open = (mapSizeBytes: number): DiskVault =>
       disk.open(keys, { mapSizeBytes, onNearlyFull: (usage) => alarms.push(usage) });
@@ -82,7 +82,7 @@ describe('vault on disk', () => {
     for (const subject of kept.slice(1)) expect(text(await larger.get(subject, 'report'))).toBe(subject.repeat(1_000));
   });
 
-  it('shows each process the puts, removals and erasures of the other at once', async () => {
+  it('shows each process the puts, removals and erasures of the other process at once', async () => {
     const here = openVault();
     const there = await startProcess();
     for (let round = 0; round < 20; round++) {
@@ -91,7 +91,7 @@ describe('vault on disk', () => {
       expect(text(await here.get(id, 'a'))).toBe('one');
       await here.put(id, 'a', Buffer.from('two'));
       expect(await there.do('get', id, 'a')).toBe('two');
-      // Both have the key in memory now.
+      // Both processes now have the key in memory.
       await there.do('erase', id);
       await expect(here.get(id, 'a')).rejects.toThrow(SubjectErased);
       await expect(here.put(id, 'b', Buffer.from('x'))).rejects.toThrow(SubjectErased);
@@ -139,7 +139,7 @@ describe('vault on disk', () => {
     }
   });
 
-  it('leaves no part of an erased key in any file, and keeps the time of the erasure', async () => {
+  it('leaves no part of an erased key in any file, and records the time of the erasure', async () => {
     const vault = openVault();
     await vault.put('p', 'a', Buffer.from('1'));
     await vault.put('q', 'a', Buffer.from('2'));
@@ -224,7 +224,7 @@ describe('vault on disk', () => {
     const openWith = (text: string): DiskVault => disk.open(text);
     const wrappedUnder = (id: string): number => disk.wrappedUnder(id);
 
-    it('never include an erased key, also when the erasing process died before it overwrote the key', async () => {
+    it('never include an erased key, even if the erasing process died before it overwrote the key', async () => {
       const vault = openVault();
       await vault.put('p', 'a', Buffer.from('1'));
       const rewrapping = openWith(`${second},${keys}`);
@@ -239,7 +239,7 @@ describe('vault on disk', () => {
       expect(wrappedUnder('k')).toBe(0);
     });
 
-    it('keep the old master key necessary while a process still wraps under it', async () => {
+    it('need the old master key as long as a process still wraps keys under it', async () => {
       const behind = openVault();
       await behind.put('p', 'a', Buffer.from('1'));
       const rewrapping = openWith(`${second},${keys}`);
@@ -253,7 +253,7 @@ describe('vault on disk', () => {
       await expect(openWith(second).get('q299', 'a')).resolves.toEqual(Buffer.from('2'));
     });
 
-    it('are known to need their master keys also in a vault that an earlier version made without marks', async () => {
+    it('are known to need their master keys, even in a vault that an earlier version made without marks', async () => {
       const vault = openVault();
       await vault.put('p', 'a', Buffer.from('1'));
       await vault.close();
@@ -277,7 +277,7 @@ describe('vault on disk', () => {
     await expect(openVault().get('p', 'a')).rejects.toThrow('not authentic');
   });
 
-  it('fails clearly when a key is missing without a recorded destruction', async () => {
+  it('fails with a clear error when a key is missing and its destruction was not recorded', async () => {
     const vault = openVault();
     await vault.put('p', 'a', Buffer.from('1'));
     await vault.close();
@@ -299,7 +299,7 @@ describe('vault on disk', () => {
 });
 
 describe('the master key of development', () => {
-  it('is made once, for its owner only, and is the same for all who start together', async () => {
+  it('is made once, for its owner only, and is the same for all processes that start together', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'keys-'));
     try {
       const texts = await Promise.all(Array.from({ length: 8 }, () => developmentMasterKey(join(directory, 'keys'))));

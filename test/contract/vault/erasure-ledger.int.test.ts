@@ -19,7 +19,7 @@ describe('the erasure ledger', () => {
   let ledger: ErasureLedger;
   const guarded = (readOnly = false): GuardedVault =>
     new GuardedVault(vault, { ledger, clock: new SystemClock(), readOnly });
-  /** The subjects that the log was told, one list for each start. */
+  /** The subjects that the log received, in one list for each start. */
   let recorded: string[][];
   const record = async (subjects: ReadonlySet<string>): Promise<void> => void recorded.push([...subjects]);
   const apply = (): Promise<{ erased: readonly string[] }> => applyLedger(ledger, vault, { record });
@@ -44,7 +44,7 @@ describe('the erasure ledger', () => {
     rmSync(directory, { recursive: true });
   });
 
-  it('names a subject before the vault erases it', async () => {
+  it('names a subject before the vault erases the subject', async () => {
     await guarded().put('p', 'a', Buffer.from('x'));
     await guarded().erase('p');
     expect(readFileSync(ledger.file, 'utf8')).toMatch(/^\{"subject":"p","erasedAt":"\d{4}-[^"]+Z"\}\n$/m);
@@ -71,7 +71,7 @@ describe('the erasure ledger', () => {
     await ledger.record('p', AT);
     await ledger.record('q', AT);
     await apply();
-    // Lines before the mark are not read again, so that a start does not get slower as the ledger grows.
+    // A start does not read the lines before the mark again, so that it does not become slower as the ledger grows.
     writeFileSync(ledger.file, readFileSync(ledger.file, 'utf8').replace('"p"', '"o"'));
     await ledger.record('r', AT);
     expect(await apply()).toEqual({ erased: ['r'] });
@@ -93,7 +93,7 @@ describe('the erasure ledger', () => {
     ['is empty, as under a mount point', () => writeFileSync(ledger.file, '')],
     ['is another one', () => writeFileSync(ledger.file, '{"subject":"q","erasedAt":"x"}\n')],
     ['is older', () => writeFileSync(ledger.file, readFileSync(ledger.file, 'utf8').replace(/.*"p".*/, ''))],
-  ])('that %s is refused by a vault that has applied more, and is not created again', async (_what, lose) => {
+  ])('that %s is refused by a vault that has applied more lines, and is not created again', async (_what, lose) => {
     await ledger.record('p', AT);
     await apply();
     lose();
@@ -109,12 +109,12 @@ describe('the erasure ledger', () => {
     expect(existsSync(ledger.file)).toBe(false);
   });
 
-  it('lets the log record the subjects that a start erased, at a later start if the first one died', async () => {
+  it('lets the log record the subjects that a start erased; if the first start died, a later start records them', async () => {
     await ledger.record('p', AT);
     await expect(
       applyLedger(ledger, vault, { record: () => Promise.reject(new Error('the machine stopped')) }),
     ).rejects.toThrow('the machine stopped');
-    // A read-only process does not change that.
+    // A read-only process does not change this.
     await applyLedger(ledger, vault, { record: null });
     await ledger.record('q', AT);
     expect(await apply()).toEqual({ erased: ['q'] });
@@ -131,7 +131,7 @@ describe('the erasure ledger', () => {
     expect(await ledger.after(mark)).toEqual({ subjects: [], mark, continues: true });
   });
 
-  it('continues after a line that the machine did not finish', async () => {
+  it('continues after a line that was left incomplete by a machine that stopped', async () => {
     await ledger.record('p', AT);
     appendFileSync(ledger.file, '{"subject":"torn');
     await ledger.record('q', AT);
@@ -152,7 +152,7 @@ describe('the erasure ledger', () => {
     expect((await apply()).erased).toEqual(['q']);
   });
 
-  it('is reported as damaged, with the place', async () => {
+  it('is reported as damaged, with the position', async () => {
     await ledger.record('p', AT);
     const before = readFileSync(ledger.file, 'utf8');
     writeFileSync(ledger.file, `${before}{"subjekt":"q"}\n`);

@@ -1,4 +1,4 @@
-// The vault on disk when processes that have it open are killed.
+// The vault on disk when processes that have opened it are killed.
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { SubjectErased } from '../../../src/ports/vault.js';
@@ -47,7 +47,7 @@ describe('vault on disk', () => {
   describe('rewrapped keys', () => {
     const second = masterKey('second');
 
-    it('are complete after two killed runs and a finished one, while another process erases and adds persons', async () => {
+    it('are complete after two killed runs and a finished run, while another process erases and adds persons', async () => {
       const service = disk.open(`${second},${KEYS}`);
       const before = disk.open();
       const ids = Array.from({ length: 3_000 }, (_, index) => `p${index}`);

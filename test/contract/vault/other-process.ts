@@ -1,4 +1,4 @@
-// Another process that has a vault open and carries out the commands of a test.
+// Another process that has opened a vault and carries out the commands of a test.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -20,7 +20,7 @@ export class OtherProcess {
         env: { ...process.env, NODE_OPTIONS: '' },
       },
     );
-    // A test may kill the process. A command that was written to it then is not acknowledged.
+    // A test may kill the process. A command that was sent just before is then not acknowledged.
     this.child.stdin?.on('error', () => undefined);
     const lines = createInterface({ input: this.child.stdout as NodeJS.ReadableStream });
     this.ready = once(lines, 'line');

@@ -82,7 +82,7 @@ describe('vault on S3', () => {
   });
 
   describe('between processes', () => {
-    it('shows each the puts, removals and erasures of the other at once', async () => {
+    it('shows each process the puts, removals and erasures of the other at once', async () => {
       const here = openVault();
       const there = await startProcess();
       for (let round = 0; round < 5; round++) {
@@ -97,8 +97,8 @@ describe('vault on S3', () => {
       }
     });
 
-    // Two vaults in one process share only the bucket, and are sure to use a new subject at the same moment.
-    it('makes one key for a subject that is new to all', async () => {
+    // Two vaults in one process share only the bucket, and are certain to use a new subject at the same moment.
+    it('makes one key for a subject that is new to all processes', async () => {
       const [here, beside] = [openVault(PATIENT_MS), openVault(PATIENT_MS)];
       const there = await startProcess();
       const ids = Array.from({ length: 20 }, (_, index) => `p${index}`);
@@ -143,7 +143,7 @@ describe('vault on S3', () => {
   });
 
   describe('an erasure by another process', () => {
-    it('wins over a first put that is about to make the key', async () => {
+    it('has priority over a first put that is about to make the key', async () => {
       const [putting, erasing] = [openVault(), openVault()];
       await reaching(
         `PUT /${BUCKET}/${keyAt('p')}`,
@@ -153,7 +153,7 @@ describe('vault on S3', () => {
       expect(await ofSubjects()).toEqual([keyAt('p')]);
     });
 
-    it('wins over a put that is about to write its value, and leaves nothing of it', async () => {
+    it('has priority over a put that is about to write its value, and leaves nothing of the value', async () => {
       const [putting, erasing] = [openVault(), openVault()];
       await putting.put('p', 'b', bytes('before'));
       await reaching(
@@ -164,7 +164,7 @@ describe('vault on S3', () => {
       expect(await ofSubjects()).toEqual([keyAt('p')]);
     });
 
-    /** Holds the put back at `request` until the erasure has answered. Then the put continues. */
+    /** Delays the put at `request` until the erasure has answered. Then the put continues. */
     async function reaching(request: string, put: () => Promise<void>, erase: () => Promise<void>): Promise<void> {
       let held = false;
       server.faultOf = async (asked) => {
@@ -178,7 +178,7 @@ describe('vault on S3', () => {
       expect(held).toBe(true);
     }
 
-    // All removals share one time limit, and each listens to its signal.
+    // All removals share one time limit, and each removal listens to its signal.
     it('causes no leak warning of Node while it removes many values at once', async () => {
       const there = await startProcess();
       for (let entry = 0; entry < 25; entry++) await there.do('put', 'p', `a${entry}`, '1');
@@ -187,7 +187,7 @@ describe('vault on S3', () => {
       expect(await ofSubjects()).toEqual([keyAt('p')]);
     });
 
-    it('is completed by a repetition after a process died in the middle', async () => {
+    it('is completed when it is repeated after a process died in the middle', async () => {
       const vault = openVault();
       await vault.put('p', 'a', bytes('1'));
       const orphan = await server.read(valueAt('p', 'a'));
@@ -202,13 +202,13 @@ describe('vault on S3', () => {
   describe('rewrapped keys', () => {
     const second = masterKey('second');
 
-    it('do not bring back a key that another process erases at that moment', async () => {
+    it('do not restore a key that another process erases at the same moment', async () => {
       const vault = openVault();
       await vault.put('p', 'a', bytes('1'));
       const rewrapping = openVault(1_000, `${second},${keys}`);
       let erased: Promise<void> | null = null;
       server.faultOf = async (request) => {
-        // The key was read. The erasure comes before it is written.
+        // The key was read. The erasure happens before the key is written.
         if (request === `PUT /${BUCKET}/${keyAt('p')}` && erased === null) await (erased = vault.erase('p'));
         return undefined;
       };
@@ -218,7 +218,7 @@ describe('vault on S3', () => {
       await expect(rewrapping.get('p', 'a')).rejects.toThrow(SubjectErased);
     });
 
-    it('are refused by a server that would bring an erased key back', async () => {
+    it('are refused when a server would restore an erased key', async () => {
       server.conditional = false;
       const vault = openVault();
       await vault.put('p', 'a', bytes('1'));
@@ -226,7 +226,7 @@ describe('vault on S3', () => {
       expect(String(await server.read(keyAt('p')))).toContain('"k:');
     });
 
-    it('keep the old master key necessary while a process still wraps under it', async () => {
+    it('need the old master key as long as a process still wraps keys under it', async () => {
       const vault = openVault();
       await vault.put('p', 'a', bytes('1'));
       const rewrapping = openVault(1_000, `${second},${keys}`);
@@ -237,7 +237,7 @@ describe('vault on S3', () => {
       await openVault(5_000, second).checkMasterKeys();
     });
 
-    it('are known to need their master keys also in a vault that an earlier version made without marks', async () => {
+    it('are known to need their master keys, even in a vault that an earlier version made without marks', async () => {
       const vault = openVault();
       await vault.installationKey('person');
       await server.remove('vault/master-keys/k');
@@ -277,7 +277,7 @@ describe('vault on S3', () => {
         expect(key).toMatch(/^vault\/subjects\/[A-Za-z0-9_~-]{1,100}\/(key|values\/[A-Za-z0-9_~-]{1,100})$/);
     });
 
-    it('is the time of the erasure in place of an erased key, and nothing else', async () => {
+    it('is only the time of the erasure in the place of an erased key', async () => {
       const vault = openVault();
       await vault.put('p', 'a', bytes('1'));
       await vault.put('q', 'a', bytes('2'));
@@ -290,7 +290,7 @@ describe('vault on S3', () => {
       expect(await vault.erasedAt('never-seen')).toBeNull();
     });
 
-    it('is not accepted when values were swapped', async () => {
+    it('is refused when values were swapped', async () => {
       const vault = openVault();
       for (const id of ['p', 'q']) for (const entry of ['a', 'b']) await vault.put(id, entry, bytes(`${id}${entry}`));
       const [one, two] = [await server.read(valueAt('p', 'a')), await server.read(valueAt('p', 'b'))];
@@ -306,7 +306,7 @@ describe('vault on S3', () => {
       expect(text(await vault.get('q', 'b'))).toBe('qb');
     });
 
-    it('is not accepted when keys were swapped, or when a key came back in another version', async () => {
+    it('is refused when keys were swapped, or when a key was restored in another version', async () => {
       const vault = openVault();
       for (const id of ['p', 'q']) await vault.put(id, 'a', bytes(id));
       const mine = await server.read(keyAt('p'));
@@ -317,7 +317,7 @@ describe('vault on S3', () => {
       await expect(vault.get('p', 'a')).rejects.toThrow('not authentic');
     });
 
-    it('is not accepted when it was cut short or changed', async () => {
+    it('is refused when it was cut short or changed', async () => {
       const vault = openVault();
       await vault.put('p', 'a', bytes('value'));
       const stored = await server.read(valueAt('p', 'a'));
@@ -332,7 +332,7 @@ describe('vault on S3', () => {
       await expect(vault.put('p', 'b', bytes('x'))).rejects.toThrow('neither a key nor a tombstone');
     });
 
-    it('fails clearly when a key is missing without a recorded destruction', async () => {
+    it('causes a clear error when a key is missing and its destruction was not recorded', async () => {
       const vault = openVault();
       await vault.put('p', 'a', bytes('1'));
       await server.remove(keyAt('p'));
@@ -344,7 +344,7 @@ describe('vault on S3', () => {
 
   describe('a bucket that keeps overwritten versions', () => {
     it.each(['Enabled', 'Suspended'] as const)(
-      'gets no data key, and no erasure is claimed in it (%s)',
+      'receives no data key, and the vault claims no erasure in it (%s)',
       async (versioning) => {
         const vault = openVault();
         await vault.put('p', 'a', bytes('1'));
@@ -377,7 +377,7 @@ describe('vault on S3', () => {
       for (const call of everyCall(vault)) await expect(call()).rejects.toThrow(Unavailable);
     };
 
-    it('reports it when no server listens, and works again afterwards with the same vault', async () => {
+    it('the vault reports the fault when no server listens, and works again afterwards', async () => {
       const vault = openVault(LIMIT_MS);
       await soon(() => vault.put('p', 'a', bytes('1')));
       await server.stopListening();
@@ -386,7 +386,7 @@ describe('vault on S3', () => {
       await worksAgain(vault);
     });
 
-    it('reports it within the limit when S3 hangs, for every call, and works again afterwards', async () => {
+    it('the vault reports the fault within the limit when S3 hangs, for every call, and works again afterwards', async () => {
       const vault = openVault(LIMIT_MS);
       await openVault().put('p', 'a', bytes('1'));
       server.faultOf = () => 'hang';
@@ -395,22 +395,22 @@ describe('vault on S3', () => {
       await worksAgain(vault);
     });
 
-    it('reports it when each answer is slow and the limit passes in total', async () => {
+    it('the vault reports the fault when each answer is slow and the limit passes in total', async () => {
       const vault = openVault(LIMIT_MS);
       await openVault().put('p', 'a', bytes('1'));
-      // The first exchange of the put answers, and the last one does not.
+      // The first exchange of the put is answered, and the last one is not.
       let reads = 0;
       server.faultOf = (request) => (request === `GET /${BUCKET}/${keyAt('p')}` && ++reads > 1 ? 'hang' : undefined);
       await expect(vault.put('p', 'a', bytes('2'))).rejects.toThrow(Unavailable);
     });
 
-    it('reports it when S3 stays unavailable, and never treats that as an absence', async () => {
+    it('the vault reports the fault when S3 stays unavailable, and never treats this as an absence', async () => {
       const vault = openVault(LIMIT_MS);
       server.faultOf = () => 'unavailable';
       await expectUnavailable(vault);
     });
 
-    it.each(['unavailable', 'reset'] as const)('tries again within the limit (%s once)', async (fault) => {
+    it.each(['unavailable', 'reset'] as const)('the vault tries again within the limit (%s once)', async (fault) => {
       const vault = openVault();
       const failed = new Set<string>();
       server.faultOf = (request) => {
@@ -425,7 +425,7 @@ describe('vault on S3', () => {
       expect(failed.size).toBeGreaterThan(3);
     });
 
-    it('asks again for an object that broke off, and reports it when it always breaks off', async () => {
+    it('the vault requests an interrupted object again, and reports the fault when it is always interrupted', async () => {
       const vault = openVault(2_000);
       await vault.put('p', 'a', Buffer.alloc(100_000, 7));
       let broken = 0;
@@ -437,7 +437,7 @@ describe('vault on S3', () => {
       await expect(vault.get('p', 'a')).rejects.toThrow(Unavailable);
     });
 
-    it('finds its own key again when the answer to its creation was lost', async () => {
+    it('the vault recognises its own key when the answer to its creation was lost', async () => {
       const vault = openVault();
       // The put was carried out, and its answer was cut off.
       server.faultOf = (request) => {
@@ -449,7 +449,7 @@ describe('vault on S3', () => {
       expect(text(await vault.get('p', 'a'))).toBe('1');
     });
 
-    it('tells it apart from a refusal, which is reported clearly and names no secret', async () => {
+    it('the vault distinguishes the fault from a refusal, which is reported clearly and names no secret', async () => {
       const vault = openVault();
       server.faultOf = () => 'refused';
       for (const call of everyCall(vault))
@@ -458,7 +458,7 @@ describe('vault on S3', () => {
         );
     });
 
-    it('tells it apart from a missing bucket', async () => {
+    it('the vault distinguishes the fault from a missing bucket', async () => {
       const elsewhere = S3Vault.open({
         ...inTestServer(server.url),
         bucket: 'no-such-bucket',
@@ -477,7 +477,7 @@ describe('vault on S3', () => {
       ['PermanentRedirect', 301, 'VAULT_S3_REGION'],
       ['NoSuchBucket', 404, 'VAULT_S3_BUCKET'],
       ['NotOfS3', 405, 'VAULT_S3_ENDPOINT'],
-    ])('names the variable when it is refused with %s', async (code, status, variable) => {
+    ])('the vault names the variable when S3 refuses with %s', async (code, status, variable) => {
       server.refusal = [code, status];
       server.faultOf = () => 'refused';
       const checked = openVault().checkMasterKeys();
@@ -493,7 +493,7 @@ describe('vault on S3', () => {
       [404, '{"error":"no such path"}'],
       [400, 'Client sent an HTTP request to an HTTPS server.'],
       [301, ''],
-    ])('names the variable when the endpoint is not S3 (%d %s)', async (status, body) => {
+    ])('the vault names the variable when the endpoint is not S3 (%d %s)', async (status, body) => {
       const other = createServer((_, answer) => answer.writeHead(status).end(body)).listen(0, '127.0.0.1');
       await once(other, 'listening');
       try {
@@ -506,7 +506,7 @@ describe('vault on S3', () => {
     });
   });
 
-  it('refuses every call after it was closed, and first ends the calls that were begun', async () => {
+  it('the vault refuses every call after it was closed, and first completes the calls that had begun', async () => {
     const vault = openVault();
     const kept = vault.put('p', 'a', bytes('1'));
     await vault.close();

@@ -34,14 +34,14 @@ export function describeVault(name: string, start: (limitMs?: number) => Promise
 
     const subject = (): string => `person-${randomUUID()}`;
 
-    it('answers null for what was never put', async () => {
+    it('answers null for a name that was never stored', async () => {
       const id = subject();
       expect(await vault.get(id, 'contact')).toBeNull();
       await vault.put(id, 'report', bytes('x'));
       expect(await vault.get(id, 'contact')).toBeNull();
     });
 
-    it('keeps a value, and the latest of several', async () => {
+    it('keeps a value, and the latest of several values', async () => {
       const id = subject();
       await vault.put(id, 'contact', bytes('one'));
       expect(text(await vault.get(id, 'contact'))).toBe('one');
@@ -49,7 +49,7 @@ export function describeVault(name: string, start: (limitMs?: number) => Promise
       expect(text(await vault.get(id, 'contact'))).toBe('two');
     });
 
-    it('keeps any bytes, none and many', async () => {
+    it('keeps any number of any bytes', async () => {
       const id = subject();
       for (const value of [Buffer.alloc(0), Buffer.from([0, 255, 10, 0]), randomBytes(2_000_000)]) {
         await vault.put(id, 'report', value);
@@ -57,7 +57,7 @@ export function describeVault(name: string, start: (limitMs?: number) => Promise
       }
     });
 
-    it('keeps subjects and entries apart, also when their names begin the same', async () => {
+    it('separates subjects and entries, even if their names begin with the same letters', async () => {
       const id = subject();
       const places = [
         [id, 'a'],
@@ -82,7 +82,7 @@ export function describeVault(name: string, start: (limitMs?: number) => Promise
       await expect(vault.installationKey(bad)).rejects.toThrow(TypeError);
     });
 
-    it('removes one entry, and accepts its absence', async () => {
+    it('removes one entry, and accepts that the entry is missing', async () => {
       const id = subject();
       await vault.put(id, 'a', bytes('1'));
       await vault.put(id, 'b', bytes('2'));
@@ -160,7 +160,7 @@ export function describeVault(name: string, start: (limitMs?: number) => Promise
         await expect(vault.get(id, 'a')).rejects.toThrow(SubjectErased);
       });
 
-      it('wins over puts that are under way', async () => {
+      it('has priority over puts that are under way', async () => {
         const id = subject();
         await vault.put(id, 'a', bytes('0'));
         const puts = Array.from({ length: 50 }, (_, at) => vault.put(id, 'a', bytes(`${at}`)));
@@ -189,7 +189,7 @@ export function describeVault(name: string, start: (limitMs?: number) => Promise
     });
 
     describe('a value that is sealed for another store', () => {
-      it('opens only for its subject and context, whatever the earlier state of the subject', async () => {
+      it('can be opened only for its subject and context, in every earlier state of the subject', async () => {
         const [fresh, known] = [subject(), subject()];
         await vault.put(known, 'a', bytes('1'));
         for (const id of [fresh, known]) {
@@ -204,7 +204,7 @@ export function describeVault(name: string, start: (limitMs?: number) => Promise
         );
       });
 
-      it('is sealed under one key by all who begin at once, together with a put', async () => {
+      it('is sealed under one key by all processes that begin at once, together with a put', async () => {
         const id = subject();
         const sealed = await Promise.all(
           Array.from({ length: 10 }, (_, at) => vault.seal(id, `c${at}`, bytes(`${at}`))),
@@ -232,7 +232,7 @@ export function describeVault(name: string, start: (limitMs?: number) => Promise
         vault = await harness.open(keys);
       });
 
-      it('has everything', async () => {
+      it('has all subjects and values', async () => {
         const [id, gone] = [subject(), subject()];
         await vault.put(id, 'a', bytes('1'));
         await vault.put(gone, 'a', bytes('2'));
@@ -244,7 +244,7 @@ export function describeVault(name: string, start: (limitMs?: number) => Promise
         expect(Buffer.from(await vault.installationKey('person-hash'))).toEqual(Buffer.from(key));
       });
 
-      it('opens keys under an older master key, and wraps with the newest', async () => {
+      it('opens keys under an older master key, and wraps new keys with the newest', async () => {
         const [old, young] = [subject(), subject()];
         await vault.put(old, 'a', bytes('old'));
         const key = await vault.installationKey('person-hash');
@@ -300,7 +300,7 @@ export function describeVault(name: string, start: (limitMs?: number) => Promise
         await expect(vault.checkMasterKeys()).rejects.toThrow("gives another key as 'first'");
       });
 
-      it('are all but one no longer needed after all keys were rewrapped, and erased data stays erased', async () => {
+      it('are no longer needed except one after all keys were rewrapped, and erased data stays erased', async () => {
         vault = await own.open(keys);
         const ids = ['p', 'q', 'r', 'path/like~'];
         for (const id of [...ids, 'gone']) await vault.put(id, 'a', bytes(id));
@@ -316,7 +316,7 @@ export function describeVault(name: string, start: (limitMs?: number) => Promise
         });
         expect(first.dataKeys).toBeGreaterThanOrEqual(ids.length);
         expect(await vault.masterKeyIds()).toEqual(new Set(['second']));
-        // Keys that the vault holds in memory still work.
+        // Keys that the vault has in memory still work.
         for (const id of ids) expect(text(await vault.get(id, 'a'))).toBe(id);
         vault = await own.open(second);
         await vault.checkMasterKeys();
@@ -326,7 +326,7 @@ export function describeVault(name: string, start: (limitMs?: number) => Promise
         expect(await vault.rewrap()).toEqual({ ...first, rewrapped: 0 });
       });
 
-      it('cannot be left out of a rewrap while a key still needs them, and no key is lost', async () => {
+      it('cannot be omitted from a rewrap while a key still needs them, and no key is lost', async () => {
         vault = await own.open(keys);
         await vault.put('p', 'a', bytes('1'));
         vault = await own.open(second);

@@ -1,4 +1,4 @@
-// A folder with a vault that tests open, also in other processes. Tests look into it and change it as an intruder would.
+// A folder with a vault that tests open, also in other processes. Tests read it and change it like an intruder.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { masterKey } from './suite.js';
 
 export const SLOT_BYTES = 128;
 export const KEYS = masterKey('k');
-/** The time at which everything in it happens. */
+/** The time at which everything in the vault happens. */
 export const AT = '2026-01-02T03:04:05.678Z';
 
 export const text = (value: Uint8Array | null): string => Buffer.from(value ?? []).toString();
@@ -28,7 +28,7 @@ export class VaultOnDisk {
     return vault;
   }
 
-  /** Another process that has it open. */
+  /** Another process that has opened the vault. */
   async process(keys = KEYS): Promise<OtherProcess> {
     const process = new OtherProcess('disk', this.directory, keys);
     this.processes.push(process);

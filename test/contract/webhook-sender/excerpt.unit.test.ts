@@ -13,7 +13,7 @@ const HEX = KEY.toString('hex');
 const BASE64 = KEY.toString('base64');
 const BASE64URL = KEY.toString('base64url');
 
-describe('an excerpt shows', () => {
+describe("an excerpt of a receiver's answer shows", () => {
   test.each([
     'received',
     '{"ok":true}',
@@ -46,11 +46,11 @@ describe('an excerpt shows', () => {
     expect(excerpt(text)).toBe(text);
   });
 
-  test('a long answer up to 4,096 characters, however little it varies', () => {
+  test('a long answer up to 4,096 characters, even if it varies little', () => {
     for (const piece of ['x', '0', 'abc', '0123456789', '/usr/lib/modules']) {
       expect(excerpt(piece.repeat(5_000), true)).toBe(piece.repeat(5_000).slice(0, 4_096));
     }
-    // The hidden part at the end is no longer than the beginning of a secret.
+    // The hidden part at the end is at most as long as the beginning of a secret.
     const path = '/opt/python3/lib/x86/quux/handy/jumps/fog'.repeat(5_000);
     expect(excerpt(path, true)).toBe(`${path.slice(0, 4_096 - 64)}***`);
   });
@@ -60,7 +60,7 @@ describe('an excerpt shows', () => {
   });
 });
 
-describe('an excerpt masks', () => {
+describe("an excerpt of a receiver's answer masks", () => {
   test.each([
     ['a signing secret', `the secret whsec_${BASE64} is wrong`, 'the secret *** is wrong'],
     ['a short signing secret', 'for whsec_abc=', 'for ***'],
@@ -168,7 +168,7 @@ describe('an excerpt masks', () => {
   });
 });
 
-test('control and formatting characters are gone, and line breaks are spaces', () => {
+test('control and formatting characters are removed, and line breaks become spaces', () => {
   expect(excerpt('a\r\n\tb\u0000\u001b[31mc\u007f\u0085d\u2028e\u202ef\ufeffg')).toBe('a b[31mc d efg');
 });
 
@@ -178,7 +178,7 @@ test('bytes that are not text do no harm', () => {
   expect(shown).not.toMatch(/\p{Cc}/u);
 });
 
-test('an excerpt is never longer than 4,096 characters and never ends in half a character', () => {
+test('an excerpt is never longer than 4,096 characters and never ends with half of a character', () => {
   expect(excerpt('ab '.repeat(2_000))).toHaveLength(4_096);
   // These masks are longer than the text that they hide.
   const masked = excerpt('token=a&'.repeat(512));
@@ -201,6 +201,6 @@ test.each<[string, string]>([
   ['schemes', '://a:'.repeat(820)],
   ['births', 'birth '.repeat(683)],
   ['telephone numbers', '512-555-014'.repeat(373)],
-])('a hostile answer of %s costs no time', (_, text) => {
+])('a hostile answer of %s takes no noticeable time', (_, text) => {
   expect(processorMs(() => excerpt(text, true))).toBeLessThan(250);
 });

@@ -1,4 +1,4 @@
-// The sender of webhooks against real receivers on loopback that fail in every way.
+// The sender of webhooks and real receivers on loopback, with every kind of failure.
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -23,9 +23,9 @@ import { until } from '../../support/eventually.js';
 import { HttpsReceiver, HttpsReceiverProcess, type ReceiverOptions } from '../../support/https-receiver.js';
 
 const NAME = 'receiver.test';
-/** For receivers that never end. */
+/** The time limit for receivers that never end their answer. */
 const SHORT_MS = 400;
-/** For receivers with which no exchange begins. */
+/** The time limit for receivers with which no exchange begins. */
 const SHORTEST_MS = 150;
 const HEADERS = {
   'webhook-id': 'evt_1',
@@ -63,7 +63,7 @@ function sending(options: Partial<HttpsWebhookSenderOptions> = {}): HttpsWebhook
   return sender;
 }
 
-/** A look-up that returns one list of addresses after another, and then always the last list. */
+/** A look-up that returns one list of addresses after another, and afterwards always the last list. */
 function resolving(...answers: readonly (readonly string[])[]): Lookup & { asked: number } {
   const lookup = Object.assign(
     async () => {
@@ -84,7 +84,7 @@ function failed(errorCode: string, httpStatus: number | null = null): object {
   return { errorCode, httpStatus, latencyMs: expect.any(Number) };
 }
 
-/** One attempt over these connections. No other address is tried when it fails. */
+/** One attempt over these connections. If it fails, no other address is tried. */
 function through(
   connections: Connections,
   path: string,
@@ -137,7 +137,7 @@ interface Speaking {
   requests: number;
 }
 
-/** A receiver that writes its answers byte by byte. `answer` gets the number of the request on its connection. */
+/** A receiver that writes its answers byte by byte. `answer` receives the number of the request on its connection. */
 async function speaking(answer: (socket: TLSSocket, nth: number) => unknown): Promise<Speaking> {
   const sockets = new Set<TLSSocket>();
   const server = createTlsServer(authority.issue({ hosts: [NAME, '127.0.0.1'] }), (socket) => {
@@ -164,7 +164,7 @@ async function listening(server: Server, address: string, port = 0): Promise<num
   return (server.address() as AddressInfo).port;
 }
 
-/** An address that accepts connections and treats them in this way. */
+/** An address that accepts connections and treats each of them in this way. */
 async function taking(address: string, port: number, treat: (socket: Socket) => unknown): Promise<void> {
   const sockets = new Set<Socket>();
   const server = createTcpServer((socket) => {
@@ -219,7 +219,7 @@ describe('a receiver that answers', () => {
     });
   });
 
-  test('204 is a success even when its headers promise a body', async () => {
+  test('204 is a success even if its headers announce a body', async () => {
     const receiver = await receiving();
     expect(await sending().send(post(receiver.url('/status/204?length=10')))).toMatchObject({
       errorCode: null,
@@ -241,7 +241,7 @@ describe('a receiver that answers', () => {
     },
   );
 
-  test('a redirect is REDIRECT and is not followed, to loopback or anywhere', async () => {
+  test('a redirect is REDIRECT and is not followed, to loopback or any other address', async () => {
     const receiver = await receiving();
     const elsewhere = await receiving();
     const answer = await sending().send(
@@ -275,7 +275,7 @@ describe('a receiver that answers', () => {
     expect(receiver.counts.handshakes).toBe(3);
   });
 
-  test('in its own process counts its requests', async () => {
+  test('a receiver in its own process counts its requests', async () => {
     const receiver = await HttpsReceiverProcess.start();
     cleanups.push(() => receiver.close());
     const sender = sending({ trust: trusting(receiver.ca) });
@@ -286,7 +286,7 @@ describe('a receiver that answers', () => {
   });
 });
 
-describe('an excessive answer', () => {
+describe('an excessive answer of a receiver', () => {
   test('an endless body is read up to 4 KB and is a success', async () => {
     const receiver = await receiving();
     const answer = await sending().send(post(receiver.url('/endless')));
@@ -295,7 +295,7 @@ describe('an excessive answer', () => {
     expect(answer.responseExcerpt!.length).toBeLessThanOrEqual(4_096);
   });
 
-  test('a compressed bomb stays compressed', async () => {
+  test('a compressed bomb is not decompressed', async () => {
     const receiver = await receiving();
     const answer = await sending().send(post(receiver.url('/gzip-bomb')));
     expect(answer).toMatchObject({ errorCode: null, httpStatus: 200 });
@@ -303,7 +303,7 @@ describe('an excessive answer', () => {
     expect(receiver.requests[0]!.headers['accept-encoding']).toBeUndefined();
   });
 
-  test('its excerpt has no secrets and no control characters', async () => {
+  test('the excerpt of the answer has no secrets and no control characters', async () => {
     const receiver = await receiving();
     const secret = `whsec_${randomBytes(32).toString('base64')}`;
     const answer = await sending().send(
@@ -312,14 +312,14 @@ describe('an excessive answer', () => {
     expect(answer.responseExcerpt).toBe('bad signature for ***, sorry');
   });
 
-  test('a body that drips beyond the limit is TIMEOUT, whatever the promised status', async () => {
+  test('a body that arrives slowly beyond the limit is TIMEOUT, with any status', async () => {
     const receiver = await receiving();
     const answer = await sending({ timeoutMs: SHORT_MS }).send(post(receiver.url('/drip')));
     expect(answer).toMatchObject(failed('TIMEOUT', 200));
     expect(answer.latencyMs).toBeGreaterThanOrEqual(SHORT_MS - 2);
   });
 
-  test('a refusal whose body drips beyond the limit stays HTTP_STATUS', async () => {
+  test('a refusal whose body arrives slowly beyond the limit stays HTTP_STATUS', async () => {
     const receiver = await receiving();
     expect(await sending({ timeoutMs: SHORT_MS }).send(post(receiver.url('/drip-then/500')))).toMatchObject(
       failed('HTTP_STATUS', 500),
@@ -327,7 +327,7 @@ describe('an excessive answer', () => {
   });
 });
 
-// RFC 9110, 15.2: a client skips interim answers, even if it did not ask for them.
+// RFC 9110, 15.2: a client skips interim answers, even if it did not request them.
 describe('an interim answer', () => {
   const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n';
   const SEVERAL = [
@@ -358,7 +358,7 @@ describe('an interim answer', () => {
     expect(receiver.requests).toBe(3);
   });
 
-  test('before a refusal leaves the refusal as it is', async () => {
+  test('before a refusal leaves the refusal unchanged', async () => {
     const receiver = await speaking((socket) =>
       socket.write(`${CONTINUE}HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\n\r\n`),
     );
@@ -373,7 +373,7 @@ describe('an interim answer', () => {
     expect(receiver.requests).toBe(1);
   });
 
-  test('that repeats endlessly is TIMEOUT, and reading stops', async () => {
+  test('that repeats endlessly is TIMEOUT, and the sender stops reading', async () => {
     const flood = CONTINUE.repeat(1_000);
     const receiver = await speaking((socket) => {
       const more = (): void => {
@@ -413,7 +413,7 @@ describe('a name with several addresses', () => {
     expect([other.counts.requests, receiver.counts.requests]).toEqual([0, 1]);
   });
 
-  test('uses another address next time when the attempt got no answer', async () => {
+  test('leads to another address at the next attempt when the first attempt got no answer', async () => {
     const receiver = await receiving();
     const hanging = await receiving({ address: '127.0.0.9', port: receiver.port });
     hanging.play('/hang');
@@ -423,7 +423,7 @@ describe('a name with several addresses', () => {
     expect([hanging.counts.requests, receiver.counts.requests]).toEqual([1, 1]);
   });
 
-  test('is reached at the answering address, although more are silent than one attempt tries', async () => {
+  test('is reached at the answering address, even if more addresses are silent than one attempt tries', async () => {
     const receiver = await receiving();
     const silent = ['127.0.0.5', '127.0.0.6', '127.0.0.7', '127.0.0.8'];
     for (const address of silent) await taking(address, receiver.port, () => undefined);
@@ -465,7 +465,7 @@ describe('a receiver that does not answer in time', () => {
     );
   });
 
-  test('is never sent a request that waits for a connection beyond the limit', async () => {
+  test('never receives a request that waits for a connection beyond the limit', async () => {
     const receiver = await receiving();
     const [connections, target] = [connecting(), targetAt(receiver.url())];
     const { attempt: holding } = through(connections, '/hang', target);
@@ -482,7 +482,7 @@ describe('a receiver that does not answer in time', () => {
     expect(receiver.requests.map(({ path }) => path)).toEqual(['/hang', '/next']);
   });
 
-  test('is never sent a request that was given up while connecting, and the next takes its place', async () => {
+  test('never receives a request that was given up during the connection, and the next request takes its place', async () => {
     const receiver = await receiving();
     const [connections, target] = [connecting(), targetAt(receiver.url())];
     const { attempt: hasty } = through(connections, '/hasty', target);
@@ -504,7 +504,8 @@ describe('a connection that breaks', () => {
     expect(receiver.counts.requests).toBe(1);
   });
 
-  // A receiver may close an idle connection just when a request comes. Delivery at least once allows the sender to repeat the request.
+  // A receiver may close an idle connection just when a request arrives. Delivery at least once allows the sender to
+  // repeat the request.
   test('during its second request is replaced at once by a new connection', async () => {
     const receiver = await speaking((socket, nth) => (nth === 1 ? socket.write(OK) : socket.destroy()));
     const sender = sending();
@@ -537,13 +538,13 @@ describe('a connection that breaks', () => {
     });
   });
 
-  test('that is refused is CONNECTION_FAILED', async () => {
+  test('because the receiver refuses it is CONNECTION_FAILED', async () => {
     expect(await sending().send(post(`https://127.0.0.1:${await silentPort()}/`))).toMatchObject(
       failed('CONNECTION_FAILED'),
     );
   });
 
-  test('that the first address of a name refuses is replaced by one to the next address', async () => {
+  test('because the first address of a name refuses it is replaced by a connection to the next address', async () => {
     const receiver = await receiving();
     const answer = await sending({ lookup: resolving(['127.0.0.9', '127.0.0.1']) }).send(post(receiver.url('/', NAME)));
     expect(answer).toMatchObject({ errorCode: null, httpStatus: 200 });
@@ -616,7 +617,7 @@ describe('a receiver that cannot be trusted', () => {
   });
 });
 
-describe('a name', () => {
+describe('a host name', () => {
   test('that does not resolve is DNS_FAILURE', async () => {
     const lookup: Lookup = () =>
       Promise.reject(Object.assign(new Error('getaddrinfo ENOTFOUND'), { code: 'ENOTFOUND' }));
@@ -645,7 +646,7 @@ describe('a name', () => {
     expect(lookup.asked).toBe(1);
   });
 
-  test('that turns bad later is refused, although a connection to its good address is open', async () => {
+  test('that later has a bad address is refused, although a connection to its good address is open', async () => {
     const receiver = await receiving();
     const sender = sending({ lookup: resolving(['127.0.0.1'], ['169.254.169.254']), rememberNamesMs: 0 });
     expect(await sender.send(post(receiver.url('/', NAME)))).toMatchObject({ errorCode: null });
@@ -653,7 +654,7 @@ describe('a name', () => {
     expect(receiver.counts.requests).toBe(1);
   });
 
-  test('that moves is followed: the open connection to its old address is not used', async () => {
+  test('that gets a new address is followed: the open connection to its old address is not used', async () => {
     const old = await receiving();
     const moved = await receiving({ address: '127.0.0.2', port: old.port });
     const sender = sending({ lookup: resolving(['127.0.0.1'], ['127.0.0.2']), rememberNamesMs: 0 });
@@ -661,7 +662,7 @@ describe('a name', () => {
     expect([old.counts.requests, moved.counts.requests]).toEqual([1, 2]);
   });
 
-  test('is looked up once for many posts at a time', async () => {
+  test('is looked up once for many simultaneous posts', async () => {
     const receiver = await receiving();
     const lookup = resolving(['127.0.0.1']);
     const sender = sending({ lookup });
@@ -691,7 +692,7 @@ describe('a name in a test network', () => {
     ['to nothing else', ['127.0.0.1/32'], ['10.0.0.1']],
     ['nowhere when one of its addresses is not exempt', ['127.0.0.0/8'], ['127.0.0.1', '::1']],
     ['nowhere when nothing is exempt', [], ['127.0.0.1']],
-  ])('leads %s', async (_, allow, addresses) => {
+  ])('%s', async (_, allow, addresses) => {
     const receiver = await receiving({ hosts: ['localhost'] });
     const url = receiver.url('/', 'localhost');
     expect(await new AddressRules({ allow, lookup: resolving(addresses) }).faultOf(url)).toEqual(expect.any(String));
@@ -726,14 +727,14 @@ describe('an address that is not public', () => {
     expect(receiver.counts).toEqual({ requests: 0, handshakes: 0, failedHandshakes: 0 });
   });
 
-  test('is also noticed after the connection was made, and nothing is sent over it', async () => {
+  test('is also noticed after the connection was made, and nothing is sent over the connection', async () => {
     const receiver = await receiving();
     const { attempt } = through(connecting(), '/', targetAt(receiver.url('/', NAME)), new AddressGuard([]));
     expect(await attempt.answer).toMatchObject(failed('BLOCKED_ADDRESS'));
     expect(receiver.counts).toMatchObject({ requests: 0 });
   });
 
-  test('cannot be an endpoint either, by the same rules', async () => {
+  test('cannot be registered as an endpoint, by the same rules', async () => {
     const rules = new AddressRules({
       allow: [],
       lookup: resolving(['93.184.216.34'], ['93.184.216.34', '192.168.0.1'], []),
@@ -748,7 +749,7 @@ describe('an address that is not public', () => {
   });
 });
 
-test('connections are kept to a limited number of receivers, and the others are still served', async () => {
+test('connections to a limited number of receivers are kept open, and the other receivers are still served', async () => {
   const receivers = await Promise.all([receiving(), receiving(), receiving()]);
   const sender = sending({ originsKept: 2 });
   for (const receiver of [...receivers, ...receivers, ...receivers])
@@ -756,7 +757,7 @@ test('connections are kept to a limited number of receivers, and the others are 
   expect(receivers.map(({ counts }) => counts.handshakes)).toEqual([1, 1, 3]);
 });
 
-test('closing waits for requests under way', async () => {
+test('closing the sender waits for requests under way', async () => {
   const receiver = await receiving();
   const sender = sending();
   const answers: Promise<WebhookAnswer>[] = [
@@ -767,7 +768,7 @@ test('closing waits for requests under way', async () => {
   expect(await Promise.all(answers)).toMatchObject([{ errorCode: null }, { errorCode: null }]);
 });
 
-test('an invalid header is a mistake of the caller, not an answer', async () => {
+test('an invalid header is reported as a mistake of the caller, not as an answer', async () => {
   const receiver = await receiving();
   await expect(sending().send({ ...post(receiver.url()), headers: { 'webhook-id': 'a\r\nb: c' } })).rejects.toThrow(
     'Invalid character in header content ["webhook-id"]',

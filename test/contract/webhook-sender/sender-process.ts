@@ -1,4 +1,5 @@
-// A sender in its own process, because its trusted authorities are read from the environment at the start. The argument is the URL.
+// A sender in its own process, because Node reads the trusted authorities from the environment at the start. The
+// argument is the URL.
 import { HttpsWebhookSender } from '../../../src/adapters/webhook-sender/https.js';
 
 const sender = new HttpsWebhookSender({ timeoutMs: 8_000, allow: ['127.0.0.1/32'] });

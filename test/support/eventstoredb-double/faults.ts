@@ -4,17 +4,17 @@ import { Metadata, type StatusObject, status } from '@grpc/grpc-js';
 export type Method = 'append' | 'batch-append' | 'read' | 'subscribe' | 'gossip' | 'server-features';
 
 export type Fault =
-  /** Never answers. With `stored`, the request is carried out first. */
+  /** Never answers. With `stored`, the double carries out the request first. */
   | { readonly kind: 'swallow'; readonly stored: boolean }
-  /** Answers with an error status. With `stored`, the request is carried out first. */
+  /** Answers with an error status. With `stored`, the double carries out the request first. */
   | { readonly kind: 'error'; readonly status: StatusObject; readonly stored: boolean }
   /** Ends a read or a subscription without content, as if it were complete. */
   | { readonly kind: 'end' }
-  /** Carries the request out, and answers when the test releases it. */
+  /** Carries out the request, and answers when the test allows it. */
   | { readonly kind: 'delay'; readonly until: Promise<void> }
   /** Sends the caller to another node. */
   | { readonly kind: 'not-leader'; readonly host: string; readonly port: number }
-  /** A success without a position, as the server may give for a repeated append. */
+  /** A success without a position, which the server may give for a repeated append. */
   | { readonly kind: 'no-position' };
 
 export function answer(code: status, details: string, trailers: Readonly<Record<string, string>> = {}): StatusObject {
@@ -38,7 +38,7 @@ export function notLeader(host: string, port: number): StatusObject {
   });
 }
 
-/** The faults to come, in order, for each method. Each is used once. */
+/** The planned faults in order, for each method. Each is used once. */
 export class Faults {
   readonly #planned = new Map<Method, Fault[]>();
 

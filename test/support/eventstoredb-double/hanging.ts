@@ -1,5 +1,5 @@
-// A proxy before a node that can hang like a stopped process or a stalled network. While it hangs, connections stay open, new ones are
-// accepted, and no byte passes.
+// A proxy in front of a node. It can hang like a stopped process or a stalled network. While it hangs, connections stay
+// open, new connections are accepted, and no byte passes.
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import type { EventStoreDbDouble } from './server.js';
 
@@ -34,7 +34,7 @@ export class Hanging {
     for (const socket of this.#sockets) socket.resume();
   }
 
-  /** Cuts every connection. */
+  /** Breaks every connection. */
   stop(): void {
     this.#server.close();
     for (const socket of this.#sockets) socket.destroy();

@@ -1,4 +1,5 @@
-// The log inside the double. It keeps streams, expected revisions, idempotency and positions as the server's index does.
+// The log inside the double. It implements streams, expected revisions, idempotency and positions like the server's
+// index.
 
 export interface Proposal {
   readonly id: string;
@@ -13,7 +14,7 @@ export interface LogRecord extends Proposal {
   readonly revision: number;
   /** The byte offset of the record. It is the commit and prepare position of an event from an ordinary append. */
   readonly offset: bigint;
-  /** The byte offset behind the record, where the next record begins. */
+  /** The byte offset after the record, where the next record begins. */
   readonly end: bigint;
 }
 
@@ -48,7 +49,10 @@ export class Log {
     return this.#streams.get(name);
   }
 
-  /** The server's check for repeated appends. It does not write events again that are at this place under the same ids. */
+  /**
+   * The server's check for repeated appends. It does not write events again that are already at this position under the
+   * same ids.
+   */
   append(stream: string, expected: Expected, proposals: readonly Proposal[]): Verdict {
     const stored = this.#streams.get(stream) ?? [];
     const current = stored.length - 1;
@@ -67,7 +71,7 @@ export class Log {
     return same ? repeated(stored[first + proposals.length - 1]) : wrong;
   }
 
-  /** The index of the first record behind the place. */
+  /** The index of the first record after the position. */
   indexAfter(place: Place | null): number {
     if (place === null) return 0;
     let [low, high] = [0, this.records.length];

@@ -1,4 +1,5 @@
-// Translates between records of the log and messages of the protocol. Numbers of 64 bits travel as text, stream names as bytes.
+// Translates between records of the log and messages of the protocol. Numbers of 64 bits are sent as text, stream names
+// as bytes.
 import streams, {
   type AppendReq,
   type AppendResp,
@@ -50,7 +51,10 @@ export function expectedOfBatch(options: BatchAppendReq.Options): Expected {
   return BigInt(options.getStreamPosition());
 }
 
-/** The place that a read names. The kind of read decides whether the place itself is included. 'start' and 'end' are not places. */
+/**
+ * The position that a read names. The kind of read decides whether it includes the position itself. 'start' and 'end'
+ * are not positions.
+ */
 export function placeAsked(all: ReadReq.Options.AllOptions | undefined): Place | 'start' | 'end' {
   const position = all?.getPosition();
   if (position === undefined) return all?.hasEnd() ? 'end' : 'start';

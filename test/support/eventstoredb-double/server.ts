@@ -1,6 +1,6 @@
-// A double of an EventStoreDB node in this process. It serves the parts of the wire protocol that the adapter and its client use, over an
-// in-memory log, with faults. It proves only that the adapter fits our reading of the protocol. The same contract suite also runs against a
-// real cluster.
+// A double of an EventStoreDB node in this process. It serves the parts of the wire protocol that the adapter and its
+// client use, over an in-memory log, with faults. It proves only that the adapter fits our understanding of the
+// protocol. The same contract suite also runs against a real cluster.
 import { randomUUID } from 'node:crypto';
 import {
   type Metadata,
@@ -29,7 +29,7 @@ import * as wire from './messages.js';
 import { type ReadCall, roomToWrite, Subscription } from './subscription.js';
 
 export interface DoubleOptions {
-  /** The default is 0, which takes a free port. */
+  /** The default is 0, which selects a free port. */
   readonly port?: number;
   /** A log that this node shares with another node of the same cluster. */
   readonly log?: Log;
@@ -38,7 +38,7 @@ export interface DoubleOptions {
 
 const portsGiven = new Set<number>();
 
-/** One append as it arrived, whether it succeeded or not. */
+/** One append as it arrived, successful or not. */
 export interface ReceivedAppend {
   readonly stream: string;
   readonly expected: Expected;
@@ -62,7 +62,7 @@ export class EventStoreDbDouble {
   /** The credentials of the calls on streams. A call without credentials counts as ''. */
   readonly authorizations = new Set<string>();
   checkpointsSent = 0;
-  /** The clients that called, by method and by the name that each gives itself. */
+  /** The clients that called, by method and by the name that each client uses. */
   readonly clients: Record<Method, Set<string>> = {
     append: new Set(),
     'batch-append': new Set(),
@@ -99,7 +99,7 @@ export class EventStoreDbDouble {
     return this.#subscriptions.size;
   }
 
-  /** Writes to the log directly, as the server itself or another program would. */
+  /** Writes to the log directly, like the server itself or another program. */
   write(stream: string, ...records: readonly Partial<Proposal>[]): void {
     const empty = {
       type: 'Foreign',
@@ -123,7 +123,7 @@ export class EventStoreDbDouble {
     this.log.wakeAll();
   }
 
-  /** Cuts every connection and refuses new ones. */
+  /** Breaks every connection and refuses new connections. */
   async stop(): Promise<void> {
     this.#server.forceShutdown();
     this.#subscriptions.clear();
@@ -145,7 +145,8 @@ export class EventStoreDbDouble {
       getSupportedMethods: (_call: unknown, reply: sendUnaryData<SupportedMethods>) => this.#features(reply),
     });
     this.port = await this.#bind(port, credentials);
-    // A second double never gets the port of an earlier one. The client library remembers the broken connections to that port.
+    // A second double never gets the port of an earlier double, because the client library remembers the broken
+    // connections to that port.
     while (port === 0 && portsGiven.has(this.port)) {
       this.#server.unbind(`127.0.0.1:${this.port}`);
       this.port = await this.#bind(port, credentials);

@@ -1,5 +1,5 @@
-// A filtered catch-up subscription on $all as the server runs it. It reads the past page by page, reports that it has caught up, and goes
-// on live. It returns to pages when the caller takes live events too slowly.
+// A filtered catch-up subscription on $all like that of the server. It reads the past page by page, reports that it has
+// caught up, and continues live. It returns to pages when the caller reads live events too slowly.
 import type { ServerWritableStream } from '@grpc/grpc-js';
 import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import { isAfter, type Log, type LogRecord, type Place, placeOf } from './log.js';
@@ -7,12 +7,12 @@ import { caughtUp, checkpoint, confirmation, eventMessage, fellBehind, placeAske
 
 export type ReadCall = ServerWritableStream<ReadReq, ReadResp>;
 
-/** The same limits as the server has. */
+/** The server has the same limits. */
 const PAGE = 32;
 const LIVE_BACKLOG = 32;
 
 export interface SubscriptionBehaviour {
-  /** While set, nothing is sent, even when events are stored. */
+  /** While this is set, nothing is sent, even if events are stored. */
   readonly muted: () => boolean;
   readonly sendsCaughtUp: () => boolean;
   readonly onCheckpoint: () => void;
@@ -77,8 +77,8 @@ export class Subscription {
 
   async #page(live: boolean): Promise<void> {
     const page = this.#log.records.slice(this.#index, this.#index + PAGE);
-    // A checkpoint in the past is the beginning of its page, before the first record there. When no record matched, the checkpoint lies
-    // behind the records that were looked at.
+    // A checkpoint in the past is the beginning of its page, before the first record of the page. When no record
+    // matched, the checkpoint lies after the examined records.
     const began: Place = { commit: page[0]?.offset ?? 0n, prepare: 0n };
     this.#index += page.length;
     for (const record of page) {
@@ -108,7 +108,7 @@ export class Subscription {
   }
 }
 
-/** Resolves when the caller has taken enough, or when it will take nothing more. */
+/** Resolves when the caller has read enough, or when it will read nothing more. */
 export function roomToWrite(call: ReadCall): Promise<void> {
   const events = ['drain', 'cancelled', 'close'];
   return new Promise((resolve) => {

@@ -1,4 +1,4 @@
-// A sample written by `npm run samples -- add` has the same form as the others.
+// A sample written by `npm run samples -- add` has the same form as the other samples.
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,7 +25,7 @@ describe('an added sample', () => {
   cpSync(join(import.meta.dirname, 'samples'), folder, { recursive: true });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('has the fields of the existing sample and the new ones, valid links and the resulting state', () => {
+  it('has the fields of the existing sample and the new fields, valid links and the resulting state', () => {
     expect(add('CreditDebited.noted', '{"note":"a new field"}')).toMatchObject({ status: 0 });
     const [known, added] = [read('CreditDebited'), read('CreditDebited.noted')];
     expect(added.after).toEqual(known.after);
@@ -37,7 +37,7 @@ describe('an added sample', () => {
     expect(added.state).toEqual(JSON.parse(JSON.stringify(fold(credit, history as RecordedEvent<CreditEvent>[]))));
   });
 
-  it('follows the named samples when its type has none', () => {
+  it('follows the named samples when its type has no sample', () => {
     expect(add('CreditForgiven', '{"credits":1}')).toMatchObject({ status: 1 });
     expect(add('CreditForgiven', '{"credits":1}', '--after', 'CreditAdded')).toMatchObject({ status: 0 });
     const { event } = read('CreditForgiven');

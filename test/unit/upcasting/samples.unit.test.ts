@@ -44,7 +44,7 @@ import * as reports from '../reports/histories.js';
 import * as webhooks from '../webhooks/histories.js';
 import { answerKba, answerOtp, at, record, resend, SUBMIT } from '../screening/sessions.js';
 
-/** Facts for other readers, which do not change the state of their aggregate. */
+/** Events that other readers use, and that do not change the state of their aggregate. */
 const SAYS_NOTHING_ABOUT_STATE: ReadonlySet<string> = new Set([
   'DashboardTokenIssued',
   'ScreeningCompleted',
@@ -97,12 +97,12 @@ describe('stored events', () => {
     }
   });
 
-  it('are found in the domain', () => {
+  it('are found in the domain by the test', () => {
     expect(emittedTypes.length).toBeGreaterThanOrEqual(33);
     expect([...deciders.keys()]).toEqual(expect.arrayContaining(['screening', 'person', 'account', 'access_key']));
   });
 
-  it('each have their own type', () => {
+  it('each have a type of their own', () => {
     expect(emittedTypes).toEqual([...new Set(emittedTypes)]);
   });
 
@@ -111,7 +111,7 @@ describe('stored events', () => {
     expect(emittedTypes.filter((type) => !sampled.has(type))).toEqual([]);
   });
 
-  it.each([...samples])('%s: has a type that is emitted, or is read as one', (name, { event }) => {
+  it.each([...samples])('%s: has a type that is emitted, or is read as an emitted type', (name, { event }) => {
     expect(name === event.type || name.startsWith(`${event.type}.`)).toBe(true);
     expect(emittedTypes).toContain(UPCASTING.apply(asRecorded(event)).type);
   });
@@ -146,7 +146,7 @@ describe('stored events', () => {
     const decider = deciders.get(category);
     if (!decider) throw new Error(`No decider reads ${category}`);
     expect(fold(decider, history(sample))).toMatchObject(sample.state);
-    // Without the event the state must differ, unless the event does not change it.
+    // Without the event, the state must differ, unless the event does not change the state.
     if (!decider.stateless && !SAYS_NOTHING_ABOUT_STATE.has(sample.event.type))
       expect(fold(decider, history(sample).slice(0, -1))).not.toEqual(fold(decider, history(sample)));
   });
@@ -186,7 +186,7 @@ function sameShape(one: unknown, other: unknown): boolean {
   );
 }
 
-/** Emits each event type at least once, by commands. */
+/** Emits each event type at least once, through commands. */
 function everyEvent(): DomainEvent[] {
   const events: DomainEvent[] = [];
   const run = <State, Command, Event extends DomainEvent>(

@@ -55,7 +55,7 @@ describe('upcasting', () => {
     );
   });
 
-  it('refuses a circle of any length at the start', () => {
+  it('refuses a cycle of any length at the start', () => {
     expect(() => new Upcasting([step('A', 'A')])).toThrow('circle');
     expect(() => new Upcasting([step('A', 'B'), step('B', 'A')])).toThrow('circle');
     expect(() => new Upcasting([step('Start', 'A'), step('A', 'B'), step('B', 'C'), step('C', 'A')])).toThrow('circle');
@@ -92,7 +92,7 @@ describe('the upcasting event store', () => {
     ]);
   });
 
-  it('appends unchanged, and gives audits the stored events', async () => {
+  it('appends events unchanged, and gives audits the stored events', async () => {
     expect(await store.append('thing-1', 4, [{} as NewEvent])).toEqual({ outcome: 'appended', revision: 5 });
     expect(await store.head()).toBe('9');
     expect(await store.raw.readStream('thing-1')).toEqual([stored('Thing.v2', { amount: 1 })]);
