@@ -1,4 +1,4 @@
-// Records the erasures that the vault knows and the log lacks, with the same events as `ops person`.
+// Records the erasures that the vault has and the log lacks, with the same events as `ops person`.
 import { SystemClock } from '../kernel/clock.js';
 import type { ActionContext } from '../kernel/context.js';
 import { idOf, type RecordedEvent } from '../kernel/domain-event.js';
@@ -16,10 +16,7 @@ const PAGE = 1_000;
 
 type By = Pick<ActionContext, 'actor' | 'correlationId' | 'causationId'>;
 
-/**
- * Without these events the log would claim that an erased person's data still exists, and the person could never be screened again.
- * Safe to repeat.
- */
+/** Without these events the log would say that an erased person's data still exists, and the person could never be screened again. Safe to repeat. */
 export async function recordErasures(store: EventStore, isErased: (subject: string) => boolean, by: By): Promise<void> {
   const aggregates = new AggregateStore(store, { applyNow: async () => undefined }, new SystemClock(), {
     appendConflict: () => undefined,
@@ -73,7 +70,7 @@ async function recordErasureOf(
       return;
     }
     default:
-      // All other events of the log.
+      // The log also has other events, which record no erasure of the vault.
       event satisfies never;
   }
 }

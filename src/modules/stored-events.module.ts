@@ -1,10 +1,10 @@
-// Knowledge of stored events. A process that opens the log or the vault needs it, even when it runs no feature module.
+// Knowledge of stored events. Every process that opens the log or the vault needs it, even if it runs no feature module.
 import { Global, Module } from '@nestjs/common';
 import { ErasureEvidence } from '../platform/audit/erasure-evidence.js';
 import { Upcasting } from '../platform/upcasting/upcasters.js';
 import { recordErasures } from './erasure-evidence.js';
 
-/** All stored shapes are still current. */
+/** All stored shapes are still current, so no upcaster is needed. */
 export const UPCASTING = new Upcasting([]);
 
 @Global()

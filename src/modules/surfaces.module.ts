@@ -4,7 +4,7 @@ import { SURFACES } from '../surfaces/all.js';
 import { EmbeddedComponent } from '../surfaces/platform.js';
 import { AccountsModule } from './accounts/accounts.module.js';
 
-/** The authenticators of the API surfaces. The accounts module knows the holder of each key. */
+/** The authenticators of the API surfaces. The accounts module finds the holder of each key. */
 @Module({
   imports: [AccountsModule],
   providers: [

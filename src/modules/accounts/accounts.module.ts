@@ -48,7 +48,7 @@ import { UnusedDetails, unusedDetails } from './read/unused-details.js';
 
 const DEMO_ACCOUNTS: InjectionToken<Startable> = Symbol('demo accounts');
 
-/** The holder of a key and the rights of an account. Every API surface asks this module. */
+/** Finds the holder of a key and the rights of an account. Every API surface uses this module. */
 @Projections([accountProjection, accessKeyProjection, unusedDetails])
 @Module({
   controllers: [TokenController, JwksController, GrantsController, TestHelpersController, RequestsController],
@@ -117,7 +117,7 @@ const DEMO_ACCOUNTS: InjectionToken<Startable> = Symbol('demo accounts');
     },
     {
       provide: DEMO_ACCOUNTS,
-      /** Makes the demo accounts when an API starts outside production, unless other machines could reach their keys. */
+      /** Makes the demo accounts when an API starts outside production, unless other machines could reach the API. */
       useFactory: (
         { production, readOnly, demoAccounts: wanted }: ProcessSettings,
         { publicUrl, embeddedUrl, demoPort }: HttpSettings,

@@ -44,7 +44,7 @@ import { reportShares, ReportSharesReader } from './read/report-shares.js';
 import { ReportDirectory, reportStatus } from './read/report-status.js';
 import { reportViews } from './read/report-views.js';
 
-/** Global, because screenings, parties and payments use `Reports` and `ReportPulls`, while reports depend on these modules. */
+/** The module is global, because screenings, parties and payments use `Reports` and `ReportPulls`, while reports depend on these modules. */
 @Projections([reportStatus, reportViews, reportShares])
 @Publishers([sharePublisher, reportPublisher])
 @EventHandlers([WhenReportSettled])

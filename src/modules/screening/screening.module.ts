@@ -39,7 +39,7 @@ import { ServerScreeningController } from './http/server/server-screening.contro
 import { ScreeningOptionsReader } from './read/screening-options.js';
 import { screeningStatus, ScreeningStatusReader } from './read/screening-status.js';
 
-/** The vendor's last reply is kept this long after a party's session is over (docs/contract/platform.md#sessions-of-parties). */
+/** The vendor's last reply is kept for this time after a party's session has ended (docs/contract/platform.md#sessions-of-parties). */
 const REPLY_KEPT_MS = 3_600_000;
 
 @Projections([screeningStatus])
@@ -71,7 +71,7 @@ const REPLY_KEPT_MS = 3_600_000;
     UnblockPersonHandler,
     {
       provide: WrongAnswerObserver,
-      // The log names the account. The metric does not, because it would need a label value for each account.
+      // The log names the account. The metric does not, because each account would need a label value.
       useFactory: (metrics: Metrics, log: Log): WrongAnswerObserver => ({
         wrongAnswer({ accountId, environment }, locked) {
           metrics.wrongAnswers.inc({ environment: String(environment), locked: String(locked) });

@@ -6,8 +6,8 @@ import { PrepaidCredit } from '../../../published/prepaid-credit.js';
 import { credit, isAvailable, needsCredit, wasReserved } from '../domain/credit.js';
 
 /**
- * The credit of accounts, for other modules. The account's agreement counts when a report is set aside.
- * Debit and release ignore it, so that an agreement that changes meanwhile leaves no reservation open.
+ * The credit of accounts, for other modules. Only a reservation checks whether the account needs credit. Debit and release do not check it, so that a
+ * change in the account's agreement leaves no reservation open.
  */
 @Injectable()
 export class AccountCredit extends PrepaidCredit {

@@ -7,13 +7,13 @@ import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { account } from '../domain/account.js';
 import { credit } from '../domain/credit.js';
 
-/** Adds to the prepaid credit of an account, once per reference. Adding again under the same reference changes nothing. */
+/** Adds to the prepaid credit of an account, once per reference. A second addition under the same reference changes nothing. */
 @UseCase()
 export class AddCredit extends Command<void> {
   constructor(
     readonly request: {
       readonly accountId: string;
-      /** Whole reports. */
+      /** The number of whole reports. */
       readonly credits: number;
       /** For example the number of an invoice; never a name or a mail address. */
       readonly reference: string;

@@ -5,7 +5,7 @@ import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { accessKey } from '../domain/access-key.js';
 import { contextOf } from './key-context.js';
 
-/** Replaces the list of a publishable key's allowed origins. */
+/** Replaces the list of origins at which a publishable key may be used. */
 @UseCase()
 export class AllowOrigins extends Command<void> {
   constructor(

@@ -6,8 +6,8 @@ import { accessKey } from '../domain/access-key.js';
 import { contextOf } from './key-context.js';
 
 /**
- * Deactivates a key for good. Secret and API keys stop at once, publishable keys within 30 seconds. Issued tokens stay valid until they
- * expire.
+ * Deactivates a key permanently. Secret and API keys stop working at once, publishable keys within 30 seconds. Tokens that were already issued stay
+ * valid until they expire.
  */
 @UseCase()
 export class DeactivateKey extends Command<void> {

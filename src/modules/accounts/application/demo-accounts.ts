@@ -1,5 +1,4 @@
-// The accounts that the first start outside production makes, for trying out the service and for tests
-// (docs/contract/general.md#demo-accounts).
+// The accounts that the first start outside production makes, for trials of the service and for tests (docs/contract/general.md#demo-accounts).
 import { isEmbeddable } from '../../../kernel/embeddable-origin.js';
 import { derivedId } from '../../../kernel/ids.js';
 import type { SettingsToSet } from '../domain/account.js';
@@ -8,18 +7,18 @@ export interface DemoAccount {
   readonly name: DemoName;
   readonly parent: DemoName | null;
   readonly settings: SettingsToSet;
-  /** The number of reports that prepaid credit covers. */
+  /** The number of reports that the prepaid credit pays for. */
   readonly credits: number;
   readonly live: { readonly publishable: boolean; readonly secret: boolean };
 }
 
 export type DemoName = 'demo' | 'child' | 'grandchild' | 'unrelated' | 'nopay' | 'broke' | 'unbilled';
 
-/** Demo accounts that were made before product ids existed get these too. */
+/** Older demo accounts, from before product ids existed, get these ids too. */
 export const DEMO_PRODUCT_IDS: readonly number[] = [1, 2];
 
 const SUPPORT = 'support@example.test';
-/** A white house on blue. */
+/** An image of a white house on blue. */
 const LOGO =
   'iVBORw0KGgoAAAANSUhEUgAAAEAAAABAAgMAAADXB5lNAAAACVBMVEUAAAAkVNb////RTAe8AAAAAXRSTlMAQObYZgAAALFJREFUeNrVlLsRxCAMRPcCl0A/V4ID44AS6MclEKAqbwQCBLqZS3yBFfjzZt7KgRcA2LzMjjLO9zn4/eXVvLXQJKcBO36aJYJDthnsFrgZHLcAeTiv9mVyD2kBMS+AaAaBKE0gEuUJEDWngpPBpUBgkBSIDPIAxRAH3RAH3RAHbWlbjBFRQzAiaghGRA2BMooDZRTn65a7gFyeDf7y4/7ui6mYKaGtqSmyqbo5DJbj4gNlwYlOjQshwQAAAABJRU5ErkJggg==';
 const BRAND = { displayName: 'Elm Street Homes', logo: LOGO, privacyUrl: 'https://example.test/privacy' };
@@ -39,7 +38,7 @@ const FREE: SettingsToSet = {
 const NONE = { publishable: false, secret: false };
 const CREDITS = 1_000;
 
-/** Parents come before children. No demo account is provisioned for live traffic, so its live keys reach no vendor. */
+/** Parents come before children. Demo accounts are never provisioned for live traffic, so their live keys reach no vendor. */
 export const DEMO_ACCOUNTS: readonly DemoAccount[] = [
   {
     name: 'demo',
@@ -62,7 +61,7 @@ export const DEMO_ACCOUNTS: readonly DemoAccount[] = [
   },
 ];
 
-/** The same id on every installation, so that a second start opens no second account. */
+/** The id is the same on every installation, so that a second start opens no second account. */
 export function demoAccountId(name: DemoName): string {
   return derivedId('demo-account', name);
 }

@@ -18,7 +18,7 @@ const DAY_SECONDS = 86_400;
 const TTL_SECONDS = 365 * DAY_SECONDS;
 const RENEW_BELOW_SECONDS = 30 * DAY_SECONDS;
 
-/** Dashboard tokens of the demo accounts. A token is kept while a current key verifies it and it stays valid for a month. */
+/** The dashboard tokens of the demo accounts. A token is kept if a current key verifies it and it is valid for another month. */
 @Injectable()
 export class DemoTokens {
   constructor(
@@ -48,7 +48,7 @@ export class DemoTokens {
     return token;
   }
 
-  /** Reads the token without verifying it, because the service wrote the file. `kid` is the thumbprint of the signing key. */
+  /** Reads the token without verifying it, because the service itself wrote the file. `kid` is the thumbprint of the signing key. */
   private stillGood(token: string): boolean {
     const [header, claims] = token.split('.', 2).map(parsed);
     const exp = typeof claims?.['exp'] === 'number' ? claims['exp'] : 0;

@@ -7,8 +7,8 @@ import { GrantDetails } from './grant-details.js';
 import { GrantExpiry } from './grant-expiry.js';
 
 /**
- * Destroys the details of a session that never began, because that session has no person whose erasure would cover them.
- * Does nothing while a session may still begin. Safe to repeat.
+ * Destroys the details of a session that never began. Such a session has no person, so no erasure of a person would destroy them. Does nothing while
+ * a session may still begin. Safe to repeat.
  */
 @UseCase()
 export class EraseUnusedDetails extends Command<void> {

@@ -22,7 +22,7 @@ export abstract class TokenOptions {
   abstract readonly exchangesPerMinutePerKey: number;
 }
 
-/** The credentials of the request; null stands for a missing header. */
+/** The credentials of the request. Null means that the header is missing. */
 @UseCase()
 export class ExchangeToken extends Command<Exchange> {
   constructor(
@@ -40,7 +40,7 @@ export class ExchangeToken extends Command<Exchange> {
   }
 }
 
-/** A valid bearer token, presented from the origin that it was issued to. */
+/** A valid bearer token that was presented from the token's own origin. */
 export interface RenewedToken {
   readonly keyId: string;
   readonly accountId: string;
@@ -52,7 +52,7 @@ export interface RenewedToken {
   readonly exchangedAt: number;
 }
 
-/** The quota comes with refusals too, because every reply of the exchange reports it. */
+/** Refusals carry the quota too, because every reply of the exchange reports it. */
 export interface Exchange {
   readonly quota: Pick<RateVerdict, 'limit' | 'remaining' | 'resetSeconds'>;
   readonly result: ExchangedToken | DomainError;
@@ -61,9 +61,9 @@ export interface Exchange {
 export interface ExchangedToken {
   readonly token: string;
   readonly expiresInSeconds: number;
-  /** The token's account: the account of the key, or the account that the grant names. */
+  /** The token's account is the account of the key, or the account that the grant names. */
   readonly account: AccountFacts;
-  /** The outcome for the supplied session grant; null when the request had no grant. */
+  /** The result for the session grant in the request; null when the request had no grant. */
   readonly grant: {
     readonly consumed: boolean;
     readonly reason: GrantFault | null;
@@ -81,10 +81,10 @@ interface TokenFacts {
 const WINDOW_SECONDS = 60;
 const NOT_RENEWABLE = 'The bearer token cannot be renewed. Exchange the key without an Authorization header.';
 const PER_MINUTE = 'TOKEN_EXCHANGE_PER_MINUTE';
-/** A token can be renewed for a working day. Without this end, a single-use grant would last as long as its key. */
+/** A token can be renewed for a working day. Without this limit, a single-use grant would give access as long as its key is valid. */
 const RENEWABLE_SECONDS = 12 * 3_600;
 
-/** The checks, their order, and the limit that each outcome counts against: docs/contract/platform.md#token-exchange. */
+/** The checks, their order, and which limit each result counts for: docs/contract/platform.md#token-exchange. */
 @Handles(ExchangeToken)
 export class ExchangeTokenHandler implements ICommandHandler<ExchangeToken> {
   constructor(
@@ -126,7 +126,10 @@ export class ExchangeTokenHandler implements ICommandHandler<ExchangeToken> {
     return this.renew(key, origin, renewal);
   }
 
-  /** Limits a key over all addresses, and sheds the heaviest addresses first (see RateUse). A higher limit of the key itself counts. */
+  /**
+   * Limits the exchanges of a key over all addresses, and refuses the busiest addresses first (see RateUse). When the key's own limit is higher, it
+   * applies.
+   */
   private async shedOf(
     { keyId, exchangesPerMinute }: PublishableKey,
     clientAddress: string,
@@ -138,7 +141,7 @@ export class ExchangeTokenHandler implements ICommandHandler<ExchangeToken> {
     return refusal && tooMany(refusal.retryAfterSeconds, limit, 'exchanges of one key', `${PER_MINUTE}_PER_KEY`);
   }
 
-  /** The new token is for the same account and the same grant. The grant is not consumed again. */
+  /** The new token has the same account and the same grant. The grant is not redeemed again. */
   private async renew(key: PublishableKey, origin: string, renewed: RenewedToken): Promise<ExchangedToken> {
     const account = await this.accounts.find(renewed.accountId);
     if (account === null) throw new Error(`The account of a token of key ${key.keyId} does not exist`);
@@ -147,8 +150,8 @@ export class ExchangeTokenHandler implements ICommandHandler<ExchangeToken> {
   }
 
   /**
-   * Consumes the grant last, when the exchange can no longer fail. A grant that cannot be consumed does not fail the exchange.
-   * `shed` refuses an exchange without a valid grant.
+   * Redeems the grant last, when the exchange can no longer fail. A grant that cannot be redeemed does not make the exchange fail. `shed` refuses an
+   * exchange without a valid grant.
    */
   private async exchange(
     key: PublishableKey,
@@ -190,7 +193,7 @@ export class ExchangeTokenHandler implements ICommandHandler<ExchangeToken> {
       origin,
       ...(grantId !== null && { grant: grantId }),
       jti,
-      // Left out at a first exchange, where they equal `iat` and `jti`.
+      // Absent at a first exchange, where they equal `iat` and `jti`.
       ...(renewed && { auth_time: renewed.exchangedAt, lineage: renewed.lineage }),
       iat,
       exp: iat + expiresInSeconds,
@@ -213,8 +216,8 @@ function tooMany(retryAfterSeconds: number, limit: number, of: string, by: strin
 }
 
 /**
- * A publishable key is public, so an exchange counts against the caller's address and not against the key's owner.
- * A page that is open renews its token under a count of its own, so that other callers at its address cannot block it.
+ * A publishable key is public, so an exchange counts for the caller's address and not for the key's owner. The renewals of an open page have a count
+ * of their own, so that other callers at its address cannot block the page.
  */
 function counterOf(
   { keyId }: PublishableKey,
@@ -236,12 +239,12 @@ function isRenewable({ keyId, environment, exchangedAt }: RenewedToken, key: Pub
   return keyId === key.keyId && environment === key.environment && now < exchangedAt + RENEWABLE_SECONDS;
 }
 
-/** An unknown key counts against no limit. The caller sees the default quota. */
+/** An unknown key counts for no limit. The caller sees the default quota. */
 export function quotaWithoutKey({ exchangesPerMinute }: TokenOptions): Exchange['quota'] {
   return { limit: exchangesPerMinute, remaining: exchangesPerMinute, resetSeconds: WINDOW_SECONDS };
 }
 
-/** The origin that the token will be bound to. */
+/** The origin to which the token will be bound. */
 function admittedOrigin(key: PublishableKey, origin: string | null): string | DomainError {
   if (!key.active) return new DomainError('token.key_inactive');
   if (origin === null) return new DomainError('token.origin_missing');

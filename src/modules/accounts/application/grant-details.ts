@@ -6,7 +6,7 @@ import { Vault } from '../../../ports/vault.js';
 import { unlessErased } from '../../../ports/vault-entry.js';
 import { sessionGrant, type SessionGrantEvent } from '../domain/session-grant.js';
 
-/** The caller's details of a session stay under the grant until a person takes them over. Then they stay under the person. */
+/** The details that a caller gives for a session are stored under the grant until a person is known. Then they are stored under the person. */
 export const GRANT_DETAILS: readonly VaultPromise[] = [
   {
     category: sessionGrant.category,
@@ -28,22 +28,22 @@ export const GRANT_DETAILS: readonly VaultPromise[] = [
   },
 ];
 
-/** The caller's own details of a session that may begin under a grant. They may be personal, so only the vault stores them. */
+/** The caller's details of a session that may begin under a grant. They may be personal, so only the vault stores them. */
 @Injectable()
 export class GrantDetails {
   constructor(private readonly vault: Vault) {}
 
-  /** Stores the details and returns their vault subject. Each grant has a subject of its own, so that its details can be erased alone. */
+  /** Stores the details and returns their vault subject. Each grant has a subject of its own, so that its details can be erased without others. */
   async keep(grantId: string, details: Readonly<Record<string, unknown>>): Promise<string> {
     const subject = subjectOf(grantId);
     await this.vault.put(subject, grantId, Buffer.from(JSON.stringify(details)));
     return subject;
   }
 
-  /** Moves the details to the person's subject, unless either subject was erased meanwhile. Safe to repeat. */
+  /** Moves the details to the person's subject, unless either subject was erased in the meantime. Safe to repeat. */
   async move(grantId: string, subject: string, personSubject: string): Promise<void> {
     const details = await unlessErased(this.vault.get(subject, grantId));
-    // Missing details were erased, or another process has already moved them.
+    // Details that are missing were erased, or another process has already moved them.
     if (details !== null && details !== 'erased') await unlessErased(this.vault.put(personSubject, grantId, details));
     await this.erase(grantId, subject);
   }
@@ -51,7 +51,7 @@ export class GrantDetails {
   /** Erases the details under that subject. Safe to repeat. */
   async erase(grantId: string, subject: string): Promise<void> {
     if (subject === subjectOf(grantId)) await this.vault.erase(subject);
-    // A person's subject holds other values too. So does the subject that all grants of an account shared in earlier versions.
+    // The subject of a person also has other values. In earlier versions, so had the subject that all grants of an account shared.
     else await this.vault.remove(subject, grantId);
   }
 }

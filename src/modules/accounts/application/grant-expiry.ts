@@ -3,8 +3,8 @@ import { Clock } from '../../../kernel/clock.js';
 import { TokenOptions } from './exchange-token.js';
 
 /**
- * The time after which a grant's details have no further use: the grant has expired, and so has the last bearer token of an exchange.
- * Later a session can begin only under a renewed token, and it begins without the details.
+ * The time after which a grant's details are useless: the grant and the last bearer token of a first exchange under it have expired. A later session
+ * can begin only under a renewed token, and it begins without the details.
  */
 @Injectable()
 export class GrantExpiry {
@@ -14,8 +14,8 @@ export class GrantExpiry {
   ) {}
 
   /**
-   * The details of grants that expired at this time or before may be erased. It is twice a token's life ago, to allow for differing clocks and open
-   * requests.
+   * Details of grants that expired at this time or before may be erased. The time is two token lifetimes ago, which allows for differing clocks and
+   * open requests.
    */
   latestExpiry(): Date {
     return new Date(this.clock.now().getTime() - 2 * this.tokens.ttlSeconds * 1_000);

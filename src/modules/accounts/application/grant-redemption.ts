@@ -7,13 +7,13 @@ import { isKey, keyIdIn } from '../domain/key-text.js';
 import { embedderOf, faultOf, sessionGrant, type GrantFault } from '../domain/session-grant.js';
 
 export type Redemption = { readonly onBehalfOfChild: boolean } &
-  /** `account`: the account that the bearer token will be for. */
+  /** `account`: the account of the bearer token that will be issued. */
   (
     | { readonly consumed: true; readonly grantId: string; readonly account: AccountFacts }
     | { readonly consumed: false; readonly reason: GrantFault }
   );
 
-/** Redeems a grant's token for the right to a bearer token. When several requests try at once, one consumes the grant. */
+/** Redeems a grant's token for the right to a bearer token. When several requests try at once, one of them redeems the grant. */
 @Injectable()
 export class GrantRedemption {
   constructor(
@@ -22,7 +22,7 @@ export class GrantRedemption {
     private readonly clock: Clock,
   ) {}
 
-  /** Consumes the grant as the last step, after everything that may fail. `tokenId`: `jti` of the bearer token to be issued. */
+  /** Redeems the grant as the last step, after every step that may fail. `tokenId`: `jti` of the bearer token to be issued. */
   async redeem(text: string, key: PublishableKey, tokenId: string, correlationId: string): Promise<Redemption> {
     const grantId = keyIdIn('grant', text);
     const loaded = await this.aggregates.load(sessionGrant, grantId);

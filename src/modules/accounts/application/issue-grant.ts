@@ -22,17 +22,17 @@ export abstract class GrantOptions {
 export interface GrantRequest {
   readonly onBehalfOf: string | null;
   readonly userType: UserType | null;
-  /** OTHER: the details hold the caller's own word for it. */
+  /** OTHER: the details say in the caller's words who the user is. */
   readonly endUserType: EndUserType | 'OTHER' | null;
   readonly recipientAccountId: string | null;
   readonly applicationFeeCents: number | null;
-  /** The caller's own details of the session. They may be personal, so they go to the vault. Null when the caller gave none. */
+  /** The caller's details of the session. They may be personal, so the vault stores them. Null when the caller gave none. */
   readonly details: Readonly<Record<string, unknown>> | null;
 }
 
 export interface IssuedGrantToken {
   readonly grantId: string;
-  /** The token itself. It is shown once, because only its hash is stored. */
+  /** The token is shown only once, because the service stores only its hash. */
   readonly token: string;
   readonly accountId: string;
   readonly environment: Environment;
@@ -42,9 +42,9 @@ export interface IssuedGrantToken {
 }
 
 /**
- * Issues a single-use grant for a session of the caller's account, or of a direct child of it. Any other account id is not found, so the
- * reply reveals no accounts.
- * Each call issues another grant. A grant whose reply was lost is harmless, because its token is not stored.
+ * Issues a single-use grant for a session of the caller's account, or of a direct child of it. Any other account id gets the error of an unknown
+ * account, so the reply reveals no accounts. Each call issues another grant. A grant whose reply was lost is harmless, because its token is not
+ * stored.
  */
 @UseCase()
 export class IssueGrant extends Command<IssuedGrantToken> {
@@ -102,7 +102,7 @@ export class IssueGrantHandler implements ICommandHandler<IssueGrant> {
     return { grantId, token, accountId, environment, onBehalfOf, expiresInSeconds: ttlSeconds, expiresAt };
   }
 
-  /** A grant may not set a fee that the account's own terms exclude. */
+  /** A grant may not set a fee that contradicts the account's own settings. */
   private async admitFee(accountId: string, feeCents: number): Promise<void> {
     const account = await this.find(accountId);
     if (account === null) return;

@@ -12,7 +12,7 @@ import { hashKey, writeKey } from '../domain/key-text.js';
 
 export interface IssuedKeyText {
   readonly keyId: string;
-  /** The key itself. It is shown once, because only its hash is stored. */
+  /** The key is shown only once, because the service stores only its hash. */
   readonly key: string;
 }
 

@@ -5,7 +5,7 @@ import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { accessKey } from '../domain/access-key.js';
 import { contextOf } from './key-context.js';
 
-/** Sets the token exchanges per minute of one publishable key. Null returns it to its account's limit. */
+/** Limits the token exchanges per minute of one publishable key. With null, the limit of the key's account applies. */
 @UseCase()
 export class LimitExchanges extends Command<void> {
   constructor(

@@ -1,13 +1,13 @@
-// Reads a PNG and writes it again with its picture only. A logo then carries no text, no profile and no second file.
+// Reads a PNG and writes it again with only its picture. The logo then contains no text, no colour profile and no second file.
 import { crc32, deflateSync, inflateSync } from 'node:zlib';
 import { wrong, type SettingsToSet } from '../domain/account.js';
 
 const MAX_FILE_BYTES = 64_000;
-/** An event has room for this much as base64. */
+/** An event can store this many bytes as base64. */
 const MAX_LOGO_BYTES = 45_000;
 const MAX_SIDE = 1_024;
 const SIGNATURE = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
-/** Channels and bit depths by colour type. */
+/** The number of channels and the bit depths for each colour type. */
 const COLOURS: Readonly<Record<number, { readonly channels: number; readonly depths: readonly number[] }>> = {
   0: { channels: 1, depths: [1, 2, 4, 8, 16] },
   2: { channels: 3, depths: [8, 16] },
@@ -20,7 +20,7 @@ const NO_PNG = 'The logo must be a PNG file without faults and without interlaci
 const TOO_LARGE = `The logo must be at most ${MAX_FILE_BYTES} bytes, and at most ${MAX_LOGO_BYTES} after it is written again.`;
 const TOO_WIDE = `The logo must be at most ${MAX_SIDE} pixels wide and high.`;
 
-/** The settings with the logo written again. Throws DomainError for a file that is not such a PNG. */
+/** Returns the settings with the rewritten logo. Throws a DomainError for a file that is not such a PNG. */
 export function withLogoWrittenAgain(settings: SettingsToSet): SettingsToSet {
   const { brand } = settings;
   if (!brand?.logo) return settings;
@@ -29,7 +29,7 @@ export function withLogoWrittenAgain(settings: SettingsToSet): SettingsToSet {
   return { ...settings, brand: { ...brand, logo: logo.toString('base64') } };
 }
 
-/** The PNG with the chunks IHDR, PLTE, tRNS, IDAT and IEND only; or the fault, for people. */
+/** Returns the PNG with only the chunks IHDR, PLTE, tRNS, IDAT and IEND, or a description of the fault for people. */
 export function reencodedLogo(file: Buffer): Buffer | string {
   if (file.length > MAX_FILE_BYTES) return TOO_LARGE;
   const chunks = chunksOf(file);
@@ -58,7 +58,7 @@ interface Form {
   readonly rowBytes: number;
 }
 
-/** Null for a picture of an unknown form, or with interlacing. */
+/** Null for a picture of an unknown kind, or with interlacing. */
 function formOf(chunks: ReadonlyMap<string, Buffer[]>): Form | null {
   const [header] = chunks.get('IHDR') ?? [];
   if (header?.length !== 13) return null;
@@ -78,7 +78,7 @@ function bitsOf(header: Buffer): number | null {
   return isKnown ? known.channels * depth : null;
 }
 
-/** The data of the chunks up to IEND, by type; null when a length or a checksum is wrong. */
+/** The data of the chunks up to IEND by chunk type; null when a length or a checksum is wrong. */
 function chunksOf(file: Buffer): ReadonlyMap<string, Buffer[]> | null {
   if (!file.subarray(0, SIGNATURE.length).equals(SIGNATURE)) return null;
   const chunks = new Map<string, Buffer[]>();
@@ -93,7 +93,7 @@ function chunksOf(file: Buffer): ReadonlyMap<string, Buffer[]> | null {
   return null;
 }
 
-/** Null unless the data are exactly as long as the picture. */
+/** Null unless the data have exactly the length of the picture. */
 function inflated(data: Buffer, length: number): Buffer | null {
   try {
     const pixels = inflateSync(data, { maxOutputLength: length });

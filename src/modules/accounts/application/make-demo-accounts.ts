@@ -23,8 +23,8 @@ import { SetSettings } from './set-settings.js';
 export type DemoCredentials = JsonObject;
 
 /**
- * Opens the demo accounts and writes their credentials; outside production only.
- * A credential that both the file and the log know is kept, so that a second start issues no new ones. Any other is issued again.
+ * Opens the demo accounts and writes their credentials; outside production only. A credential that both the file and the log have is kept, so that a
+ * second start issues no new ones. All other credentials are issued again.
  */
 @UseCase()
 export class MakeDemoAccounts extends Command<DemoCredentials> {
@@ -40,7 +40,7 @@ export class MakeDemoAccounts extends Command<DemoCredentials> {
   }
 }
 
-/** Origins of earlier starts on other ports stay allowed, within this bound. */
+/** Origins of earlier starts on other ports stay allowed, up to this number. */
 const MAX_ORIGINS = 20;
 
 @Handles(MakeDemoAccounts)
@@ -65,7 +65,7 @@ export class MakeDemoAccountsHandler implements ICommandHandler<MakeDemoAccounts
       return content;
     }
     if (await this.file.create(content)) return content;
-    // Another process started at the same time and wrote the file first: its keys are the demo keys.
+    // Another process started at the same time and wrote the file first. Its keys are the demo keys.
     for (const keyId of issued) await this.commands.execute(new DeactivateKey(keyId, demoContext()));
     return this.execute(command);
   }
@@ -124,7 +124,7 @@ export class MakeDemoAccountsHandler implements ICommandHandler<MakeDemoAccounts
       await this.commands.execute(new SetSettings(accountId, { productIds: DEMO_PRODUCT_IDS }, demoContext()));
   }
 
-  /** The key in the file if the log confirms it. Its allowed origins are extended first where needed. */
+  /** Returns the key in the file if the log has the same key. If needed, adds to the key's allowed origins first. */
   private async stillGood(
     text: string | null,
     accountId: string,

@@ -6,7 +6,7 @@ import { account, DEFAULT_SETTINGS, wrong, type SettingsToSet } from '../domain/
 import { withLogoWrittenAgain } from './logo.js';
 import { VendorRules } from './vendor-rules.js';
 
-/** Opening an account a second time changes nothing. */
+/** A second opening of the account changes nothing. */
 @UseCase()
 export class OpenAccount extends Command<void> {
   constructor(

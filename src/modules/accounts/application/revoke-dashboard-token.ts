@@ -8,11 +8,11 @@ import { EventStore } from '../../../ports/event-store.js';
 import { account, type AccountEvent } from '../domain/account.js';
 import { dashboardToken } from '../domain/dashboard-token.js';
 
-/** The token is refused from the next request on. A second revocation changes nothing. */
+/** The service refuses the token from the next request on. A second revocation changes nothing. */
 @UseCase()
 export class RevokeDashboardToken extends Command<void> {
   constructor(
-    /** The token was issued to one of these accounts. */
+    /** One of these accounts must be the account of the token. */
     readonly accountIds: readonly string[],
     readonly tokenId: string,
     readonly context: ActionContext,

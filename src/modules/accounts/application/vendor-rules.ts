@@ -9,7 +9,7 @@ export class VendorRules {
   constructor(private readonly vendors: Vendors) {}
 
   /**
-   * Throws when a wanted vendor cannot serve. A vendor chosen earlier may no longer exist, so it is checked only together with a new
+   * Throws when a wanted vendor cannot be used. A vendor that was chosen earlier may no longer exist, so it is checked only together with a new
    * choice.
    */
   check(settings: SettingsToSet, now: Settings): void {
@@ -20,7 +20,7 @@ export class VendorRules {
         throw wrong(`${capability}-vendor`, `The ${capability} vendor must be one of ${offered.join(', ')}.`);
     }
     const { identity, credit } = { ...now.vendors, ...wanted };
-    // Otherwise a consumer would be verified and would pay, and would never get the report.
+    // Otherwise a consumer would be verified and would pay, but would never get the report.
     if ((wanted.identity ?? wanted.credit) !== undefined && !this.vendors.takesSessionsOf('credit', credit, identity))
       throw wrong('credit-vendor', `The credit vendor ${credit} has no reports on whom ${identity} has verified.`);
     if ((settings.currency ?? settings.feeCents) !== undefined) this.checkFee({ ...now, ...settings });

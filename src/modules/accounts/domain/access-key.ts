@@ -9,13 +9,12 @@ export const KEY_KINDS = ['publishable', 'secret', 'api'] as const;
 export type KeyKind = (typeof KEY_KINDS)[number];
 
 /**
- * Sets the default format of reports on the direct API: HTML for a partner, JSON for a first party
- * (docs/contract/server.md#secret-keys).
+ * The class sets the default format of reports on the direct API: HTML for a partner, JSON for a first party (docs/contract/server.md#secret-keys).
  */
 export const CLIENT_CLASSES = ['partner', 'first_party'] as const;
 export type ClientClass = (typeof CLIENT_CLASSES)[number];
 
-/** The fields that a kind of key adds to the common ones. */
+/** The additional fields of each kind of key. */
 export type KeyUse =
   /** Origins as browsers serialise them. `perMinute`: token exchanges per minute; null for the account's limit. */
   | { readonly kind: 'publishable'; readonly allowedOrigins: readonly string[]; readonly perMinute: number | null }
@@ -54,7 +53,7 @@ export interface IssuedKey {
   readonly keyHash: string;
 }
 
-/** Each key has a stream. The id of the stream is part of the key's text. A deactivated key stays deactivated. */
+/** Each key has a stream of its own. The id of the stream is part of the key's text. A deactivated key stays deactivated. */
 export const accessKey: Decider<AccessKeyState, AccessKeyCommand, AccessKeyEvent> = {
   category: 'access_key',
   initial: { status: 'unknown' },
@@ -114,8 +113,8 @@ export const accessKey: Decider<AccessKeyState, AccessKeyCommand, AccessKeyEvent
 };
 
 /**
- * Whether pages of this origin may exchange the key. Scheme, host and port must match exactly as a browser sends them.
- * The origin `null` of a sandboxed frame never matches, and plain HTTP matches only test keys.
+ * Whether pages of this origin may exchange the key. Scheme, host and port must match exactly as a browser sends them. The origin `null` of a
+ * sandboxed frame never matches, and plain HTTP matches only for test keys.
  */
 export function allowsOrigin(
   key: { readonly environment: Environment; readonly allowedOrigins: readonly string[] },

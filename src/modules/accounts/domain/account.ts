@@ -32,37 +32,37 @@ export interface Settings {
   readonly payer: Payer;
   readonly provisionedForLive: boolean;
   readonly prepaidBilling: boolean;
-  /** `acct_...` at the payment processor; null when the account has not connected one. */
+  /** `acct_...` at the payment processor; null when the account has connected none. */
   readonly connectedPaymentAccount: string | null;
   readonly products: readonly Product[];
-  /** Products of the identity vendor that the account's pages may name. */
+  /** The products of the identity vendor that pages of the account may name. */
   readonly productIds: readonly number[];
-  /** The terms that people accept on the account's pages; null: the installation's text. */
+  /** The terms that people accept on the account's pages. With null, the installation's terms apply. */
   readonly terms: Terms | null;
-  /** A mail address, a phone number or a web address for people who need help on the account's pages; null: the pages show none. */
+  /** A mail address, a phone number or a web address where people get help on the account's pages. With null, the pages show no contact. */
   readonly supportContact: string | null;
   readonly brand: Brand;
-  /** Cents of each payment that the platform keeps, even when a page gives another fee; null: the grant or the page decides. */
+  /** The cents of each payment that the platform keeps, even if a page gives another fee. With null, the grant or the page decides. */
   readonly applicationFeeCents: number | null;
-  /** The most cents that the platform may keep of a payment; null: the general bound. */
+  /** The largest part of a payment that the platform may keep, in cents. With null, the general limit applies. */
   readonly maxApplicationFeeCents: number | null;
-  /** Days from the first refused pull of a report to the refund of its payment, 1 to 365; null: the service refunds nothing by itself. */
+  /** The days from the first refused pull of a report to the refund of its payment, 1 to 365. With null, the service makes no automatic refunds. */
   readonly refundAfterDays: number | null;
-  /** Token exchanges per minute of each publishable key that has no limit of its own; null: the installation's limit. */
+  /** Token exchanges per minute of each publishable key that has no limit of its own. With null, the installation's limit applies. */
   readonly exchangesPerMinute: number | null;
-  /** Submissions per minute in each environment; null: the installation's limit. */
+  /** Submissions per minute in each environment. With null, the installation's limit applies. */
   readonly submitsPerMinute: number | null;
-  /** The vendors of its new sessions. A session keeps the vendors that it began with. */
+  /** The vendors of the account's new sessions. A session keeps the vendors with which it began. */
   readonly vendors: VendorChoice;
 }
 
-/** The look of the account on its pages. */
+/** The appearance of the account on its pages. */
 export interface Brand {
-  /** 1 to 60 characters; null: the pages show the account's name. */
+  /** 1 to 60 characters. With null, the pages show the account's name. */
   readonly displayName: string | null;
-  /** A PNG as `reencodedLogo` writes it, in base64; null: the pages show no logo. */
+  /** A PNG from `reencodedLogo`, in base64. With null, the pages show no logo. */
   readonly logo: string | null;
-  /** The https address of the account's privacy notice; null: the pages link to none. */
+  /** The https address of the account's privacy notice. With null, the pages link to no notice. */
   readonly privacyUrl: string | null;
 }
 
@@ -141,15 +141,15 @@ export type AccountEvent =
   | DomainEvent<'PaymentAccountDisconnected', Record<never, never>>
   | DomainEvent<'ProductsChosen', { readonly products: readonly Product[] }>
   | DomainEvent<'ProductIdsChosen', { readonly productIds: readonly number[] }>
-  /** The text is the account's own and names no person. Null: the installation's text applies again. */
+  /** The account wrote the text, and the text names no person. With null, the installation's text applies again. */
   | DomainEvent<'TermsChosen', { readonly terms: Terms | null }>
-  /** The contact belongs to the company, so it is not personal data. */
+  /** The contact is the company's, so it is not personal data. */
   | DomainEvent<'SupportContactChosen', { readonly supportContact: string | null }>
-  /** The brand belongs to the company, so it is not personal data. */
+  /** The brand is the company's, so it is not personal data. */
   | DomainEvent<'BrandChosen', { readonly brand: Brand }>
   | DomainEvent<'ApplicationFeeFixed', { readonly applicationFeeCents: number | null }>
   | DomainEvent<'ApplicationFeeLimited', { readonly maxApplicationFeeCents: number | null }>
-  /** Applies to payments that are opened from then on. */
+  /** The setting applies to payments that are opened later. */
   | DomainEvent<'RefundDelaySet', { readonly refundAfterDays: number | null }>
   | DomainEvent<'AccountExchangeLimitSet', { readonly perMinute: number | null }>
   | DomainEvent<'AccountSubmitLimitSet', { readonly perMinute: number | null }>
@@ -168,17 +168,17 @@ export interface OpenedAccount {
   readonly name: string;
   readonly parentId: string | null;
   readonly settings: Settings;
-  /** Versions of all texts that the account ever had: a person may have accepted one that was replaced meanwhile. */
+  /** The versions of all texts that the account ever had. A person may have accepted a text that was replaced in the meantime. */
   readonly termsVersions: readonly string[];
-  /** Digests of those texts, each after its version and a space. A version keeps one text for ever. */
+  /** The digests of these texts, each after its version and a space. A version always names the same text. */
   readonly termsDigests: readonly string[];
   /** A wish whose time is over has no effect. */
   readonly behaviours: Readonly<Partial<Record<Capability, BehaviourWish>>>;
 }
 
 /**
- * An account holder. It is a company, so its name is not personal data.
- * Opening an open account changes nothing, and neither does setting a value again.
+ * An account holder. It is a company, so its name is not personal data. A second opening changes nothing, and neither does a setting with its present
+ * value.
  */
 export const account: Decider<AccountState, AccountCommand, AccountEvent> = {
   category: 'account',
@@ -327,7 +327,7 @@ function billingEvents(next: Settings, current: Settings): AccountEvent[] {
   const events: AccountEvent[] = [];
   if (next.feeCents !== current.feeCents) events.push({ type: 'FeeSet', data: { feeCents: next.feeCents } });
   if (next.currency !== current.currency) {
-    // A currency chosen before this check existed stays until another is chosen.
+    // A currency that was chosen before this check existed stays valid until another is chosen.
     if (!CURRENCIES.has(next.currency))
       throw wrong('currency', 'The currency must be a lowercase ISO 4217 code such as usd.');
     events.push({ type: 'CurrencyChosen', data: { currency: next.currency } });
@@ -464,7 +464,7 @@ function isPrivacyUrl(text: string): boolean {
   return !username && !password;
 }
 
-/** The component turns it into a link (web/frame/parts/support.tsx). */
+/** The component makes a link of the contact (web/frame/parts/support.tsx). */
 function isSupportContact(text: string): boolean {
   if (text.length > MAX_SUPPORT_CONTACT || /[\p{Cc}\p{Cf}\p{Cs}]/u.test(text)) return false;
   if (/^https?:\/\//i.test(text)) {
@@ -475,7 +475,7 @@ function isSupportContact(text: string): boolean {
   return /^\+?[0-9 ().-]+$/.test(text) && /^[0-9]{7,15}$/.test(text.replaceAll(/[^0-9]/g, ''));
 }
 
-/** The same text for the same terms. */
+/** Returns the same text for the same terms. */
 function wordingOf(terms: Terms | null): string {
   return JSON.stringify(terms && [terms.version, terms.text.en, terms.text.es]);
 }
@@ -484,7 +484,7 @@ function digestOf(terms: Terms): string {
   return `${terms.version} ${createHash('sha256').update(wordingOf(terms)).digest('hex')}`;
 }
 
-/** A person accepts a version, so that version must name the same text for ever. */
+/** A person accepts a version, so the version must always name the same text. */
 function refuseOtherText(terms: Terms, termsDigests: readonly string[]): void {
   if (terms.version.startsWith(INSTALLATION_VERSIONS))
     throw wrong(

@@ -11,15 +11,15 @@ export type CreditCommand =
 export type CreditEvent =
   | DomainEvent<'CreditAdded', { readonly credits: number; readonly reference: string }>
   | DomainEvent<'CreditReserved', { readonly reservationId: string }>
-  /** No credit was left for the report. The reservation stays refused, even if credit is added later. */
+  /** The account had no credit left for the report. The reservation stays refused, even if credit is added later. */
   | DomainEvent<'CreditRefused', { readonly reservationId: string }>
   | DomainEvent<'CreditDebited', { readonly reservationId: string }>
   | DomainEvent<'CreditReleased', { readonly reservationId: string }>;
 
 export interface Credit {
-  /** Reports that may still be set aside: added credit, less debited and reserved reports. */
+  /** The number of reports that may still be set aside: added credit, less debited and reserved reports. */
   readonly balance: number;
-  /** Reservations that are neither debited nor released. */
+  /** The reservations that are neither debited nor released. */
   readonly reserved: readonly string[];
   /** The reservations that were last debited or released, oldest first. */
   readonly settled: readonly string[];
@@ -30,16 +30,15 @@ export interface Credit {
 }
 
 /**
- * The number of settled and refused reservations, and of additions, that are remembered to recognise repeats. Far more than can be open
- * at once.
+ * The number of settled and refused reservations, and of additions, that the state remembers to recognise repeats. Far fewer are ever open at once.
  */
 const REMEMBERED = 1_000;
 const MAX_CREDITS = 10_000_000;
 
 /**
  * The prepaid credit of an account, counted in whole reports (docs/contract/server.md#prepaid-credit). The stream has the account's id. Every command
- * may be repeated. A reservation is made or refused once: if a late repeat made it again after it was settled, it would stay open for ever. Debiting
- * or releasing a report that is not set aside changes nothing.
+ * may be repeated. A reservation is made or refused once. If a late repeat made a settled reservation again, it would stay open for ever. A debit or
+ * release of a report that is not set aside changes nothing.
  */
 export const credit: Decider<Credit, CreditCommand, CreditEvent> = {
   category: 'credit',
@@ -102,12 +101,12 @@ export const credit: Decider<Credit, CreditCommand, CreditEvent> = {
   },
 };
 
-/** Whether a report was ever set aside under the reservation, even if it has been settled since. */
+/** Whether a report was ever set aside under the reservation, even if the reservation is already settled. */
 export function wasReserved(state: Credit, reservationId: string): boolean {
   return state.reserved.includes(reservationId) || state.settled.includes(reservationId);
 }
 
-/** Whether a report is set aside under the reservation, or can be. */
+/** Whether a report is set aside under the reservation, or could be. */
 export function isAvailable(state: Credit, reservationId: string): boolean {
   return wasReserved(state, reservationId) || (state.balance > 0 && !state.refused.includes(reservationId));
 }

@@ -11,7 +11,10 @@ export interface RevokeToken {
 
 export type DashboardTokenEvent = DomainEvent<'DashboardTokenRevoked', Record<never, never>>;
 
-/** A dashboard token that may have been revoked. Its issue is an event of its account; its own stream begins with the revocation. */
+/**
+ * A dashboard token that may have been revoked. The account's stream records the issue of the token. The token's own stream begins with the
+ * revocation.
+ */
 export const dashboardToken: Decider<DashboardTokenState, RevokeToken, DashboardTokenEvent> = {
   category: 'dashboard_token',
   initial: { revoked: false },

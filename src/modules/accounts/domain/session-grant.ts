@@ -8,17 +8,17 @@ import { wrong, type Product } from './account.js';
 export interface GrantTerms {
   /** The account whose secret key issued the grant. */
   readonly mintedBy: string;
-  /** The direct child of that account that the grant is for; null when it is for the account itself. */
+  /** The direct child of that account on whose behalf the grant is; null when the grant is for the account itself. */
   readonly onBehalfOf: string | null;
   readonly environment: Environment;
   readonly userType: Product | null;
   /** The account with which a consent shares the report. */
   readonly recipientAccountId: string | null;
-  /** The vault subject of the caller's own details, which are stored by the grant's id; null when the caller gave none. */
+  /** The vault subject of the caller's details, which are stored by the grant's id; null when the caller gave none. */
   readonly detailsSubject: string | null;
-  /** The session's end user. OTHER: the details hold the caller's own word. Absent where the grant names none, and in older events. */
+  /** The type of the session's end user. OTHER: the caller's details say who the user is. Absent when the grant names none, and in older events. */
   readonly endUserType?: EndUserType | 'OTHER';
-  /** Cents that the platform keeps of the session's payment. Absent where the grant sets none. */
+  /** The cents of the session's payment that the platform keeps. Absent when the grant sets none. */
   readonly applicationFeeCents?: number;
   /** SHA-256 of the whole token, lowercase hex. */
   readonly tokenHash: string;
@@ -26,7 +26,7 @@ export interface GrantTerms {
   readonly expiresAt: string;
 }
 
-/** The circumstances under which a grant is presented. */
+/** The facts of a request that presents a grant. */
 export interface Presentation {
   readonly now: Date;
   /** Account and environment of the publishable key. */
@@ -39,11 +39,11 @@ export type SessionGrantCommand =
   /** `tokenId`: `jti` of the bearer token that is issued under the grant. */
   | { readonly kind: 'consume'; readonly presentation: Presentation; readonly tokenId: string }
   /**
-   * A screening session is about to begin under the grant. `replaces`: the session before it, which ended without success
+   * A screening session will begin under the grant. `replaces`: the session before it, which ended without success
    * (docs/contract/server.md#values-of-a-grant).
    */
   | { readonly kind: 'begin-session'; readonly now: Date; readonly sessionId: string; readonly replaces: string | null }
-  /** The caller's details are stored under the person's subject from now on. The first person counts. */
+  /** The caller's details are stored under the person's subject from now on. Only the first person of the grant gets them. */
   | { readonly kind: 'record-details-moved'; readonly subjectId: string }
   /** The caller's details were destroyed, because no session began. */
   | { readonly kind: 'record-erased' };
@@ -66,12 +66,11 @@ export interface IssuedGrant extends GrantTerms {
   readonly session: { readonly sessionId: string; readonly begunAt: string } | null;
 }
 
-/** The reason why a grant cannot be consumed (docs/contract/server.md#exchanging-a-grant). */
+/** The reason why a grant cannot be redeemed (docs/contract/server.md#exchanging-a-grant). */
 export type GrantFault = 'ALREADY_CONSUMED' | 'EXPIRED' | 'NOT_FOUND' | 'ENVIRONMENT_MISMATCH' | 'ACCOUNT_MISMATCH';
 
 /**
- * A grant for a single use. Only the first request to consume it succeeds. A grant that cannot be consumed stays unchanged, and `faultOf` gives the
- * reason.
+ * A grant for a single use. Only the first request can redeem it. A grant that cannot be redeemed stays unchanged, and `faultOf` gives the reason.
  */
 export const sessionGrant: Decider<SessionGrantState, SessionGrantCommand, SessionGrantEvent> = {
   category: 'session_grant',
@@ -121,14 +120,14 @@ export const sessionGrant: Decider<SessionGrantState, SessionGrantCommand, Sessi
   },
 };
 
-/** Whether no person has taken the details over yet. */
+/** Whether the details still belong to no person. */
 export function detailsAwaitedBy(state: SessionGrantState): state is IssuedGrant & { readonly detailsSubject: string } {
   return state.status !== 'unknown' && state.detailsSubject !== null && !state.detailsMoved;
 }
 
 /**
- * Null when the grant may be consumed, with a key of the account that issued it or of the child that it is for.
- * Keys of other accounts learn nothing about the grant's state.
+ * Null when a key of the issuing account, or of the child that the grant is for, may redeem the grant. Keys of other accounts learn nothing about the
+ * grant's state.
  */
 export function faultOf(state: SessionGrantState, { now, accountId, environment }: Presentation): GrantFault | null {
   if (state.status === 'unknown') return 'NOT_FOUND';
@@ -138,7 +137,7 @@ export function faultOf(state: SessionGrantState, { now, accountId, environment 
   return now < new Date(state.expiresAt) ? null : 'EXPIRED';
 }
 
-/** The account that embeds the session. */
+/** The account that embeds the component of the session. */
 export function embedderOf({ mintedBy, onBehalfOf }: Pick<GrantTerms, 'mintedBy' | 'onBehalfOf'>): string {
   return onBehalfOf ?? mintedBy;
 }

@@ -25,7 +25,7 @@ const known = exhaustiveEvents<AccessKeyEvent>('access_key', {
   AccessKeyDeactivated: true,
 });
 
-/** A key without its text, of which only the hash is stored. */
+/** A key without its text. The service stores only the hash of the text. */
 export interface AccessKeyView {
   readonly status: IssuedKey['status'];
   readonly accountId: string;
@@ -88,7 +88,7 @@ export class AccessKeyDirectory extends AccessKeys {
   override async authenticate(kind: 'secret' | 'api', text: string): Promise<KeyHolder | null> {
     const keyId = keyIdIn(kind, text);
     const key = issued(await this.keys.now(keyId));
-    // The hash covers the prefix, so a matching key has the kind that was looked up.
+    // The hash includes the prefix, so a key that matches has the kind that was looked up.
     if (!isKey(text, key?.keyHash ?? null) || key?.status !== 'active') return null;
     const { accountId, environment, use } = key;
     return { keyId, accountId, environment, ...(use.kind === 'api' && { clientClass: use.clientClass }) };
@@ -99,7 +99,7 @@ export class AccessKeyDirectory extends AccessKeys {
     return fold(dashboardToken, history as Iterable<RecordedEvent & DashboardTokenEvent>).revoked;
   }
 
-  /** Reads the log, because a read model could lag behind a deactivation and could be changed without a trace. */
+  /** Reads the log, because a read model could be older than a deactivation and could be changed without a trace. */
   async read(keyId: string): Promise<ListedKey | null> {
     const key = issued(await this.keys.now(keyId));
     return key === null ? null : { keyId, ...accessKeyProjection.view(key) };

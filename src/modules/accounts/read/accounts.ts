@@ -40,12 +40,12 @@ const known = exhaustiveEvents<AccountEvent>('account', {
   DashboardTokenIssued: true,
 });
 
-/** An account with its newest settings, without the brand, whose logo would weigh on every list. */
+/** An account with its newest settings, but without the brand, whose logo would make every list large. */
 export interface AccountView extends Omit<AccountFacts, 'accountId' | 'brand'> {
   readonly exchangesPerMinute: number | null;
 }
 
-/** The list of all accounts, or of the direct children of one. */
+/** The list of all accounts, or of the direct children of one account. */
 export const accountsList = (parent?: string): string => listOf({ parent });
 
 export const accountProjection: Projection<AccountView, OpenedAccount> = {
@@ -87,7 +87,7 @@ export const accountProjection: Projection<AccountView, OpenedAccount> = {
 /** Settings of the account directory; also the injection token. */
 export abstract class AccountsOptions {
   abstract readonly production: boolean;
-  /** Whether the test environment has vendors of its own. Outside production it always has. */
+  /** Whether the test environment has vendors of its own. This is always so outside production. */
   abstract readonly testVendors: boolean;
 }
 
@@ -120,7 +120,7 @@ export class AccountDirectory extends Accounts {
     return readerId === ownerId || (await this.find(ownerId))?.parentId === readerId;
   }
 
-  /** Like `find`, with fields that only this module reads. */
+  /** Like `find`, with fields that only this module uses. */
   async recall(accountId: string): Promise<FoundAccount | null> {
     return found(accountId, await this.accounts.recent(accountId));
   }

@@ -14,7 +14,7 @@ interface Seen<State> {
   readonly asOf: number;
 }
 
-/** States of streams, read from the log. For a stream that this process has read before, it reads only later events. */
+/** Remembers the states of streams, which it reads from the log. For a stream that this process has read before, it reads only later events. */
 export class RememberedStreams<State, Event extends DomainEvent> {
   private readonly seen = new LRUCache<string, Seen<State>>({
     maxSize: REMEMBERED_BYTES,
@@ -28,15 +28,15 @@ export class RememberedStreams<State, Event extends DomainEvent> {
     private readonly forMs: number,
   ) {}
 
-  /** The state of at most `forMs` ago. An absent stream is not remembered. */
+  /** Returns a state that is at most `forMs` old. A missing stream is not remembered. */
   async recent(id: string): Promise<State> {
     const seen = this.seen.get(id);
     return seen !== undefined && this.clock.now().getTime() < seen.asOf + this.forMs ? seen.state : this.now(id);
   }
 
-  /** The current state. */
+  /** Returns the current state. */
   async now(id: string): Promise<State> {
-    // The age counts from the time before the read, because an event may follow before the answer arrives.
+    // The age counts from before the read, because another event may be stored before the answer arrives.
     const asOf = this.clock.now().getTime();
     const { state: before, revision = -1 } = this.seen.get(id) ?? { state: this.decider.initial };
     const news = await this.store.readStream(`${this.decider.category}-${id}`, { from: revision + 1 });

@@ -11,7 +11,7 @@ const known = exhaustiveEvents<SessionGrantEvent>('unused_grant_details', {
   GrantDetailsErased: true,
 });
 
-/** Grants whose details no session has taken over. Each is due when it expires. */
+/** Grants whose details have not moved to a session. Each is due when it expires. */
 export const unusedDetails: Projection<{ readonly expiresAt: string | null }> = {
   name: 'unused_grant_details',
   version: 4,
@@ -41,7 +41,7 @@ export const unusedDetails: Projection<{ readonly expiresAt: string | null }> = 
 export class UnusedDetails {
   constructor(private readonly readModels: ReadModels) {}
 
-  /** Ids of grants with such details that expired at `expiry` or before, the earliest first. */
+  /** The ids of grants with such details that expired at `expiry` or before, the earliest first. */
   of(expiry: Date, limit: number): Promise<string[]> {
     return this.readModels.due(unusedDetails, expiry, limit);
   }

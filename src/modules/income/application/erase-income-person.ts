@@ -8,9 +8,8 @@ import { Vault } from '../../../ports/vault.js';
 import { incomeSession } from '../domain/income-session.js';
 
 /**
- * Destroys the data key of a session that belongs to no screening. Its report can never be read again, while the events stay and still
- * verify.
- * Repeatable: a second run finishes an interrupted one. For a person of a screening, erase the screening's person instead.
+ * Destroys the data key of a session that has no screening. The session's report can never be read again, while the events stay and still pass
+ * verification. Safe to repeat: a second run finishes an interrupted run. The person of a screening is erased with the screening's person.
  */
 @UseCase()
 export class EraseIncomePerson extends Command<{ readonly subjectId: string }> {
@@ -39,7 +38,7 @@ export class EraseIncomePersonHandler implements ICommandHandler<EraseIncomePers
       throw new DomainError('request.invalid', { field, details: [{ field, message }] });
     }
     await this.vault.erase(subjectId);
-    // The event is recorded only now, because it must not claim an erasure that has not happened.
+    // The event is recorded only now, because it must not report an erasure that has not happened.
     await this.aggregates.execute(
       incomeSession,
       { id: incomeSessionId, known: loaded },

@@ -3,32 +3,32 @@ import type { CallerContext } from '../../../kernel/context.js';
 import { limitRule, type RateUse } from '../../../ports/rate-limiter.js';
 import type { NewAttempt } from '../domain/income-session.js';
 
-/** The time in which the sessions of a screening are counted together, in seconds. */
+/** The period in seconds in which the sessions of a screening are counted together. */
 const SCREENING_WINDOW = 30 * 86_400;
 const MINUTE = 60;
 
 /**
- * The limits of income sessions (docs/contract/platform.md#income-sessions), set at the start. Durations are in seconds. A rate limit of
- * 0 means unlimited.
+ * The limits of income sessions (docs/contract/platform.md#income-sessions), which the process reads at its start. Durations are in seconds. A rate
+ * limit of 0 means unlimited.
  */
 export class IncomePolicy {
   constructor(
     readonly limits: {
       readonly vendorTimeoutSeconds: number;
-      /** How long a session waits for an outcome over all its routes. */
+      /** The time for which a session waits for an outcome over all its routes. */
       readonly sessionTtlSeconds: number;
       readonly sessionsPerScreening: number;
-      /** Counts sessions without a screening, per lineage and per account. */
+      /** The counts of sessions without a screening, per lineage of tokens and per account. */
       readonly sessionsPerMinute: number;
       readonly sessionsPerMinutePerAccount: number;
-      /** Per lineage, or per account for a server. */
+      /** The count is per lineage of tokens, or per account for a server. */
       readonly readsPerMinute: number;
     },
   ) {}
 
   /**
-   * The limits that one more session counts against. Sessions under a grant or with a verified screening are not counted with those of
-   * unknown visitors.
+   * The limits for which one more session counts. Sessions under a grant or with a verified screening are not counted together with those of unknown
+   * visitors.
    */
   opening(
     asked: {
@@ -53,7 +53,7 @@ export class IncomePolicy {
     return [own, { ...shared, callers: [clientAddress, lineage] }];
   }
 
-  /** The limit for one more read of a report. Reads of screening reports count against it too. */
+  /** The limit for one more read of a report. Reads of screening reports count for the same limit. */
   reading({ accountId, environment, grantId, lineage }: CallerContext): RateUse {
     const reader = grantId ?? lineage ?? `${accountId}:${environment}`;
     const limit = this.limits.readsPerMinute;
@@ -65,7 +65,7 @@ export class IncomePolicy {
     return new Date(now.getTime() + this.limits.sessionTtlSeconds * 1_000);
   }
 
-  /** A vendor call that starts now. It has no time of giving up, because the income session itself expires. */
+  /** A vendor call that starts now. The call is never given up on its own, because the income session itself expires. */
   attempt(attemptId: string, now: Date): NewAttempt {
     return { attemptId, settleAfter: attemptTimes(now, this.limits.vendorTimeoutSeconds).settleAfter };
   }

@@ -1,6 +1,5 @@
-// Advances an open income session as far as the vendor allows: starts the inquiry, asks for its outcome, and goes on with the next
-// route.
-// The use case that opens a session calls it, and so does the recovery job.
+// Advances an open income session as far as the vendor allows: starts the inquiry, asks for its outcome, and continues with the next route. The use
+// case that opens a session and the recovery job call it.
 import { Injectable } from '@nestjs/common';
 import { type Attempt, ExternalCall } from '../../../external-calls/external-call.js';
 import { Clock } from '../../../kernel/clock.js';
@@ -21,7 +20,7 @@ export interface KnownSession {
   readonly loaded: LoadedAggregate<IncomeState>;
 }
 
-/** Limits of the call that is already in progress. */
+/** The time limits of a call that has already begun. */
 type Within = Pick<VendorCall, 'signal' | 'mayAsk'>;
 
 @Injectable()
@@ -58,8 +57,8 @@ export class IncomeProgress extends ExternalCall<null> {
   }
 
   /**
-   * Asks the vendor once, and once more for each route that follows. Any process may repeat it at any point.
-   * A requested attempt is the same inquiry however often it is started, and only its first outcome is recorded.
+   * Asks the vendor once, and once more for each route that follows. Any process may repeat this at any point. Each attempt is one inquiry, even if
+   * it is started again, and only its first outcome is recorded.
    */
   async advance({ incomeSessionId, context, loaded }: KnownSession, within: Within): Promise<void> {
     let known = loaded;
@@ -83,7 +82,7 @@ export class IncomeProgress extends ExternalCall<null> {
       this.aggregates.execute(incomeSession, { id, known: loaded }, command, context);
     const { attempt } = session;
     const now = this.clock.now();
-    // A started inquiry is asked for its outcome one last time, even if the session's time is over.
+    // An inquiry that has started is asked for its outcome one last time, even if the session's time limit has passed.
     if (!attempt || (!attempt.started && isOverdue(session, now))) return record({ kind: 'expire', now });
     const { attemptId, looks } = attempt;
     const { subjectId, vendor } = session;
@@ -98,7 +97,7 @@ export class IncomeProgress extends ExternalCall<null> {
     const outcome = await this.incomeVendor.outcomeOf(call, kept.inquiry);
     switch (outcome.kind) {
       case 'completed':
-        // The vault gets the report before the log records it. If the process dies in between, the next run finds the same outcome.
+        // The vault stores the report before the log records it. If the process dies in between, the next run finds the same outcome.
         if ((await this.secrets.keepReport(subjectId, id, outcome.report)) === 'erased')
           return record({ kind: 'end-erased' });
         return record({ kind: 'record-report', now: this.clock.now(), attemptId });

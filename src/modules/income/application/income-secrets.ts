@@ -13,7 +13,7 @@ import {
 } from '../domain/income.js';
 import { incomeSession, isOpen } from '../domain/income-session.js';
 
-/** An inquiry is kept while its session is open. The report of a completed session stays. */
+/** The vault keeps an inquiry while its session is open, and the report of a completed session. */
 export const INCOME_SECRETS: readonly VaultPromise[] = [
   {
     category: incomeSession.category,
@@ -33,7 +33,7 @@ function subjectIn(first: RecordedEvent): string {
   return (first as RecordedEvent & Extract<IncomeEvent, { type: 'IncomeSessionOpened' }>).data.subjectId;
 }
 
-/** The vault, for an income session. `erased`: the person's data key is gone. */
+/** The vault for income sessions. `erased`: the person's data key was destroyed. */
 @Injectable()
 export class IncomeSecrets {
   constructor(private readonly vault: Vault) {}
@@ -60,7 +60,7 @@ export class IncomeSecrets {
     return readEntry(this.vault, subjectId, reportEntry(incomeSessionId));
   }
 
-  /** Removes the values that an ended session no longer needs. Only the report of a completed session stays. */
+  /** Removes the values that an ended session no longer needs. The report of a completed session stays. */
   async keepLess(incomeSessionId: string, session: IncomeSession): Promise<void> {
     if (isOpen(session)) return;
     await this.vault.remove(session.subjectId, inquiryEntry(incomeSessionId));

@@ -23,8 +23,8 @@ export interface IncomeInquiry {
 }
 
 /**
- * Opens an income session and starts its first route with the vendor. Opening the same session again changes nothing.
- * The recovery job finishes the work of a process that died. Returns the session's id.
+ * Opens an income session and starts its first route at the vendor. A second opening of the same session changes nothing. The recovery job finishes
+ * the work of a process that died. Returns the session's id.
  */
 @UseCase()
 export class OpenIncomeSession extends Command<string> {
@@ -32,7 +32,7 @@ export class OpenIncomeSession extends Command<string> {
     readonly request: {
       readonly incomeSessionId: string;
       readonly inquiry: IncomeInquiry;
-      /** The session grant under which it is opened; null without one. */
+      /** The session grant under which the session is opened; null without one. */
       readonly grantId: string | null;
       /** The address of the page's browser. */
       readonly clientAddress: string | null;
@@ -75,7 +75,7 @@ export class OpenIncomeSessionHandler implements ICommandHandler<OpenIncomeSessi
     const now = this.clock.now();
     const times = this.policy.attempt(newId(), now);
     const attempt = { id: incomeSessionId, ...times, subject: subjectId, context, vendor: vendors.income };
-    // Throws while the vault is down. Nothing is opened then, because the vendor's answer could not be stored.
+    // Throws while the vault is unavailable. The session is not opened then, because the vendor's answer could not be stored.
     await this.secrets.isErased(subjectId);
     const uses = this.policy.opening({ screeningSessionId, grantId, clientAddress }, context);
     await this.limiter.admit(uses);
@@ -107,7 +107,7 @@ export class OpenIncomeSessionHandler implements ICommandHandler<OpenIncomeSessi
   }
 
   /**
-   * The caller's own verified screening, whose vendors know the person. An unknown, a foreign and an erased screening give the same error.
+   * The caller's own verified screening. The screening's vendors know the person. An unknown, a foreign and an erased screening give the same error.
    */
   private async verified(screeningSessionId: string, context: OpenIncomeSession['context']): Promise<ScreeningFacts> {
     const field = 'income.screening';

@@ -1,4 +1,4 @@
-// The published events of income sessions: one event per outcome, none for a failed route with a successor
+// The published events of income sessions: one event for each outcome, and none for a failed route that another route follows
 // (docs/contract/webhooks.md#event-types).
 import { fold } from '../../../kernel/decider.js';
 import { idOf, type RecordedEvent } from '../../../kernel/domain-event.js';

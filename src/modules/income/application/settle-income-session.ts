@@ -11,7 +11,7 @@ import { IncomeProgress } from './income-progress.js';
 export class SettleIncomeSession extends Command<void> {
   constructor(
     readonly incomeSessionId: string,
-    /** Aborted when the time for the vendor's answer is over. */
+    /** Aborted when the time limit for the vendor's answer has passed. */
     readonly signal: AbortSignal,
   ) {
     super();

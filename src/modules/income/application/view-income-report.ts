@@ -25,9 +25,7 @@ export interface ViewedIncomeReport {
 export class ViewIncomeReport extends Query<ViewedIncomeReport> {
   constructor(
     readonly incomeSessionId: string,
-    /**
-     * `own`: the account's own sessions that are open to the page. `own-and-children`: all sessions of the account and its direct children.
-     */
+    /** `own`: the account's own sessions that the page may read. `own-and-children`: all sessions of the account and its direct children. */
     readonly reach: 'own' | 'own-and-children',
     readonly context: CallerContext,
   ) {

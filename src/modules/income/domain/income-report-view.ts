@@ -1,11 +1,12 @@
-// One view of an income report, in its own stream. It proves the viewer, the time and the purpose (docs/contract/platform.md#reports).
+// One view of an income report, in a stream of its own. It proves who read the report, when, and for which purpose
+// (docs/contract/platform.md#reports).
 import { assertNever, type Decider } from '../../../kernel/decider.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 
-/** The permissible purpose under which reports are read. */
+/** The permissible purpose for which reports are read. */
 export type Purpose = 'TENANT_SCREENING';
 
-/** `viewerAccountId` is the session's own account or its parent; the key or token is in the metadata. */
+/** `viewerAccountId` is the session's own account or the account's parent. The event's metadata names the key or token. */
 export type IncomeReportViewEvent = DomainEvent<
   'IncomeReportViewed',
   { readonly incomeSessionId: string; readonly viewerAccountId: string; readonly purpose: Purpose }

@@ -1,4 +1,4 @@
-// The income session. It tries its routes one after the other until one gives a report, no route is left, or its time is over.
+// The income session. It tries its routes one after the other until a route gives a report, all routes have failed, or its time limit has passed.
 // Source: docs/contract/platform.md#income-sessions, docs/contract/webhooks.md#event-types.
 import { assertNever, type Decider } from '../../../kernel/decider.js';
 import { FIRST_CHOICE } from '../../../kernel/vendor-choice.js';
@@ -12,7 +12,7 @@ import type {
   Route,
 } from './income.js';
 
-/** A call to the vendor that is about to be made. */
+/** A call to the vendor that will be made next. */
 export interface NewAttempt {
   readonly attemptId: string;
   readonly settleAfter: Date;
@@ -21,7 +21,7 @@ export interface NewAttempt {
 export type IncomeCommand =
   | {
       readonly kind: 'open';
-      /** At least one route. No route occurs twice. */
+      /** The session has at least one route, and each route occurs once. */
       readonly routes: readonly [Route, ...Route[]];
       readonly screeningSessionId: string | null;
       readonly subjectId: string;
@@ -32,7 +32,8 @@ export type IncomeCommand =
     }
   | { readonly kind: 'record-started'; readonly now: Date; readonly attemptId: string }
   /**
-   * `looks`: the number of looks recorded for the attempt when the vendor was asked. When two processes ask at the same time, one answer is recorded.
+   * `looks`: the number of answers that were recorded for the attempt when the vendor was asked. When two processes ask at the same time, one answer
+   * is recorded.
    */
   | {
       readonly kind: 'record-no-outcome';
@@ -41,7 +42,7 @@ export type IncomeCommand =
       readonly looks: number;
       readonly cause: NoOutcomeCause;
     }
-  /** `next`: the attempt of the next route, if another route follows. */
+  /** `next`: the attempt of the next route, if there is a next route. */
   | {
       readonly kind: 'record-failure';
       readonly now: Date;
@@ -51,9 +52,9 @@ export type IncomeCommand =
     }
   | { readonly kind: 'record-report'; readonly now: Date; readonly attemptId: string }
   | { readonly kind: 'expire'; readonly now: Date }
-  /** The person was erased, and with them the data that the session needs. */
+  /** The person was erased, together with the data that the session needs. */
   | { readonly kind: 'end-erased' }
-  /** The data key of the session's own subject is gone. An open session ends with it. */
+  /** The data key of the session's own subject was destroyed. An open session ends with it. */
   | { readonly kind: 'record-erasure' };
 
 const FIRST_LOOK_MS = 1_000;
@@ -134,7 +135,7 @@ function decide(command: IncomeCommand, state: IncomeState): readonly IncomeEven
   }
 }
 
-/** The next route follows without a published event. The failure of the last route is that of the session. */
+/** The next route begins, and no event is published. When the last route fails, the session fails for the same reason. */
 function fail(
   { now, attemptId, reason, next }: Extract<IncomeCommand, { kind: 'record-failure' }>,
   state: OpenIncomeSession,
@@ -162,17 +163,17 @@ export function isOpen(state: IncomeState): state is OpenIncomeSession {
   return state.status === 'CREATED' || state.status === 'IN_PROGRESS';
 }
 
-/** The vendor's current inquiry, if it has this attempt id. */
+/** The vendor's current inquiry, if its attempt has this id. */
 export function pending(state: IncomeState, attemptId: string): Attempt | null {
   return isOpen(state) && state.attempt?.attemptId === attemptId ? state.attempt : null;
 }
 
-/** True when the time for an outcome is over. */
+/** Whether the time limit for an outcome has passed. */
 export function isOverdue(state: IncomeState, now: Date): boolean {
   return isOpen(state) && now >= new Date(state.expiresAt);
 }
 
-/** When the recovery job must look at the session (ISO 8601 UTC), or null. */
+/** The time at which the recovery job must examine the session (ISO 8601 UTC), or null. */
 export function dueAt(state: IncomeState): string | null {
   if (!isOpen(state)) return null;
   const { attempt, expiresAt } = state;

@@ -1,5 +1,5 @@
 /** Addresses in a status; also the injection token. */
 export abstract class IncomeLinks {
-  /** The address at which a server reads the report; null when the service does not know its public address. */
+  /** The address at which a server reads the report; null when the service's public address is not configured. */
   abstract reportUrl(incomeSessionId: string): string | null;
 }

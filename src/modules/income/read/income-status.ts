@@ -19,10 +19,10 @@ interface Followed {
 
 export interface IncomeStatus extends Omit<Followed, 'session'> {
   readonly status: IncomeSession['status'];
-  /** The current route. After the session's end: the route that decided, or the last one tried. */
+  /** The current route. After the session's end: the route that gave the outcome, or the last route. */
   readonly route: Route;
   readonly screeningSessionId: string | null;
-  /** The session grant under which it was opened; null without one. */
+  /** The session grant under which the session was opened; null without one. */
   readonly grantId: string | null;
   /** Set for a FAILED session. */
   readonly failureReason: FailureReason | null;
@@ -94,7 +94,7 @@ export class IncomeStatusReader {
     private readonly accounts: Accounts,
   ) {}
 
-  /** The account's own session, if it is open to a page with the reader's token. */
+  /** The account's own session, if the page with the reader's token may read it. */
   async findOwn(incomeSessionId: string, reader: Reader): Promise<IncomeStatus | null> {
     const status = await this.find(incomeSessionId, reader);
     return status && isOpenTo(status, status, reader) ? status : null;
@@ -106,7 +106,7 @@ export class IncomeStatusReader {
     return status && (await this.accounts.mayRead(reader.accountId, status.accountId)) ? status : null;
   }
 
-  /** Sessions to ask the vendor about, and sessions whose time is over. */
+  /** Sessions whose vendor must be asked, and sessions whose time limit has passed. */
   due(environment: Environment, at: Date, limit: number): Promise<string[]> {
     return this.readModels.due(incomeStatus, at, limit, { list: openCallsIn(environment) });
   }

@@ -13,7 +13,7 @@ export class AnswerRegistration extends Command<PartyAnswer> {
   constructor(
     readonly request: {
       readonly named: NamedParty;
-      /** Names the answer. An answer with a known id is not judged again. */
+      /** The id of the answer. An answer with a known id is not judged again. */
       readonly attemptId: string;
       readonly given: GivenToParty;
     },

@@ -1,5 +1,5 @@
-// Calls about the authentication of a party. They need no reserved attempt: a question changes nothing, and a second
-// request to end an authentication does no harm at the vendor.
+// Calls about the authentication of a party. They need no reserved attempt: a question changes nothing, and a second request to end an authentication
+// does no harm at the vendor.
 import { Injectable } from '@nestjs/common';
 import { ExternalCall, type Attempt } from '../../../external-calls/external-call.js';
 import type { DeliverySemantics } from '../../../ports/vendor-call.js';
@@ -14,7 +14,7 @@ import { PartyReferences } from './party-references.js';
 import { PartySecrets } from './party-secrets.js';
 
 type Verdict = StandingVerdict | ExpiryVerdict;
-/** The kind of the vendor's answer. The answer itself is in the vault, unless the vendor gave none. */
+/** The kind of the vendor's answer. The vault stores the answer itself, if the vendor gave one. */
 type End = Verdict['kind'];
 
 @Injectable()

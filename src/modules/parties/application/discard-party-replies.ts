@@ -7,7 +7,7 @@ import { repliesUntil } from '../domain/party.js';
 import { party } from '../domain/party-decider.js';
 import { PartySecrets } from './party-secrets.js';
 
-/** A caller can ask for the vendor's reply again within this time, as in screening sessions. */
+/** A caller can get the vendor's reply again within this time, as in screening sessions. */
 const REPLY_KEPT_MS = 3_600_000;
 
 /** Replies from before this time are destroyed. */

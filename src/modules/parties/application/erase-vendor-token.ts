@@ -8,7 +8,7 @@ import { party } from '../domain/party-decider.js';
 import type { NamedParty } from './party-access.js';
 import { PartyIds } from './party-ids.js';
 
-/** Names a party by the integrator's id in the context's account, or by the id that its sessions hold. */
+/** Names a party by the integrator's id in the context's account, or by the id in the party's sessions. */
 export type PartyToErase =
   | { readonly named: NamedParty; readonly context: CallerContext }
   | { readonly partyId: string; readonly context: ActionContext };
@@ -38,7 +38,7 @@ export class EraseVendorTokenHandler implements ICommandHandler<EraseVendorToken
     const subjectId = state.token?.subjectId ?? null;
     if (subjectId === null) return { subjectId };
     await this.vault.erase(subjectId);
-    // The event is recorded only now, because it must not claim an erasure that has not happened.
+    // The event is recorded only now, because it must not report an erasure that has not happened.
     const command = { kind: 'record-token-erasure', subjectId } as const;
     await this.aggregates.execute(party, partyId, command, { ...asked.context, ...owner });
     return { subjectId };

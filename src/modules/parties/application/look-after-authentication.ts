@@ -14,8 +14,8 @@ import { PartyReferences } from './party-references.js';
 import { PartySecrets } from './party-secrets.js';
 
 /**
- * Asks the vendor whether the authentication of the party holds, or ends the authentication. In this service it ends at once, even when the vendor's
- * call fails.
+ * Asks the vendor whether the authentication of the party is valid, or ends the authentication. In this service, the authentication ends at once,
+ * even if the vendor's call fails.
  */
 @UseCase()
 export class LookAfterAuthentication extends Command<PartyAnswer> {

@@ -10,7 +10,7 @@ import { party } from '../domain/party-decider.js';
 import { lockOf, PartyDirectory } from './party-directory.js';
 import { PartyIds } from './party-ids.js';
 
-/** The party that a request names. `id` is the integrator's, as decoded from the path. */
+/** The party that a request names. `id` is the integrator's id, decoded from the path. */
 export interface NamedParty {
   readonly kind: PartyKind;
   readonly id: string;
@@ -19,11 +19,11 @@ export interface NamedParty {
 export interface FoundParty {
   readonly partyId: string;
   readonly loaded: LoadedAggregate<PartyState>;
-  /** The session of its newest registration; null without a session. */
+  /** The session of the party's newest registration; null without a session. */
   readonly newest: ScreeningFacts | null;
 }
 
-/** Finds parties for the integrator that they belong to. */
+/** Finds parties for the integrator that owns them. */
 @Injectable()
 export class PartyAccess {
   constructor(
@@ -34,14 +34,14 @@ export class PartyAccess {
     private readonly clock: Clock,
   ) {}
 
-  /** Our own id for the party, whether it exists or not. An id that no party can have is refused like an unknown one. */
+  /** The service's own id for the party, even if the party does not exist. An impossible id of the integrator is refused like an unknown id. */
   async idOf({ kind, id }: NamedParty, context: CallerContext): Promise<string> {
     const partyId = await this.ids.of(kind, id, context);
     if (partyId === null) throw unknownParty(kind);
     return partyId;
   }
 
-  /** Throws for an unknown party, and for a party that wrong answers have locked: a locked party gets this refusal for every call. */
+  /** Throws for an unknown party, and for a party that is locked after wrong answers. A locked party gets this refusal for every call. */
   async find(named: NamedParty, context: CallerContext): Promise<FoundParty> {
     const found = await this.look(await this.idOf(named, context));
     if (found.loaded.state.kind === null) throw unknownParty(named.kind);
@@ -57,7 +57,7 @@ export class PartyAccess {
     return { partyId, loaded, newest };
   }
 
-  /** Throws for live traffic of an account that is not provisioned for it. Such traffic must not reach a vendor. */
+  /** Throws for live traffic of an account that is not provisioned for live traffic. Such traffic must not reach a vendor. */
   async admitAccount({ accountId, environment }: CallerContext): Promise<void> {
     const account = await this.accounts.find(accountId);
     if (!account) throw new DomainError('request.unauthenticated');

@@ -1,13 +1,13 @@
-// The answer to an integrator after a step: the vendor's answer unchanged, or a domain error that may carry it.
+// The answer to an integrator after a step: the vendor's answer unchanged, or a domain error that may contain it.
 import { lockAt } from '../../../challenges/domain/answer-limit.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import type { VendorReply, VendorStep } from '../../../kernel/vendor-reply.js';
 import type { VerificationStep } from '../../../published/verifications.js';
 
 export interface PartyAnswer {
-  /** The vendor's JSON text. It is the text `null` when the vendor's answers are not passed on. */
+  /** The vendor's JSON text. The text is `null` when the vendor's answers are not passed on. */
   readonly json: string;
-  /** False: the party's answer is wrong, and another may follow. */
+  /** False when the party's answer is wrong and another answer is allowed. */
   readonly accepted: boolean;
   /** The vault subject of the person in the answer. */
   readonly subjectId: string;
@@ -17,7 +17,7 @@ export function accepted(reply: VendorReply | null, subjectId: string): PartyAns
   return { json: reply?.body ?? 'null', accepted: true, subjectId };
 }
 
-/** Throws when the vendor gave an error number, because that number is passed on instead. */
+/** Throws when the vendor gave an error number, because the service passes that number on instead. */
 export function wrong(reply: VendorReply | null, step: VendorStep, subjectId: string): PartyAnswer {
   if (reply !== null && reply.code !== null) throw refusalBy(reply, step, subjectId);
   return { json: reply?.body ?? 'null', accepted: false, subjectId };
@@ -29,7 +29,7 @@ export function refusalBy(reply: VendorReply | null, step: VendorStep, subject: 
     : new DomainError('vendor.refused', { vendor: { reply, step, subject } });
 }
 
-/** The error for a step without a verdict. The vendor's own number or refusal is passed on rather than ours. */
+/** The error for a step without a verdict. The vendor's own number or refusal has priority over the service's error. */
 export function failureBy(reply: VendorReply | null, step: VendorStep, subject: string): DomainError {
   return refusalBy(reply !== null && (reply.code !== null || reply.status >= 400) ? reply : null, step, subject);
 }
@@ -43,7 +43,7 @@ export function lockedBy(
   return new DomainError('party.locked', { blockedUntil, ...(reply && { vendor: { reply, step, subject } }) });
 }
 
-/** The answer after a step of a registration. `asked` is the step that was asked for. Throws unless it ended with success or a wrong answer. */
+/** The answer after a step of a registration. `asked` is the requested step. Throws unless the step ended with success or a wrong answer. */
 export function answerOf({ session, end, reply }: VerificationStep, asked: VendorStep, now: Date): PartyAnswer {
   if (end === 'timed-out') throw new DomainError('service.upstream_timeout');
   const { status, block, subjectId } = session;

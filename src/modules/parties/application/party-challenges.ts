@@ -15,7 +15,7 @@ import { PartyPolicy } from './party-policy.js';
 import { PartyReferences } from './party-references.js';
 import { PartySecrets } from './party-secrets.js';
 
-/** The challenges that parties answer to authenticate again. */
+/** The challenges that parties answer in a re-authentication. */
 @Injectable()
 export class PartyChallenges implements ChallengeHolder<PartyState> {
   readonly decider = party;
@@ -71,7 +71,7 @@ export class PartyChallenges implements ChallengeHolder<PartyState> {
     if (challenge === null && attempt === null) await this.secrets.forgetChallenge(subjectId, partyId);
   }
 
-  /** From now on the vendor knows the party by this token. It is not kept when another token was stored for the party meanwhile. */
+  /** From now on the vendor knows the party by this token. The token is not kept when another token was stored for the party in the meantime. */
   private async keepToken(
     partyId: string,
     { sessionId, subjectId, personIds = [] }: Attempt,
@@ -87,7 +87,7 @@ export class PartyChallenges implements ChallengeHolder<PartyState> {
 
 @Injectable()
 export class ReauthenticationCall extends ChallengeCall<PartyState, AnswerLimit> {
-  // Jobs of earlier releases have other names, and their inputs have no kind. The recovery job settles their attempts.
+  // Jobs of earlier releases have other names, and the inputs of these jobs have no kind. The recovery job settles the attempts of such jobs.
   override readonly operation = 'partyChallenge';
 
   constructor(

@@ -11,7 +11,7 @@ import { PartyIds } from './party-ids.js';
 import { PartyPolicy } from './party-policy.js';
 import { PartyReferences } from './party-references.js';
 
-/** Parties for the other modules. It reads them from the log, so that no module decides by an outdated state. */
+/** Parties for the other modules. The directory reads them from the log, so that no module decides on an outdated state. */
 @Injectable()
 export class PartyDirectory extends Parties {
   constructor(
@@ -42,7 +42,7 @@ export class PartyDirectory extends Parties {
     };
   }
 
-  /** Whether the party's identity is confirmed now, and the person was not erased since. */
+  /** Whether the party's identity is confirmed now, and the person has not been erased since. */
   async isConfirmed(partyId: string, state: PartyState, newest: ScreeningFacts | null): Promise<boolean> {
     const { reauthValiditySeconds } = this.policy.limits;
     if (confirmedSince(state, newest?.verifiedAt ?? null, this.clock.now(), reauthValiditySeconds) === null)
@@ -54,9 +54,7 @@ export class PartyDirectory extends Parties {
     return person !== null && (await this.references.tokenOf(partyId, person)) !== null;
   }
 
-  /**
-   * The session of the newest registration that has a session. A later registration has none when its process died too early.
-   */
+  /** The session of the newest registration that has a session. A newer registration has none when its process died too early. */
   private async openedSession({ registrations }: PartyState): Promise<ScreeningFacts | null> {
     for (const { sessionId } of registrations.toReversed()) {
       const session = await this.screenings.find(sessionId);
@@ -65,7 +63,7 @@ export class PartyDirectory extends Parties {
     return null;
   }
 
-  /** Null when the party has no registration, and when the newest was given up before its session was opened. */
+  /** Null when the party has no registration, or when the newest registration was given up before its session was opened. */
   async newestSession({ registrations }: PartyState): Promise<ScreeningFacts | null> {
     const newest = registrations.at(-1);
     return newest === undefined ? null : this.screenings.find(newest.sessionId);

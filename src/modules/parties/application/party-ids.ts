@@ -4,12 +4,12 @@ import { keyedId } from '../../../kernel/ids.js';
 import { Vault } from '../../../ports/vault.js';
 import type { PartyKind } from '../../../published/parties.js';
 
-/** Makes the ids of parties. Integrators' ids may be personal data, so they are hashed with a key of the installation and stored nowhere. */
+/** Makes the ids of parties. Integrators' ids may be personal data, so they are hashed with a key of the installation and never stored. */
 @Injectable()
 export class PartyIds {
   constructor(private readonly vault: Vault) {}
 
-  /** `id` is the integrator's, as decoded from the path. Null when it does not have 1 to 128 characters. */
+  /** `id` is the integrator's id, decoded from the path. The result is null unless the id has 1 to 128 characters. */
   async of(
     kind: PartyKind,
     id: string,

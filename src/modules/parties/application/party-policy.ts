@@ -2,7 +2,7 @@ import { attemptTimes } from '../../../external-calls/attempt-times.js';
 import type { AnswerLimit } from '../../../challenges/domain/answer-limit.js';
 import type { NewAttempt } from '../../../challenges/domain/challenge.js';
 
-/** The limits for parties (docs/contract/direct.md#parties), set at the start of the process. Durations are in seconds. */
+/** The limits for parties (docs/contract/direct.md#parties), which the process reads at its start. Durations are in seconds. */
 export class PartyPolicy {
   readonly lock: AnswerLimit;
 
@@ -11,7 +11,7 @@ export class PartyPolicy {
       readonly vendorTimeoutSeconds: number;
       readonly otpResendIntervalSeconds: number;
       readonly reauthValiditySeconds: number;
-      /** The number of wrong answers to re-authentications that locks a party. */
+      /** The number of wrong answers in re-authentications that locks a party. */
       readonly attempts: number;
       readonly lockSeconds: number;
     },

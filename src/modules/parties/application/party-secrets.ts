@@ -41,7 +41,7 @@ export interface Answered {
   readonly reply: VendorReply | null;
 }
 
-/** The vault, for parties. `erased` means that the data key of the person behind the party is gone. */
+/** The vault for parties. `erased` means that the data key of the party's person was destroyed. */
 @Injectable()
 export class PartySecrets {
   constructor(private readonly vault: Vault) {}
@@ -78,7 +78,7 @@ export class PartySecrets {
     return keepEntry(this.vault, subjectId, replyEntry(partyId, attemptId), answered);
   }
 
-  /** Null when the vendor gave no answer, when the answer is no longer kept, and after the person was erased. */
+  /** Null when the vendor gave no answer, when the answer is no longer kept, and when the person was erased. */
   async answer(subjectId: string, partyId: string, attemptId: string): Promise<Answered | null> {
     const kept = await readEntry<Answered>(this.vault, subjectId, replyEntry(partyId, attemptId));
     return kept === 'erased' ? null : kept;

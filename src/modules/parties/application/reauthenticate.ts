@@ -22,16 +22,16 @@ import { PartyPolicy } from './party-policy.js';
 import { PartyReferences } from './party-references.js';
 import { PartySecrets } from './party-secrets.js';
 
-/** `start` asks for a challenge, even while the old authentication holds. This ends a challenge that is still open. */
+/** `start` requests a challenge, even while the old authentication is valid. The request ends a challenge that is still open. */
 type Step = GivenToParty | { readonly method: 'start'; readonly device: Partial<Device> };
 
-/** Asks the vendor for a challenge, answers it, or has another code sent. Only one call of a party is with the vendor at a time. */
+/** Requests a challenge from the vendor, answers it, or has another code sent. A party can have only one call at the vendor at a time. */
 @UseCase()
 export class Reauthenticate extends Command<PartyAnswer> {
   constructor(
     readonly request: {
       readonly named: NamedParty;
-      /** Names the step. A step with a known id is not judged again. */
+      /** The id of the step. A step with a known id is not judged again. */
       readonly attemptId: string;
       /** Never stored. */
       readonly step: Step;
@@ -63,7 +63,7 @@ export class ReauthenticateHandler implements ICommandHandler<Reauthenticate> {
     private readonly clock: Clock,
   ) {}
 
-  /** Throws when the party or a limit refuses. An attempt that the party already knows is not made again, and gets its first answer. */
+  /** Throws when the party or a limit refuses. An attempt that the party already knows is not made again, and the caller gets its first answer. */
   async execute({ request: { named, attemptId, step }, context }: Reauthenticate): Promise<PartyAnswer> {
     const found = await this.access.find(named, context);
     const { state } = found.loaded;
@@ -100,7 +100,7 @@ export class ReauthenticateHandler implements ICommandHandler<Reauthenticate> {
     if (blockedUntil !== null) throw new DomainError('party.locked', { blockedUntil });
     party.decide(command, loaded.state);
     await this.access.admitAccount(context);
-    // This throws while the vault is unavailable. No attempt is reserved then, because the vendor's answer could not be kept.
+    // This throws while the vault is unavailable. No attempt is reserved then, because the vendor's answer could not be stored.
     await this.secrets.isErased(subjectId);
     const sendsCode = input.kind === 'start' || input.kind === 'resend';
     const uses = sendsCode ? await this.persons.codesTo(sessionId, personIds, context) : [];

@@ -17,8 +17,8 @@ import { PartyPolicy } from './party-policy.js';
 import { PartySecrets } from './party-secrets.js';
 
 /**
- * Registers a party with a screening session of its own and one vendor call. While the first request is with the vendor, or shortly after, a repeated
- * request gets its answer. So an integrator that got a 504 and tries again is not billed twice.
+ * Registers a party with a screening session of its own and one vendor call. A repeated request gets the answer of the first one while the first is
+ * at the vendor, or shortly after it. An integrator that gets a 504 and tries again is therefore not billed twice.
  */
 @UseCase()
 export class RegisterParty extends Command<PartyAnswer> {
@@ -26,7 +26,7 @@ export class RegisterParty extends Command<PartyAnswer> {
     readonly request: {
       readonly named: NamedParty;
       readonly applicant: Applicant;
-      /** The body of the request, as text. A repeated request is recognized by it. Never stored. */
+      /** The body of the request as text, by which a repeated request is recognised. Never stored. */
       readonly body: string;
       /** The id of the session that a new registration opens. */
       readonly sessionId: string;
@@ -58,7 +58,7 @@ export class RegisterPartyHandler implements ICommandHandler<RegisterParty> {
     const partyId = await this.access.idOf(command.request.named, command.context);
     const bodyHash = await this.ids.hashOf(partyId, command.request.body);
     const within = AbortSignal.timeout(this.policy.limits.vendorTimeoutSeconds * 1_000);
-    // Another registration may be quicker. The second try then finds it.
+    // Another registration may be faster. The second try then finds that registration.
     const step =
       (await this.register(command, partyId, bodyHash, within)) ??
       (await this.register(command, partyId, bodyHash, within));
@@ -66,7 +66,7 @@ export class RegisterPartyHandler implements ICommandHandler<RegisterParty> {
     return answerOf(step, 'registration', this.clock.now());
   }
 
-  /** The vendor's answer to this registration, or to the same one from another request. Null when another registration was quicker. */
+  /** The vendor's answer to this registration, or to an equal registration from another request. Null when another registration was faster. */
   private async register(
     command: RegisterParty,
     partyId: string,
@@ -78,12 +78,12 @@ export class RegisterPartyHandler implements ICommandHandler<RegisterParty> {
     const earlier = again !== null && found.newest !== null ? await this.verifications.latest(again, within) : null;
     const isAnswered = earlier?.step === 'answers' || earlier?.step === 'resend';
     if (earlier !== null && !isAnswered) return earlier;
-    // Once the challenge was answered, the same body means another registration.
+    // When the challenge has been answered, the same body means another registration.
     const sessionId = isAnswered ? command.request.sessionId : (again ?? command.request.sessionId);
     return this.begin(command, found, { sessionId, bodyHash }, within);
   }
 
-  /** The session that already has the answer; null when a new registration may begin. Throws when neither is allowed. */
+  /** The session that already has the answer; null when a new registration may begin. Throws when neither is possible. */
   private async sameAttempt(
     { request: { sessionId: own }, context }: RegisterParty,
     found: FoundParty,
@@ -103,7 +103,8 @@ export class RegisterPartyHandler implements ICommandHandler<RegisterParty> {
   }
 
   /**
-   * Whether the previous registration came from the same request and is recent enough to answer it. Throws when the party may not register again.
+   * Whether the previous registration came from the same request and is recent enough to answer this one. Throws when the party may not register
+   * again.
    */
   private async isAnsweredBy(
     { partyId, loaded: { state }, newest }: FoundParty,
@@ -121,21 +122,19 @@ export class RegisterPartyHandler implements ICommandHandler<RegisterParty> {
     return newest?.status === 'STEP_UP_REQUIRED';
   }
 
-  /** True also while the session is about to be opened. */
+  /** This is also true shortly before the session is opened. */
   private isWithVendor({ registeredAt }: Registration, newest: ScreeningFacts | null): boolean {
     if (newest !== null) return newest.status === 'SUBMITTED';
     const opens = new Date(registeredAt).getTime() + this.policy.limits.vendorTimeoutSeconds * 1_000;
     return this.clock.now().getTime() < opens;
   }
 
-  /** Whether the session can give no report any more. The party then needs another registration to get one. */
+  /** Whether the session can no longer have a report. The party then needs another registration to get a report. */
   private async isReportOver({ sessionId, userType }: ScreeningFacts): Promise<boolean> {
     return userType === 'CONSUMER' && (await this.screenings.reportProspect(sessionId)) !== 'possible';
   }
 
-  /**
-   * Whether the success came after the integrator had got a 504. If a challenge was answered, the integrator knows of the success.
-   */
+  /** Whether the success came after the integrator had received a 504. If a challenge was answered, the integrator knows of the success. */
   private async cameLate({ sessionId, createdAt, verifiedAt }: ScreeningFacts): Promise<boolean> {
     const tookMs = new Date(verifiedAt ?? createdAt).getTime() - new Date(createdAt).getTime();
     if (tookMs < this.policy.limits.vendorTimeoutSeconds * 1_000) return false;
@@ -143,8 +142,8 @@ export class RegisterPartyHandler implements ICommandHandler<RegisterParty> {
   }
 
   /**
-   * Asks the limits first, then records the registration, then opens the session. A process that dies in between leaves a registration
-   * without a session, and a repeated request opens it. Null when another registration of the party was quicker.
+   * Checks the limits first, then records the registration, then opens the session. A process that dies in between leaves a registration without a
+   * session, and a repeated request opens that session. Null when another registration of the party was faster.
    */
   private async begin(
     { request: { named, applicant }, context }: RegisterParty,
@@ -165,7 +164,7 @@ export class RegisterPartyHandler implements ICommandHandler<RegisterParty> {
       if (!isFirst) await this.verifications.withdraw(admitted);
     }
     if (!isFirst) return null;
-    // The registration ends an open challenge, even when its session is never opened.
+    // The registration ends an open challenge, even if its session is never opened.
     const { challenge } = loaded.state;
     if (challenge !== null) await this.secrets.forgetChallenge(challenge.subjectId, partyId);
     return this.verifications.open(admitted, within);

@@ -8,14 +8,14 @@ import { party } from '../domain/party-decider.js';
 import { PartyChallenges } from './party-challenges.js';
 
 /**
- * Settles a call of a re-authentication that has no recorded verdict, because its process died or the vendor was late. It asks the
- * vendor for the result. Safe to repeat.
+ * Settles a call of a re-authentication that has no recorded verdict. Its process died or the vendor was late, so the use case asks the vendor for
+ * the result. Safe to repeat.
  */
 @UseCase()
 export class SettleReauthentication extends Command<void> {
   constructor(
     readonly partyId: string,
-    /** Is aborted when the time for the vendor's answer is over. */
+    /** Aborted when the time limit for the vendor's answer has passed. */
     readonly signal: AbortSignal,
   ) {
     super();

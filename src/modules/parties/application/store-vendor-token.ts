@@ -9,7 +9,7 @@ import { party } from '../domain/party-decider.js';
 import { PartyAccess, type NamedParty } from './party-access.js';
 import { PartySecrets } from './party-secrets.js';
 
-/** Keeps a token that the integrator got from the vendor, and makes the party known. It does not confirm the party. */
+/** Stores a token that the integrator got from the vendor. The party is then known, but not confirmed. */
 @UseCase()
 export class StoreVendorToken extends Command<void> {
   constructor(
@@ -35,7 +35,7 @@ export class StoreVendorTokenHandler implements ICommandHandler<StoreVendorToken
   async execute({ named, token, context }: StoreVendorToken): Promise<void> {
     const { partyId } = await this.access.look(await this.access.idOf(named, context));
     this.testTraffic.admit(context);
-    // No person was verified, so the token gets a subject of its own.
+    // The token verifies no person, so it gets a subject of its own.
     let subjectId = derivedId('party-token', partyId);
     // Each erasure gives the party another subject.
     while ((await this.secrets.keepToken(subjectId, partyId, token)) === 'erased')

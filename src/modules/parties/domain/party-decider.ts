@@ -23,16 +23,16 @@ import {
 } from './party.js';
 
 export type PartyCommand =
-  /** `after` is the newest session that the caller has seen. When the party has a newer one, nothing is decided. */
+  /** `after` is the newest session that the caller has seen. When the party has a newer session, the decider returns no event. */
   | (Registration & { readonly kind: 'register'; readonly of: PartyKind; readonly after: string | null })
   | { readonly kind: 'store-token'; readonly of: PartyKind; readonly subjectId: string; readonly storedAt: string }
   | { readonly kind: 'record-token-erasure'; readonly subjectId: string }
   | (NewAttempt & { readonly kind: 'reauthenticate'; readonly reference: Reference })
   | AskCommand
   | RecordVerdict
-  /** The vendor has not executed the call, and never will. */
+  /** The vendor has not executed the call, and will never execute it. */
   | { readonly kind: 'record-not-executed'; readonly attemptId: string }
-  /** The result of the call is unknown. The challenge is over once the call is old enough. */
+  /** The result of the call is unknown. The challenge ends when the call is old enough. */
   | { readonly kind: 'give-up'; readonly now: Date; readonly attemptId: string }
   /** The vendor's replies to the calls that `repliesUntil` names were removed from the vault. */
   | { readonly kind: 'record-replies-discarded'; readonly until: Date }
@@ -41,7 +41,7 @@ export type PartyCommand =
 
 const REMEMBERED_REGISTRATIONS = 20;
 const REMEMBERED_ATTEMPTS = 50;
-/** More than any sensible limit allows. */
+/** A higher number than any sensible limit allows. */
 const REMEMBERED_ANSWERS = 100;
 
 export const party: Decider<PartyState, PartyCommand, PartyEvent> = {
@@ -70,13 +70,13 @@ function decide(command: PartyCommand, state: PartyState): readonly PartyEvent[]
       const { of: kind, after, sessionId, bodyHash, registeredAt } = command;
       const newest = state.registrations.at(-1)?.sessionId ?? null;
       if (newest !== after || state.registrations.some((known) => known.sessionId === sessionId)) return [];
-      // An answer may be with the vendor. Its verdict must not be lost, and must not confirm the person who registers now.
+      // An answer may be at the vendor. Its verdict must not be lost, and must not confirm the person who registers now.
       refuseBusy(state);
       return [{ type: 'PartyRegistered', data: { kind, sessionId, bodyHash, registeredAt } }];
     }
     case 'store-token': {
       const { of: kind, subjectId, storedAt } = command;
-      // The subject differs from the previous one only when that was erased.
+      // The subject differs from the previous subject only when the previous one was erased.
       const before = state.token !== null && state.token.subjectId !== subjectId ? tokenErased(state.token) : [];
       return [...before, { type: 'VendorTokenStored', data: { kind, subjectId, storedAt } }];
     }
@@ -140,12 +140,12 @@ function record(command: RecordVerdict, attempt: Attempt, state: PartyState): re
   return factsOf(command, operationOf(attempt), count).map((fact) => eventOf(fact, attempt, command.now.toISOString()));
 }
 
-/** Null for the call that asks for a challenge. */
+/** Null for the call that requests a challenge. */
 export function operationOf({ operation }: Attempt): Operation | null {
   return operation === 'reauthentication' ? null : operation;
 }
 
-/** The attempts that a challenge has used stay used in the next challenge. */
+/** Attempts that were used up in a challenge stay used up in the next challenge. */
 export function countOf({ wrongAt }: PartyState, now: Date, limit: AnswerLimit): Count {
   return { attemptsLeft: attemptsLeft(wrongAt, now, limit), vendorMayAdd: false };
 }
@@ -183,7 +183,7 @@ const END_CAUSES: Readonly<Record<Ending['kind'], EndCause>> = {
   unintelligible: 'VENDOR_UNINTELLIGIBLE',
 };
 
-/** Only one call of a party is with the vendor at a time. */
+/** A party can have only one call at the vendor at a time. */
 export const BUSY = { retryAfterSeconds: 1 };
 
 function refuseLocked(state: PartyState, now: Date): void {
@@ -195,7 +195,7 @@ function refuseBusy({ attempt }: PartyState): void {
   if (attempt) throw new DomainError('screening.attempt_in_progress', BUSY);
 }
 
-/** The challenge to answer. Once a new challenge is asked for, the old one is over. */
+/** The challenge that can be answered. When a new challenge is requested, the old challenge has ended. */
 function challengeOf(state: PartyState, now: Date): Challenge {
   refuseLocked(state, now);
   if (state.attempt?.operation === 'reauthentication') refuseBusy(state);
@@ -203,7 +203,7 @@ function challengeOf(state: PartyState, now: Date): Challenge {
   return state.challenge;
 }
 
-/** The call that is with the vendor, if it is this one. */
+/** The call at the vendor, if its id is this one. */
 export function pendingOf({ attempt }: PartyState, attemptId: string): Attempt | null {
   return attempt?.attemptId === attemptId ? attempt : null;
 }
@@ -258,7 +258,7 @@ function evolve(state: PartyState, event: PartyEvent): PartyState {
         reauthenticatedAs: state.attempt,
       };
     case 'PartyLocked':
-      // The wrong answers that led to a lock do not count again after it.
+      // The wrong answers that led to a lock do not count again after the lock.
       return { ...state, attempt: null, challenge: null, wrongAt: [], lockedUntil: event.data.lockedUntil };
     case 'PartyUnlocked':
       return { ...state, wrongAt: [], lockedUntil: null };

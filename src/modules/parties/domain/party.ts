@@ -1,21 +1,21 @@
-// A renter, agent or organization of the direct API, by the integrator's id. The stream id is a keyed hash of that id, which is
-// stored nowhere. Each registration is a screening session of its own (see published/verifications.ts). The stream of a party holds
-// the ids of its sessions and its re-authentications. Source: docs/contract/direct.md#parties.
+// A renter, agent or organization of the direct API, by the integrator's id. The stream id is a keyed hash of that id, which is stored nowhere. Each
+// registration is a screening session of its own (see published/verifications.ts). The stream of a party records the ids of its sessions and its
+// re-authentications. Source: docs/contract/direct.md#parties.
 import type { Challenge as PartsOfChallenge, Operation, Requested } from '../../../challenges/domain/challenge.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 
 /** The kinds of parties that an integrator knows by an id of its own. */
 export type PartyKind = 'renter' | 'agent' | 'organization';
 
-/** One registration. If its session does not exist, the registration was given up before it was opened. */
+/** One registration. When its session does not exist, the registration was given up before the session was opened. */
 export interface Registration {
   readonly sessionId: string;
-  /** Keyed hash of the party and the body. A repeated request is recognized by it. */
+  /** Keyed hash of the party and the body, by which a repeated request is recognised. */
   readonly bodyHash: string;
   readonly registeredAt: string;
 }
 
-/** The vendor knows a party by this reference. The vault keeps the replies about the party under its subject. */
+/** The reference by which the vendor knows a party. The vault keeps the replies about the party under the subject of this reference. */
 export interface Reference {
   /** The session that confirmed the person; null for the token that was stored for the party. */
   readonly sessionId: string | null;
@@ -25,7 +25,7 @@ export interface Reference {
   readonly personIds?: readonly string[];
 }
 
-/** The vault holds the vendor's session and the texts (see `challengeEntry`). */
+/** The vault stores the vendor's session and the texts (see `challengeEntry`). */
 export type ChallengeShape = Pick<PartsOfChallenge, 'otp' | 'questions'>;
 
 export type AbandonCause = 'VENDOR_UNAVAILABLE' | 'NOT_EXECUTED';
@@ -33,14 +33,14 @@ export type EndCause =
   'VENDOR_SESSION_OVER' | 'VENDOR_REFUSED' | 'VENDOR_UNINTELLIGIBLE' | 'NO_VERDICT' | 'PERSON_ERASED';
 
 export type PartyEvent =
-  /** A registration begins, and its session is about to be opened. */
+  /** A registration begins, and its session will be opened next. */
   | DomainEvent<'PartyRegistered', Registration & { readonly kind: PartyKind }>
-  /** The integrator gave the vendor's token of the party. The vault holds it (see `tokenEntry`). */
+  /** The integrator gave the vendor's token of the party. The vault stores the token (see `tokenEntry`). */
   | DomainEvent<
       'VendorTokenStored',
       { readonly kind: PartyKind; readonly subjectId: string; readonly storedAt: string }
     >
-  /** Evidence that the data key of a stored token is gone. Data under this subject can never be read again. */
+  /** Evidence that the data key of a stored token was destroyed. Data under this subject can never be read again. */
   | DomainEvent<'VendorTokenErased', { readonly subjectId: string }>
   | DomainEvent<'ReauthenticationRequested', Requested & Reference>
   | DomainEvent<
@@ -48,7 +48,7 @@ export type PartyEvent =
       ChallengeShape &
         Reference & {
           readonly attemptId: string;
-          /** Null where no code was sent. */ readonly smsSentAt: string | null;
+          /** Null when no code was sent. */ readonly smsSentAt: string | null;
         }
     >
   | DomainEvent<'ReauthenticationAnswerReceived', Requested & { readonly method: 'OTP' | 'KBA' }>
@@ -56,13 +56,13 @@ export type PartyEvent =
   | DomainEvent<'ReauthenticationCodeRequested', Requested>
   | DomainEvent<'ReauthenticationCodeSent', { readonly attemptId: string; readonly smsSentAt: string }>
   | DomainEvent<'PartyReauthenticated', { readonly attemptId: string; readonly authenticatedAt: string }>
-  /** Wrong answers lock the party out of everything until `lockedUntil`. */
+  /** Wrong answers lock the party out of every call until `lockedUntil`. */
   | DomainEvent<'PartyLocked', { readonly attemptId: string; readonly lockedUntil: string }>
   /** An operator has ended the lock. Earlier wrong answers no longer count. */
   | DomainEvent<'PartyUnlocked', { readonly unlockedAt: string }>
-  /** The call had no result. A challenge that is open stays open. */
+  /** The call had no result. An open challenge stays open. */
   | DomainEvent<'ReauthenticationAbandoned', { readonly attemptId: string; readonly cause: AbandonCause }>
-  /** The challenge is over without success. Another may begin. */
+  /** The challenge has ended without success. Another challenge may begin. */
   | DomainEvent<'ReauthenticationEnded', { readonly attemptId: string; readonly cause: EndCause }>
   /** The vendor's replies to calls whose `settleAfter` was not after `until` were removed from the vault. */
   | DomainEvent<'PartyRepliesDiscarded', { readonly until: string }>
@@ -77,28 +77,26 @@ export type Attempt = Requested & Reference & { readonly operation: 'reauthentic
 export interface PartyState {
   /** Null before the first event. */
   readonly kind: PartyKind | null;
-  /** Newest last, bounded. */
+  /** The newest entry is last, and the length is limited. */
   readonly registrations: readonly Registration[];
   /** `after` is the session of the newest registration at the time when the token was stored. */
   readonly token: { readonly subjectId: string; readonly after: string | null } | null;
-  /**
-   * The newest re-authentication that came after the newest registration and after the last expiry by hand; null without one.
-   */
+  /** The newest re-authentication since the newest registration and since the last expiry by the integrator; null without one. */
   readonly reauthenticatedAt: string | null;
   /** The reference of that re-authentication; null without one. */
   readonly reauthenticatedAs: Reference | null;
-  /** When the integrator last ended the authentication. */
+  /** The time at which the integrator last ended the authentication. */
   readonly expiredAt: string | null;
   /** The latest end of all locks. */
   readonly lockedUntil: string | null;
-  /** Wrong answers since the last success or lock (ISO 8601 UTC), newest last, bounded. */
+  /** Wrong answers since the last success or lock (ISO 8601 UTC). The newest is last, and the length is limited. */
   readonly wrongAt: readonly string[];
   readonly challenge: Challenge | null;
-  /** The call that is with the vendor. */
+  /** The call that is at the vendor. */
   readonly attempt: Attempt | null;
-  /** Attempts that were reserved, newest last, bounded. None of them is reserved again. */
+  /** Attempts that were reserved, each of which is never reserved again. The newest is last, and the length is limited. */
   readonly attemptIds: readonly string[];
-  /** Calls whose replies the vault may still keep, oldest first. */
+  /** Calls whose replies the vault may still store, the oldest first. */
   readonly replies: readonly Pick<Attempt, 'attemptId' | 'subjectId' | 'settleAfter'>[];
 }
 
@@ -117,14 +115,14 @@ export function replyEntry(partyId: string, attemptId: string): string {
   return `party/${partyId}/reply/${attemptId}`;
 }
 
-/** The ended calls whose time was over at `until`. The vendor's replies to these calls need not be kept. */
+/** The ended calls whose time limit had passed at `until`. The vendor's replies to these calls need not be kept. */
 export function repliesUntil({ replies, attempt }: PartyState, until: Date): PartyState['replies'] {
   return replies.filter(
     ({ attemptId, settleAfter }) => attemptId !== attempt?.attemptId && new Date(settleAfter) <= until,
   );
 }
 
-/** The sessions that may hold the vendor's token of the party, newest first; null stands for the stored token. */
+/** The sessions under which the vault may store the vendor's token of the party, newest first. Null stands for the stored token. */
 export function referencesOf({ registrations, token }: PartyState): readonly (string | null)[] {
   const sessionIds = registrations.map(({ sessionId }) => sessionId);
   if (token === null) return sessionIds.reverse();
@@ -134,7 +132,8 @@ export function referencesOf({ registrations, token }: PartyState): readonly (st
 
 /**
  * The time since which the identity of the party is confirmed, by its newest session or a later re-authentication. `verifiedAt` is null unless the
- * newest session is VERIFIED. The result is null when the party was never confirmed, when its confirmation is too old, and after an expiry by hand.
+ * newest session is VERIFIED. The result is null when the party was never confirmed, when its confirmation is too old, and after the integrator has
+ * ended it.
  */
 export function confirmedSince(
   { reauthenticatedAt, expiredAt }: PartyState,

@@ -1,5 +1,5 @@
-// Finds the parties that have an open call to the identity vendor, and those that may still keep its replies. This is the only read
-// model of parties.
+// Finds the parties that have an open call to the identity vendor, and those whose replies the vault may still keep. Parties have no other read
+// model.
 import { Injectable } from '@nestjs/common';
 import type { Environment } from '../../../kernel/environment.js';
 import { exhaustiveEvents, listOf, openCall, openCallsIn, type Projection } from '../../../kernel/projection.js';
@@ -13,11 +13,11 @@ interface Followed {
 }
 
 export interface PartyCalls {
-  /** The attempt that is with the vendor; null when none is. */
+  /** The attempt that is at the vendor; null without one. */
   readonly attemptId: string | null;
 }
 
-/** Parties with replies of the vendor that the vault may still keep, sorted by the `settleAfter` of the oldest reply. */
+/** Parties for which the vault may still keep replies of the vendor, sorted by the `settleAfter` of the oldest reply. */
 const REPLIES_HELD = listOf({ partyReplies: 'held' });
 
 export const partyCalls: Projection<PartyCalls, Followed> = {
@@ -64,12 +64,12 @@ const known = exhaustiveEvents<PartyEvent>('party_calls', {
 export class PartyCallsReader {
   constructor(private readonly readModels: ReadModels) {}
 
-  /** Parties that may still keep replies to calls whose time was over at `until`. */
+  /** Parties for which the vault may still keep replies to calls whose time limit had passed at `until`. */
   holdingReplies(until: Date, limit: number): Promise<string[]> {
     return this.readModels.due(partyCalls, until, limit, { list: REPLIES_HELD });
   }
 
-  /** Parties whose open call is old enough to ask the vendor about it. */
+  /** Parties whose open call is so old that the vendor must be asked about it. */
   due(environment: Environment, at: Date, limit: number): Promise<string[]> {
     return this.readModels.due(partyCalls, at, limit, { list: openCallsIn(environment) });
   }

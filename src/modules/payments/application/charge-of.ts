@@ -2,7 +2,7 @@ import type { Charge } from '../../../ports/payment-processor.js';
 import type { Price } from '../domain/payment.js';
 import { splitFunds } from '../domain/split-funds.js';
 
-/** Writes a price in the form of the processor's request. */
+/** Converts a price into the form of the processor's request. */
 export function chargeOf(
   { amountCents, applicationFeeCents }: Price,
   { currency, connectedAccount }: { readonly currency: string; readonly connectedAccount: string | null },

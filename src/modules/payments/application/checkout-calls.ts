@@ -7,12 +7,12 @@ import { checkout, type CheckoutState } from '../domain/checkout.js';
 import { CheckoutReconciler, hasSession } from './checkout-reconciler.js';
 import { PaymentCall, type PaymentCallEnd } from './payment-call.js';
 
-/** The renter's opening that the call is for. An opening that has ended causes no request. */
+/** The renter's opening to which the call belongs. An opening that has ended causes no request. */
 interface OfOpening {
   readonly ordinal: number;
 }
 
-/** Creates the session that an opening waits for. */
+/** Creates the processor's session for an opening that has none yet. */
 @Injectable()
 export class CreateCheckoutSession extends PaymentCall<OfOpening> {
   override readonly operation = 'create-checkout';
@@ -31,7 +31,7 @@ export class CreateCheckoutSession extends PaymentCall<OfOpening> {
   }
 }
 
-/** Ends an opening of an earlier request, so that another may follow. The processor ends it first. */
+/** Ends an opening of an earlier request, so that another can follow. The processor ends it first. */
 @Injectable()
 export class SetCheckoutAside extends PaymentCall<OfOpening> {
   override readonly operation = 'set-checkout-aside';
@@ -46,7 +46,7 @@ export class SetCheckoutAside extends PaymentCall<OfOpening> {
 
   override async askAndRecord(call: VendorCall, { id, context }: Attempt, of: OfOpening): Promise<PaymentCallEnd> {
     const { state } = await this.aggregates.load(checkout, id);
-    // The processor may have a session that the log does not know. It can be expired only after it is recorded.
+    // The processor may have a session that the log does not know. The session can be expired only after it is recorded.
     const end = isStill('OPENING', state, of)
       ? await this.reconciler.createOrEnd(call, id, state, context)
       : 'recorded';

@@ -6,19 +6,19 @@ import { Vault } from '../../../ports/vault.js';
 import { keepEntry, readEntry } from '../../../ports/vault-entry.js';
 import { checkout, type CheckoutEvent, type Opening } from '../domain/checkout.js';
 
-/** The caller's wishes for the page: return addresses, mail address, property. */
+/** The caller's options for the page: return addresses, mail address, property. */
 export type PageWish = Omit<CheckoutPage, 'reference' | 'sessionId'>;
 
-/** The place in the vault of an opening's values. */
+/** The vault entry that stores the values of an opening. */
 export type PagePlace = Pick<Opening, 'subjectId' | 'attemptId'>;
 
 interface Content {
   readonly wish: PageWish;
-  /** The address where the renter pays, once the session exists. */
+  /** The address where the renter pays, when the session exists. */
   readonly url: string | null;
 }
 
-/** The page's wish and address are kept until the opening ends. */
+/** The vault keeps the options and address of the page until the opening ends. */
 export const CHECKOUT_PAGES: readonly VaultPromise[] = [
   {
     category: checkout.category,
@@ -36,12 +36,12 @@ export const CHECKOUT_PAGES: readonly VaultPromise[] = [
   },
 ];
 
-/** The vault, for checkouts. */
+/** The vault for checkouts. */
 @Injectable()
 export class CheckoutPageStore {
   constructor(private readonly vault: Vault) {}
 
-  /** An earlier value stays. False when the person was erased. */
+  /** An earlier value is not replaced. False when the person was erased. */
   async keep(place: PagePlace, wish: PageWish): Promise<boolean> {
     const known = await this.of(place);
     if (known !== null) return known !== 'erased';

@@ -1,5 +1,5 @@
-// Asks the processor about hosted checkouts, in workers, and records its answers. All calls about checkouts use this
-// class, so that all record alike. WhenCheckoutPaid notifies the screening session.
+// Asks the processor about hosted checkouts, in workers, and records its answers. All calls about checkouts use this class, so that they record in
+// the same way. WhenCheckoutPaid notifies the screening session.
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
 import type { ActionContext } from '../../../kernel/context.js';
@@ -11,7 +11,7 @@ import { chargeOf } from './charge-of.js';
 import { CheckoutPageStore } from './checkout-page-store.js';
 import { endOf, isGivenUp, isHopeless, type PaymentCallEnd } from './payment-call.js';
 
-/** An opening that has a session. */
+/** An opening that has a session at the processor. */
 export type WithSession = Checkout & { readonly checkoutSessionId: string };
 
 @Injectable()
@@ -23,12 +23,12 @@ export class CheckoutReconciler {
     private readonly clock: Clock,
   ) {}
 
-  /** Creates the session that an opening waits for. A repeated request gets the same session. */
+  /** Creates the processor's session for an opening that has none yet. A repeated request gets the same session. */
   async create(call: VendorCall, id: string, state: Checkout, context: ActionContext): Promise<PaymentCallEnd> {
     const { opening } = state;
     const { ordinal } = opening;
     const kept = await this.pages.of(opening);
-    // The person was erased, so the page would have no visitor.
+    // The person was erased, so no visitor could use the page.
     if (kept === null || kept === 'erased') {
       await this.abandon(id, state, context);
       return 'person-erased';
@@ -40,8 +40,7 @@ export class CheckoutReconciler {
       {
         ...kept.wish,
         reference,
-        // This is the session with which the opening began, not the newest one, because requests under one key must be
-        // equal.
+        // This is the session at the beginning of the opening, not the newest session, because requests under one key must be equal.
         sessionId: opening.sessionId,
       },
     );
@@ -49,12 +48,12 @@ export class CheckoutReconciler {
     if (isHopeless(verdict)) await this.abandon(id, state, context);
     if (verdict.kind !== 'checkout') return endOf(verdict);
     const { session } = verdict;
-    // The session ended at the processor before any caller got its address.
+    // The session ended at the processor before any caller received its address.
     if (session.url === null) {
       await this.abandon(id, state, context);
       return 'not-made';
     }
-    // The vault gets the address before the log records the session.
+    // The vault stores the address before the log records the session.
     if (!(await this.pages.keepUrl(opening, kept.wish, session.url))) return 'person-erased';
     const { id: checkoutSessionId, expiresAt } = session;
     await this.aggregates.execute(
@@ -67,8 +66,8 @@ export class CheckoutReconciler {
   }
 
   /**
-   * Like `create`, for an opening of an earlier request. An unreadable answer ends the opening.
-   * That is safe, because no caller ever got the address of a session that the processor may have made.
+   * Like `create`, for an opening of an earlier request. An unreadable answer ends the opening. This is safe, because no caller ever received the
+   * address of a session that the processor may have made.
    */
   async createOrEnd(call: VendorCall, id: string, state: Checkout, context: ActionContext): Promise<PaymentCallEnd> {
     const end = await this.create(call, id, state, context);
@@ -83,7 +82,7 @@ export class CheckoutReconciler {
     return endOf(verdict);
   }
 
-  /** Makes sure that the session can no longer be paid, unless it is paid or the payment is in progress. */
+  /** Makes sure that the session can no longer be paid, unless it is paid or its payment is in progress. */
   async expire(
     call: VendorCall,
     id: string,
@@ -109,7 +108,7 @@ export class CheckoutReconciler {
       this.processor.expireCheckout({ ...call, attemptId }, checkoutSessionId);
     const first = await expire(`${reference}:expire`);
     const verdict = first.kind === 'not-made' ? await expire(`${reference}:expire:${call.attemptId}`) : first;
-    // The session has already ended. The processor is asked how.
+    // The session has already ended. The processor is asked how it ended.
     return verdict.kind === 'refused' ? this.processor.retrieveCheckout(call, checkoutSessionId) : verdict;
   }
 

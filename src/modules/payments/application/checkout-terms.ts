@@ -17,7 +17,7 @@ export interface Terms extends Pick<
   readonly newest: Registration;
 }
 
-/** Decides whether a renter may be sent to pay, and how much. */
+/** Decides whether a renter may be sent to the payment page, and sets the price. */
 @Injectable()
 export class CheckoutTerms {
   constructor(
@@ -34,7 +34,7 @@ export class CheckoutTerms {
     // Otherwise the account could not pull the report after the payment.
     if (!this.accounts.mayReachVendors(account, context.environment)) throw new DomainError('account.not_live');
     if (session.paymentStatus === 'NOT_REQUIRED') throw new DomainError('payment.not_required');
-    // This rule has no time limit: even after the guard, a session is paid only once.
+    // This rule has no time limit: a session is paid only once, even after the guard period.
     if (session.paymentStatus === 'SUCCEEDED') throw new DomainError('checkout.already_paid');
     if (session.status === 'BLOCKED' || session.status === 'EXPIRED' || session.status === 'ERROR')
       throw new DomainError('payment.session_not_payable');
@@ -67,7 +67,7 @@ export class CheckoutTerms {
     return { party, session };
   }
 
-  /** A party names a session before the session is opened. So the last one may not exist yet, and may never exist. */
+  /** A party names a session before the session is opened. The last session may therefore not exist yet, and may never exist. */
   private async newestOf(sessionIds: readonly string[]): Promise<ScreeningFacts | null> {
     for (const sessionId of sessionIds.toReversed()) {
       const session = await this.screenings.find(sessionId);

@@ -17,8 +17,8 @@ import { PaymentReconciler } from './payment-reconciler.js';
 import { WhenPaymentProgressed } from './when-payment-progressed.js';
 
 /**
- * The page reports that the consumer has finished. Fetches the payment's status from the processor and records it in the session too.
- * This is the fallback for lost webhook events of the processor. Charges nothing; safe to repeat (docs/contract/platform.md#confirming).
+ * The page reports that the consumer has finished. Fetches the payment's status from the processor and records it in the session too. It replaces
+ * webhook events of the processor that were lost. It charges nothing and is safe to repeat (docs/contract/platform.md#confirming).
  */
 @UseCase()
 export class ConfirmPayment extends Command<Payment> {
@@ -97,8 +97,7 @@ export class ConfirmPaymentHandler implements ICommandHandler<ConfirmPayment> {
     const end = await this.calls.make(this.lookAtIntent, attempt, { paymentIntentId });
     const reloaded = await this.aggregates.load(payment, id);
     const after = existing(reloaded.state);
-    // When the end of the call is not known, a change that was recorded meanwhile shows that the processor has
-    // answered.
+    // When the end of the call is unknown, a change that was recorded in the meantime shows that the processor has answered.
     refuseUnlessRecorded(end === null && after.status !== before.status ? 'recorded' : end);
     return this.toldToSession(reloaded, after);
   }

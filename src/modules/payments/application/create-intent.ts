@@ -41,16 +41,15 @@ export interface CreatedIntent {
 }
 
 /**
- * Opens the payment of a session, or continues the open one (docs/contract/platform.md#payments). A session has one open transaction,
- * however often the page asks.
- * The log records the request before the processor is called, with keys derived from the transaction. If a process dies in between, the
- * next call continues.
+ * Opens the payment of a session, or continues the open one (docs/contract/platform.md#payments). A session has one open transaction, even if the
+ * page repeats its request. The log records the request before the processor is called, with keys derived from the transaction. If a process dies in
+ * between, the next call continues.
  */
 @UseCase()
 export class CreateIntent extends Command<CreatedIntent> {
   constructor(
     readonly sessionId: string,
-    /** Cents; `applicationFeeCents` is null when the page names no fee. */
+    /** In cents. `applicationFeeCents` is null when the page names no fee. */
     readonly wish: { readonly amountCents: number; readonly applicationFeeCents: number | null },
     readonly context: CallerContext,
   ) {
@@ -61,13 +60,13 @@ export class CreateIntent extends Command<CreatedIntent> {
 interface TakenUp {
   /** Whether an earlier request opened the payment. */
   readonly isAgain: boolean;
-  /** The price that the caller asks for. */
+  /** The price that the caller requests. */
   readonly price: Price;
   /** The vault subject of the browser's secret. */
   readonly subjectId: string;
 }
 
-/** Makes sure that an open payment has an intent over the newest price. */
+/** Makes sure that an open payment has an intent with the newest price. */
 @Injectable()
 export class TakeUpIntent extends PaymentCall<TakenUp> {
   override readonly operation = 'take-up-intent';
@@ -94,10 +93,10 @@ export class TakeUpIntent extends PaymentCall<TakenUp> {
         : await this.reconciler.reconcile(call, attempt, loaded, paymentIntentId);
     if (typeof observed === 'string') return observed;
     if (observed.kind !== 'intent' || !isPayable(observed.payment.state)) return endOf(observed);
-    // The intent may date from before secrets were stored.
+    // The intent may be older than the storing of secrets.
     if (!(await this.secrets.keep(subjectId, id, observed.intent.clientSecret))) return 'person-erased';
     const { amountCents, currency } = observed.intent;
-    // An intent in another currency was altered at the processor, so its amount is not one that was asked for.
+    // An intent in another currency was altered at the processor, so the service never requested its amount.
     const intentCents = currency === observed.payment.state.currency ? amountCents : 0;
     const choice = { kind: 'choose-amount', ...price, intentCents } as const;
     const chosen = existing(
@@ -106,7 +105,7 @@ export class TakeUpIntent extends PaymentCall<TakenUp> {
     if (!isPayable(chosen) || chosen.changes === 0) return 'recorded';
     const change = (attemptId: string): Promise<IntentVerdict> =>
       this.processor.changeIntent({ ...call, attemptId }, observed.intent.id, chargeOf(chosen.price, chosen));
-    // The idempotency key names the change, so a change that was already made is not made again.
+    // The idempotency key names the change, so the processor does not repeat a change that was already made.
     const key = `${transactionIdOf(id)}:update:${chosen.changes}`;
     const first = await change(key);
     return endOf(first.kind === 'not-made' ? await change(`${key}:${call.attemptId}`) : first);
@@ -125,12 +124,12 @@ export class TakeUpIntent extends PaymentCall<TakenUp> {
       chargeOf(opened, rest),
       { transactionId, sessionId },
     );
-    // An intent can never be made under this key. The next call opens another transaction, with the settings of that
-    // time. If the processor did make an intent, no browser has its secret.
+    // An intent can never be made under this key. The next call opens another transaction with the settings of its own time. If the processor did
+    // make an intent, no browser has its secret.
     if (isHopeless(verdict) || (isAgain && verdict.kind === 'unintelligible'))
       await this.aggregates.execute(payment, { id, known: loaded }, { kind: 'abandon' }, context);
     if (verdict.kind !== 'intent') return endOf(verdict);
-    // The vault gets the secret before the log records the intent.
+    // The vault stores the secret before the log records the intent.
     if (!(await this.secrets.keep(subjectId, id, verdict.intent.clientSecret))) return 'person-erased';
     return this.reconciler.record(id, loaded, verdict.intent, context);
   }
@@ -155,7 +154,7 @@ export class CreateIntentHandler implements ICommandHandler<CreateIntent> {
     const account = await this.accounts.find(context.accountId);
     if (!account) throw new DomainError('request.unauthenticated');
     if (session.paymentStatus === 'NOT_REQUIRED') throw new DomainError('payment.not_required');
-    // A transaction of an earlier session may have paid too.
+    // A transaction of an earlier session may have paid for this session too.
     if (session.paymentStatus === 'SUCCEEDED') throw new DomainError('payment.already_completed');
     await refuseInVain(session, this.screenings);
     const grant = session.grantId === null ? null : await this.grants.find(session.grantId);
@@ -170,7 +169,7 @@ export class CreateIntentHandler implements ICommandHandler<CreateIntent> {
     };
     admitPrice(price, account.feeCents, terms);
     await this.limiter.admit([this.policy.intent(sessionId)]);
-    // Throws while the vault is down. Nothing is opened then, because the browser's secret could not be stored.
+    // Throws while the vault is unavailable. No transaction is opened then, because the browser's secret could not be stored.
     await this.secrets.isErased(session.subjectId);
     const open = {
       kind: 'open',
@@ -196,7 +195,7 @@ export class CreateIntentHandler implements ICommandHandler<CreateIntent> {
     return session;
   }
 
-  /** Null when this transaction was canceled or refunded, so that the next one must be opened. */
+  /** Null when this transaction was canceled or refunded, so that the next transaction must be opened. */
   private async takeUp(
     id: string,
     open: Extract<PaymentCommand, { kind: 'open' }>,
@@ -228,10 +227,10 @@ export class CreateIntentHandler implements ICommandHandler<CreateIntent> {
     return { transactionId: transactionIdOf(id), clientSecret, amountCents, currency: after.currency };
   }
 
-  /** Whether the payment has an intent over that price with a stored secret. Used after a call whose end is not known. */
+  /** Whether the payment has an intent with that price and a stored secret. Used after a call whose end is unknown. */
   private async recorded(id: string, { price, subjectId }: Omit<TakenUp, 'isAgain'>): Promise<'recorded' | null> {
     const { paymentIntentId, opened, changes } = existing((await this.aggregates.load(payment, id)).state);
-    // After a change, the log cannot tell whether the processor received it.
+    // After a change, the log cannot tell whether the processor received the change.
     const asAsked =
       changes === 0 &&
       opened.amountCents === price.amountCents &&
@@ -241,7 +240,7 @@ export class CreateIntentHandler implements ICommandHandler<CreateIntent> {
   }
 }
 
-/** False when the payment was canceled or refunded, so that another may be opened. */
+/** False when the payment was canceled or refunded, so that another payment may be opened. */
 function mayBePaid(payment: Payment): boolean {
   if (payment.canceled || isReturned(payment)) return false;
   if (!isPayable(payment)) throw new DomainError('payment.already_completed');

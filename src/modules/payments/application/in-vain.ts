@@ -1,4 +1,4 @@
-// Decides whether a paid report can still come, before a refund is planned.
+// Decides whether a report is still possible for a payment, before a refund is planned.
 import { Injectable } from '@nestjs/common';
 import { Reports } from '../../../published/reports.js';
 import { Screenings, type ScreeningFacts } from '../../../published/screenings.js';
@@ -11,7 +11,7 @@ export class PaymentInVain {
     private readonly reports: Reports,
   ) {}
 
-  /** Whether the payment counts for that session, and none of its other sessions can have a report. */
+  /** Whether the payment counts for that session, and all other sessions of the payment can have no report. */
   async butFor(sessionId: string, id: string, { sessionId: newest, others, reference }: Payment): Promise<boolean> {
     const counted = [newest, ...others];
     if (!counted.includes(sessionId)) return false;
@@ -23,7 +23,7 @@ export class PaymentInVain {
     return true;
   }
 
-  /** The session has ended or is verified, and has no report and can get none. */
+  /** The session has ended or is verified. It has no report and can get none. */
   async isInVain({ sessionId, status }: ScreeningFacts): Promise<boolean> {
     if (status === 'BLOCKED' || status === 'EXPIRED' || status === 'ERROR') return true;
     if (status !== 'VERIFIED' || (await this.reports.expiryOf(sessionId)) !== null) return false;

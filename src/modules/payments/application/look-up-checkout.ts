@@ -11,15 +11,14 @@ import { CheckoutReconciler, hasSession } from './checkout-reconciler.js';
 import { untilNextLook, type PaymentCallEnd } from './payment-call.js';
 
 /**
- * Asks the processor about an open checkout session that has had no news for a while, because its webhook event may be lost.
- * Expires the session of an erased person at the processor. Finishes an abandoned opening, so that the vault's values for it end too.
- * Safe to repeat.
+ * Asks the processor about an open checkout session without changes for some time, because its webhook event may be lost. Expires the session of an
+ * erased person at the processor. Ends an abandoned opening, so that the vault's values for it are removed too. Safe to repeat.
  */
 @UseCase()
 export class LookUpCheckout extends Command<void> {
   constructor(
     readonly partyId: string,
-    /** Aborted when the time for the processor's answer is over. */
+    /** Aborted when the time limit for the processor's answer has passed. */
     readonly signal: AbortSignal,
   ) {
     super();
@@ -43,7 +42,7 @@ export class LookUpCheckoutHandler implements ICommandHandler<LookUpCheckout> {
     const due = lookAt(state, last.occurredAt);
     if (due === null || this.clock.now() < due) return;
     const context = systemContext('checkout-sweep', last);
-    // Recorded before the call: without it, a call that never returns would be repeated at once, again and again.
+    // The look-up is recorded before the call. Otherwise a call that never returns would be repeated at once, again and again.
     const look = { kind: 'look-up', basedOn: state.events } as const;
     const { events } = await this.aggregates.execute(checkout, { id: partyId, known: loaded }, look, context);
     if (events.length === 0) return;

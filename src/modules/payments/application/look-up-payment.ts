@@ -12,14 +12,14 @@ import { MakeRefund } from './refund-payment.js';
 import { RequestRefund } from './request-refund.js';
 
 /**
- * Asks the processor about an open payment that has had no news for a while: no webhook event arrived, and the page did not confirm.
- * Requests the planned refund, and makes a requested one. Charges nothing; safe to repeat.
+ * Asks the processor about an open payment without changes for some time: no webhook event arrived, and the page did not confirm. Requests the
+ * planned refund, and makes a requested refund. Charges nothing; safe to repeat.
  */
 @UseCase()
 export class LookUpPayment extends Command<void> {
   constructor(
     readonly paymentId: string,
-    /** Aborted when the time for the processor's answer is over. */
+    /** Aborted when the time limit for the processor's answer has passed. */
     readonly signal: AbortSignal,
   ) {
     super();
@@ -45,7 +45,7 @@ export class LookUpPaymentHandler implements ICommandHandler<LookUpPayment> {
     if (due === null || this.clock.now() < due) return;
     const context = systemContext('payment-sweep', last);
     if (state.status === 'SUCCEEDED' && state.refund === null) return this.request.asPlanned(paymentId, context);
-    // Recorded before the call: without it, a call that never returns would be repeated at once, again and again.
+    // The look-up is recorded before the call. Otherwise a call that never returns would be repeated at once, again and again.
     const noted = await this.aggregates.execute(
       payment,
       { id: paymentId, known: loaded },

@@ -16,20 +16,19 @@ import { CheckoutTerms, type Terms } from './checkout-terms.js';
 import { isPartRefused, NOT_TAKEN, refusedPart, refuseUnlessRecorded, type PaymentCallEnd } from './payment-call.js';
 
 export interface OpenedCheckout {
-  /** The address where the renter pays. Any visitor who knows it may pay. */
+  /** The address where the renter pays. Any visitor who has the address can pay. */
   readonly url: string;
   /** `cs_...` */
   readonly checkoutSessionId: string;
   /** ISO 8601 UTC. */
   readonly expiresAt: string;
-  /** The renter's vault subject; the stored reply belongs to it. */
+  /** The renter's vault subject, to which the stored reply belongs. */
   readonly subjectId: string;
 }
 
 /**
- * Sends a renter to the processor's page to pay for their screening (docs/contract/direct.md#checkout). A renter has one open session at
- * most.
- * An older session is expired at the processor before the next one is made, so that two open tabs cannot both be paid.
+ * Sends a renter to the processor's page to pay for their screening (docs/contract/direct.md#checkout). A renter has at most one open session. An
+ * older session is expired at the processor before the next one is made, so that the renter cannot pay in two open tabs.
  */
 @UseCase()
 export class OpenCheckout extends Command<OpenedCheckout> {
@@ -39,18 +38,18 @@ export class OpenCheckout extends Command<OpenedCheckout> {
       readonly renterId: string;
       readonly wish: PageWish;
       readonly reportFlags: ReportFlags;
-      /** The caller's names for the parts of the wish, for the error when the processor refuses one. */
+      /** The caller's names for the options, which the error uses when the processor refuses an option. */
       readonly fields: Readonly<Partial<Record<CallersPart, string>>>;
     },
     readonly context: CallerContext,
-    /** Identifies the request. A repeated request gets the session that the first one opened. */
+    /** Identifies the request. A repeated request gets the session that the first request opened. */
     readonly attemptId: string = newId(),
   ) {
     super();
   }
 }
 
-/** Two steps for the session before, two for this one, and some for concurrent requests. */
+/** Two steps for the previous session, two for this session, and some more for concurrent requests. */
 const MAX_STEPS = 8;
 const RETRY_AFTER_SECONDS = 1;
 
@@ -70,7 +69,7 @@ export class OpenCheckoutHandler implements ICommandHandler<OpenCheckout> {
   async execute(command: OpenCheckout): Promise<OpenedCheckout> {
     const { request, context } = command;
     const terms = await this.terms.of(request.renterId, context);
-    /** The ordinal of the opening that answers this request, once it exists. */
+    /** The ordinal of the opening that answers this request, when the opening exists. */
     let own: number | null = null;
     for (let step = 0; step < MAX_STEPS; step += 1) {
       const { state } = await this.aggregates.load(checkout, terms.partyId);
@@ -81,8 +80,8 @@ export class OpenCheckoutHandler implements ICommandHandler<OpenCheckout> {
       if (own === null && (await this.isAsked(state, command))) own = state.opening.ordinal;
       if (own !== null && state.opening.ordinal !== own) break;
       if (own !== null && state.status !== 'OPENING') {
-        // The renter may have registered again between reading the terms and the first opening, which is recorded nowhere yet.
-        // Record it before the page is given out.
+        // The renter may have registered again after the terms were read and before the first opening. The new registration is recorded nowhere yet,
+        // so it is recorded before the caller gets the page.
         const newest = await this.terms.newest(request.renterId, context);
         await this.aggregates.execute(checkout, terms.partyId, { kind: 'register', ...newest }, context);
         return this.opened(state);
@@ -93,11 +92,11 @@ export class OpenCheckoutHandler implements ICommandHandler<OpenCheckout> {
         own = await this.open(terms, command);
       }
     }
-    // Another request of the same renter was faster, or such requests keep coming.
+    // Another request of the same renter was faster, or such requests arrive all the time.
     throw new DomainError('service.unavailable', { retryAfterSeconds: RETRY_AFTER_SECONDS });
   }
 
-  /** Whether the opening belongs to this request, now or before a crash, or has the same wishes and is still being made. */
+  /** Whether the opening belongs to this request, from now or from before a crash, or has the same options and is still being made. */
   private async isAsked(
     { status, opening }: Checkout,
     { request: { wish, reportFlags }, attemptId }: OpenCheckout,
@@ -126,7 +125,7 @@ export class OpenCheckoutHandler implements ICommandHandler<OpenCheckout> {
       ...price,
     } as const;
     const place: PagePlace = { subjectId, attemptId };
-    // The vault gets the wish before the log records the request.
+    // The vault stores the options before the log records the request.
     if (!(await this.pages.keep(place, wish))) throw new DomainError('payment.session_not_payable');
     let opened = false;
     try {

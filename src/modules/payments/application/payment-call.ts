@@ -1,16 +1,16 @@
-// Calls to the payment processor, their ends, and the errors for their callers.
+// Calls to the payment processor, how they end, and the errors for their callers.
 import { Injectable, Logger } from '@nestjs/common';
 import { ExternalCall } from '../../../external-calls/external-call.js';
 import { DomainError, fieldError } from '../../../kernel/domain-error.js';
 import type { CallersPart, CheckoutVerdict, IntentVerdict } from '../../../ports/payment-processor.js';
 import type { Payment, PaymentState } from '../domain/payment.js';
 
-/** `recorded`: the payment holds the processor's answer. Any other end is not a fact of the payment, and the caller gets it as an error. */
+/** `recorded`: the payment has recorded the processor's answer. Any other end is not a fact of the payment, and the caller gets it as an error. */
 export type PaymentCallEnd =
   | 'recorded'
-  /** The person was erased, so a secret for their browser cannot be stored. */
+  /** The person was erased, so a secret for the person's browser cannot be stored. */
   | 'person-erased'
-  /** The intent has moved on, and its state no longer allows the change. */
+  /** The intent has changed in the meantime, and its state no longer allows the change. */
   | 'went-on'
   /** The processor refuses a value that the caller gave. */
   | PartRefused
@@ -24,7 +24,7 @@ const WENT_ON = 'payment_intent_unexpected_state';
 
 const logger = new Logger('PaymentCall');
 
-/** The calls carry only ids and amounts. None is retried by itself: the next call continues after a crash. */
+/** The calls contain only ids and amounts. They are not retried by themselves: the next call continues after a crash. */
 @Injectable()
 export abstract class PaymentCall<Input> extends ExternalCall<Input, PaymentCallEnd> {
   override readonly vendor = 'payment-processor';
@@ -54,7 +54,7 @@ export function refusedPart(end: PartRefused): CallersPart {
   return end.slice(PART_REFUSED.length) as CallersPart;
 }
 
-/** Whether the request can never succeed under its key. The transaction is then ended in the log. */
+/** Whether the request can never succeed under its key. The transaction then ends in the log. */
 export function isHopeless({ kind }: Verdict): boolean {
   return kind === 'refused' || kind === 'not-made';
 }
@@ -67,7 +67,7 @@ export function isGivenUp(end: PaymentCallEnd): boolean {
 export const NOT_TAKEN = 'is not accepted by the payment processor';
 
 /**
- * Throws the error for a call whose end is not recorded. When the processor refuses a request that the service built, the service is at fault.
+ * Throws the error for a call whose end is not recorded. When the processor refuses a request that the service built, the fault is in the service.
  */
 export function refuseUnlessRecorded(end: PaymentCallEnd | null): void {
   if (isPartRefused(end)) {
@@ -83,7 +83,7 @@ export function refuseUnlessRecorded(end: PaymentCallEnd | null): void {
       throw new DomainError('service.upstream_timeout');
     case 'unavailable':
     case 'unintelligible':
-    // The log has ended the transaction, so the next call has a key of its own.
+    // The transaction has ended in the log, so the next call has a key of its own.
     case 'not-made':
       throw new DomainError('service.unavailable', { cause: new Error(`The payment processor's answer: ${end}`) });
     case 'went-on':
@@ -99,7 +99,7 @@ export function refuseUnlessRecorded(end: PaymentCallEnd | null): void {
   }
 }
 
-/** For a look of the recovery job. The processor may be down or late: the next look is already planned. */
+/** For a look-up by the recovery job. The processor may be unavailable or late: the next look-up is already planned. */
 export async function untilNextLook(asked: Promise<PaymentCallEnd>): Promise<void> {
   try {
     refuseUnlessRecorded(await asked);

@@ -1,5 +1,5 @@
-// Retrieves intents from the processor and records their state. Every call to the processor uses this class, so that
-// all record alike. WhenPaymentProgressed notifies the session.
+// Retrieves intents from the processor and records their state. Every call to the processor uses this class, so that all calls record in the same
+// way. WhenPaymentProgressed notifies the session.
 import { Injectable } from '@nestjs/common';
 import type { ActionContext, Owner } from '../../../kernel/context.js';
 import { AggregateStore, type LoadedAggregate } from '../../../platform/aggregates/aggregate-store.js';
@@ -21,11 +21,11 @@ type NoIntent = Exclude<IntentVerdict, { kind: 'intent' }>;
 export abstract class AlteredPaymentObserver {
   /** The intent was changed at the processor. */
   abstract altered(paymentId: string, owner: Owner): void;
-  /** A refund was made and has come back: the consumer does not have the money. */
+  /** A refund was made and has been returned: the consumer does not have the money. */
   abstract refundReversed(paymentId: string, owner: Owner): void;
 }
 
-/** Asks the processor again when another process recorded a change meanwhile. */
+/** Asks the processor again when another process recorded a change in the meantime. */
 const MAX_LOOKS = 3;
 
 @Injectable()
@@ -38,7 +38,7 @@ export class PaymentReconciler {
     private readonly observer: AlteredPaymentObserver,
   ) {}
 
-  /** Retrieves the intent of a payment that has one, and records the changes. */
+  /** Retrieves the intent of a payment that has an intent, and records the changes. */
   async reconcile(
     call: VendorCall,
     { id, context }: { readonly id: string; readonly context: ActionContext },
@@ -55,7 +55,7 @@ export class PaymentReconciler {
     }
   }
 
-  /** Records the processor's answer. `known` is the newest state that was known before the processor was asked. */
+  /** Records the processor's answer. `known` is the newest state that was known when the processor was asked. */
   async record(
     id: string,
     known: LoadedAggregate<PaymentState>,

@@ -6,11 +6,11 @@ import { isErased, keepEntry, readEntry } from '../../../ports/vault-entry.js';
 import { payment, type PaymentEvent } from '../domain/payment.js';
 
 interface Content {
-  /** The consumer's browser needs it to pay the intent. */
+  /** The consumer's browser needs the secret to pay the intent. */
   readonly clientSecret: string;
 }
 
-/** The secret is kept while the payment is open. Payments from before it was stored promise nothing. */
+/** The vault keeps the secret while the payment is open. Events of older payments do not promise the secret. */
 export const PAYMENT_SECRETS: readonly VaultPromise[] = [
   {
     category: payment.category,
@@ -23,7 +23,7 @@ export const PAYMENT_SECRETS: readonly VaultPromise[] = [
   },
 ];
 
-/** The vault, for payments. */
+/** The vault for payments. */
 @Injectable()
 export class PaymentSecrets {
   constructor(private readonly vault: Vault) {}
@@ -39,7 +39,7 @@ export class PaymentSecrets {
     return (await keepEntry(this.vault, subjectId, entryOf(paymentId), { clientSecret })) === 'kept';
   }
 
-  /** Null after the payment has ended or the person was erased. */
+  /** Null when the payment has ended or the person was erased. */
   async of(subjectId: string, paymentId: string): Promise<string | null> {
     const kept = await readEntry<Content>(this.vault, subjectId, entryOf(paymentId));
     return kept === null || kept === 'erased' ? null : kept.clientSecret;

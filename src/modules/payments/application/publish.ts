@@ -28,7 +28,7 @@ export const paymentPublisher: Publisher = {
       }
       case 'PaymentRefunded': {
         const { refundedCents, reasonCode } = event.data;
-        // A refund made at the processor is not published.
+        // A refund that was made at the processor is not published.
         if (reasonCode === undefined) return null;
         return publishedAs(last, 'payment.refunded', {
           session_id: state.sessionId,

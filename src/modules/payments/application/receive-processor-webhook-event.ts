@@ -19,9 +19,8 @@ import { endOf, PaymentCall, refuseUnlessRecorded, type PaymentCallEnd } from '.
 import { PaymentReconciler } from './payment-reconciler.js';
 
 /**
- * Handles a webhook event of the processor. It is only a pointer: the named intent or checkout session is fetched, so order, repetition
- * and age do not matter.
- * An event that names no payment of this service changes nothing (docs/contract/platform.md#processor-events).
+ * Handles a webhook event of the processor. The service uses only the id in the event: it fetches the named intent or checkout session, so order,
+ * repetition and age do not matter. An event that names no payment of this service changes nothing (docs/contract/platform.md#processor-events).
  */
 @UseCase()
 export class ReceiveProcessorWebhookEvent extends Command<void> {
@@ -34,9 +33,9 @@ export class ReceiveProcessorWebhookEvent extends Command<void> {
   }
 }
 
-/** Finds payments by what the log has recorded, not by the present data of the processor. */
+/** Finds payments by the records in the log, not by the present data of the processor. */
 export abstract class PaymentsByIntent {
-  /** The id of the payment that recorded this intent; null when none did, or when it is not listed yet. */
+  /** The id of the payment that recorded this intent; null when no payment did, or when the payment is not listed yet. */
   abstract withIntent(intentId: string): Promise<string | null>;
 }
 
@@ -76,10 +75,7 @@ export class FollowProcessorEvent extends PaymentCall<AboutIntent> {
     return endOf(await this.reconciler.reconcile(call, about, loaded, event.intentId));
   }
 
-  /**
-   * Null when the event names no payment of this service, or brings no news. Its metadata may have been changed or removed at the
-   * processor.
-   */
+  /** Null when the event names no payment of this service, or reports no change. Metadata may have been changed or removed at the processor. */
   async paymentOf(event: AboutIntent): Promise<ToldPayment | null> {
     const named = event.transactionId === null ? null : paymentIdIn(event.transactionId);
     const told = named !== null && isId(named) ? await this.paymentWith(named, event) : null;
@@ -92,8 +88,7 @@ export class FollowProcessorEvent extends PaymentCall<AboutIntent> {
     const loaded: LoadedAggregate<PaymentState> = await this.aggregates.load(payment, id);
     const { owner, state, history } = loaded;
     if (owner?.environment !== environment) return null;
-    // An intent that is not recorded yet cannot be paid, because no browser has its secret. The payment that its
-    // metadata name does not count.
+    // An intent that is not recorded yet cannot be paid, because no browser has its secret. The payment that the intent's metadata names is ignored.
     if (state.status === 'NONE' || state.paymentIntentId !== intentId) return null;
     return history.some(({ metadata }) => metadata.$causationId === eventId) ? null : { id, loaded };
   }

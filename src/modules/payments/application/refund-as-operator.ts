@@ -5,7 +5,7 @@ import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js'
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { paymentNamed, refundedPayment, RequestRefund, type RefundedPayment } from './request-refund.js';
 
-/** Requests a refund for an operator. The service's recovery job then asks the processor. Safe to repeat. */
+/** Requests a refund for an operator. The service's recovery job then makes the refund at the processor. Safe to repeat. */
 @UseCase()
 export class RefundAsOperator extends Command<RefundedPayment> {
   constructor(

@@ -16,9 +16,8 @@ import { paymentNamed, refundedPayment, RequestRefund, type RefundedPayment } fr
 import { WhenPaymentProgressed } from './when-payment-progressed.js';
 
 /**
- * Refunds a whole payment for the account's server (docs/contract/server.md#refunds). A request is kept: when the processor fails now, the
- * recovery job continues.
- * Safe to repeat.
+ * Refunds a whole payment for the account's server (docs/contract/server.md#refunds). The request is recorded: when the processor fails now, the
+ * recovery job continues. Safe to repeat.
  */
 @UseCase()
 export class RefundPayment extends Command<RefundedPayment> {
@@ -66,11 +65,9 @@ export class MakeRefund extends PaymentCall<null> {
   }
 }
 
-/** The processor's code when the money has already been refunded. */
+/** The processor's code for money that has already been refunded. */
 const ALREADY_REFUNDED = 'charge_already_refunded';
-/**
- * A refund can no longer be made under this key. If the processor did make it, the next try gets `charge_already_refunded`.
- */
+/** A refund can no longer be made under this key. If the processor did make it, the next try gets `charge_already_refunded`. */
 const KEPT_FAILURE = 'not_made';
 
 @Handles(RefundPayment)

@@ -1,7 +1,7 @@
 import { DomainError } from '../../../kernel/domain-error.js';
 import type { ScreeningFacts, Screenings } from '../../../published/screenings.js';
 
-/** A verified person is not asked to pay for a report that cannot come. A payment in progress is answered as such instead. */
+/** A verified person is not asked to pay for a report that is impossible. When a payment is in progress, the answer says so instead. */
 export async function refuseInVain(
   { sessionId, status, paymentStatus }: ScreeningFacts,
   screenings: Screenings,

@@ -1,5 +1,4 @@
-// The first steps of each refund: the pulls of the report end, and the payment records the request. Then the processor
-// is asked.
+// The first steps of each refund: the pulls of the report are ended, and the payment records the request. Then the processor is asked.
 import { Injectable } from '@nestjs/common';
 import type { ActionContext, Owner } from '../../../kernel/context.js';
 import { DomainError } from '../../../kernel/domain-error.js';
@@ -61,7 +60,7 @@ export function refundedPayment(id: string, state: Payment): RefundedPayment {
 
 interface Ended {
   readonly reasonCode: RefundReason;
-  /** The report was released earlier, or another transaction has paid for it. */
+  /** The report was released earlier, or another transaction has paid for the session. */
   readonly released?: boolean;
 }
 
@@ -79,7 +78,7 @@ export class RequestRefund {
     private readonly accounts: Accounts,
   ) {}
 
-  /** Requests the refund of a payment whose refund is due. It stays due while a pull is in progress. */
+  /** Requests the refund of a payment whose refund is due. The refund stays due while a pull is in progress. */
   async asPlanned(id: string, context: ActionContext): Promise<void> {
     const account = context.accountId === null ? null : await this.accounts.find(context.accountId);
     let dropped = account === null || account.refundAfterDays === null;
@@ -94,8 +93,8 @@ export class RequestRefund {
 
   /** Throws `payment.not_completed` and the errors that `ReportPulls.end` throws. Safe to repeat. */
   async of(id: string, refund: Wanted, context: ActionContext): Promise<Payment> {
-    // The payment may be carried over while the pulls of its session end. Then a second round ends the pulls of the
-    // newer session.
+    // The payment may move to a newer session while the pulls of its session are being ended. A second round then ends the pulls of the newer
+    // session.
     for (let time = 0; time < 2; time++) {
       const state = await this.once(id, refund, context);
       if (state.refund !== null) return state;
@@ -109,8 +108,7 @@ export class RequestRefund {
     if (state.refund !== null) return state;
     if (state.status !== 'SUCCEEDED') throw new DomainError('payment.not_completed');
     const transactionId = transactionIdOf(id, state.reference);
-    // The newest session comes last. If the report of an earlier one is released or in progress, this throws, and the newest session's pulls
-    // go on.
+    // The newest session is last. If the report of an earlier session is released or in progress, this throws, and the newest session can still pull.
     for (const other of state.others) await this.ended(other, transactionId, wanted, context);
     const ended = await this.ended(state.sessionId, transactionId, wanted, context);
     return this.record(id, state.sessionId, ended, context);
@@ -123,13 +121,13 @@ export class RequestRefund {
     context: ActionContext,
   ): Promise<Ended> {
     const paidBy = (await this.screenings.find(sessionId))?.paidBy ?? null;
-    // If another transaction has paid, nothing was or will be pulled for this one.
+    // If another transaction has paid, no report was or will be pulled for this one.
     return paidBy !== null && paidBy !== transactionId
       ? { reasonCode, released: true }
       : this.pulls.end(sessionId, { transactionId, reasonCode, evenIfReleased }, context);
   }
 
-  /** Records the refund once the pulls of all its sessions have ended. Does nothing when the payment has moved to a newer session. */
+  /** Records the refund when the pulls of all its sessions have ended. Does nothing when the payment has moved to a newer session. */
   async record(
     id: string,
     sessionId: string,

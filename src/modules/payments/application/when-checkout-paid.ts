@@ -15,8 +15,8 @@ type Anew = Extract<CheckoutEvent, { readonly type: 'RenterRegisteredAnew' }>['d
 type Opened = Extract<CheckoutEvent, { readonly type: 'CheckoutOpened' }>;
 
 /**
- * Records a paid hosted checkout as a payment, which is then reconciled and refunded like any other.
- * The payment counts for the renter's newest session and for each later one within the guard. So the renter is never asked to pay again.
+ * Records a paid hosted checkout as a payment, which is then reconciled and refunded like any other payment. The payment counts for the renter's
+ * newest session and for each later session within the guard period. The renter is therefore not asked to pay again.
  */
 @Injectable()
 export class WhenCheckoutPaid implements EventHandler {
@@ -53,14 +53,12 @@ export class WhenCheckoutPaid implements EventHandler {
     await this.aggregates.execute(payment, checkoutPaymentId(reference), { kind: 'extend', to, newer }, context);
   }
 
-  /** Reads the whole stream, because `load` keeps only the newest event of a long one. */
+  /** Reads the whole stream, because `load` keeps only the newest event of a long stream. */
   private async events(stream: string, from = 0): Promise<readonly CheckoutEvent[]> {
     return (await this.store.readStream(stream, { from })) as readonly (RecordedEvent & CheckoutEvent)[];
   }
 
-  /**
-   * The payment that counts for this session, also one from before payments of checkouts were recorded. Null when no payment counts.
-   */
+  /** The payment that counts for this session, even one from before payments of checkouts were recorded. Null when no payment counts. */
   private async paidFor(id: string, { sessionId, registeredAt }: Anew): Promise<string | null> {
     const paidBy = (await this.screenings.find(sessionId))?.paidBy ?? null;
     if (paidBy !== null && partyIn(paidBy) === id) return paidBy;

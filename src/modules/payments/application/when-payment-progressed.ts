@@ -19,8 +19,8 @@ const logger = new Logger('WhenPaymentProgressed');
 const DAY_MS = 86_400_000;
 
 /**
- * Tells the session about its payment. Also tells the earlier sessions that the payment no longer counts for, and the checkout whose payment was
- * refunded. Requests the refund of a payment when another one has already paid for the session.
+ * Notifies the session of changes of its payment. Also notifies earlier sessions for which the payment no longer counts, and the checkout whose
+ * payment was refunded. Requests the refund of a payment when another one has already paid for the session.
  */
 @Injectable()
 export class WhenPaymentProgressed implements EventHandler {
@@ -70,7 +70,7 @@ export class WhenPaymentProgressed implements EventHandler {
     if (status === 'SUCCEEDED' && refund === null) await this.refundSecond(id, state, event, context);
   }
 
-  /** Requests the refund of a payment for a session that another payment has paid for. */
+  /** Requests the refund of a payment when another payment has already paid for its session. */
   private async refundSecond(
     id: string,
     { ordinal, sessionId, reference }: Payment,
@@ -87,12 +87,12 @@ export class WhenPaymentProgressed implements EventHandler {
       );
       return;
     }
-    // The recovery job makes the refund. This payment caused no pull, and the session stays paid by the other one.
+    // The recovery job makes the refund. No report was pulled for this payment, and the other payment still pays for the session.
     const twice = { kind: 'request-refund', sessionId, reasonCode: 'duplicate', keepsReport: true } as const;
     await this.aggregates.execute(payment, id, twice, context);
   }
 
-  /** Whether the checkout was paid just now. A late record comes from an older log, and an operator decides about it. */
+  /** Whether the checkout was paid just now. A late record comes from an older log, and an operator decides about such a payment. */
   private async isNew({ type, metadata }: RecordedEvent, partyId: string, ordinal: number): Promise<boolean> {
     const { state } = await this.aggregates.load(checkout, partyId);
     if (type !== 'PaymentMadeAtCheckout' || state.status === 'NONE' || state.paidBy?.ordinal !== ordinal) return false;
@@ -100,7 +100,7 @@ export class WhenPaymentProgressed implements EventHandler {
   }
 }
 
-/** Other sessions that the payment counted for. */
+/** Other sessions for which the payment counted. */
 function refundedWith(state: Payment): readonly string[] {
   return isRefunded(state) ? (state.refund?.others ?? []) : [];
 }

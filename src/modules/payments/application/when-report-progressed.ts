@@ -10,13 +10,13 @@ import { payment, paymentIdIn, type PaymentEvent } from '../domain/payment.js';
 import { PaymentInVain } from './in-vain.js';
 import { RequestRefund } from './request-refund.js';
 
-/** For these reasons of a failed pull, each later pull fails as well. */
+/** After a pull that failed for one of these reasons, each later pull fails as well. */
 const FINAL: readonly string[] = ['VENDOR_SESSION_OVER', 'PERSON_ERASED'];
 const PAID: readonly string[] = ['PaymentSucceeded', 'PaymentMadeAtCheckout'] satisfies PaymentEvent['type'][];
 
 /**
- * Plans the refund of a payment whose report the bureau refuses.
- * Also records the refund after a pull's end, in case the process died before it did so itself.
+ * Plans the refund of a payment whose report the bureau refuses. Also records the refund after a pull's end, in case the process died before
+ * recording it.
  */
 @Injectable()
 export class WhenReportProgressed implements EventHandler {
@@ -54,10 +54,10 @@ export class WhenReportProgressed implements EventHandler {
     const session = await this.screenings.find(sessionId);
     const id = session?.paidBy ? paymentIdIn(session.paidBy) : null;
     if (id === null) return;
-    // Reads the whole stream, because `load` keeps only the newest event of a long one.
+    // Reads the whole stream, because `load` keeps only the newest event of a long stream.
     const history = await this.store.readStream(`${payment.category}-${id}`);
     const paid = history.find(({ type }) => PAID.includes(type));
-    // A repeated refusal, or one from before the payment, does not concern this payment.
+    // A repeated refusal, or a refusal before the payment, does not concern this payment.
     if (paid === undefined || refusedAt < new Date(paid.metadata.occurredAt)) return;
     const { state } = await this.aggregates.load(payment, id);
     if (state.status === 'NONE' || !(await this.inVain.butFor(sessionId, id, state))) return;

@@ -7,7 +7,7 @@ import { Screenings, SESSION_ENDS } from '../../../published/screenings.js';
 import { payment, paymentIdIn } from '../domain/payment.js';
 import { PaymentInVain } from './in-vain.js';
 
-/** Plans the refund of a payment whose sessions end without a report. They make no pull that the bureau could refuse. */
+/** Plans the refund of a payment whose sessions end without a report. These sessions make no pull that the bureau could refuse. */
 @Injectable()
 export class WhenSessionInVain implements EventHandler {
   readonly name = 'sessions_in_vain_into_payments';

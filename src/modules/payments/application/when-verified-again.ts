@@ -9,8 +9,8 @@ import { checkout } from '../domain/checkout.js';
 import { mayCarryOver, payment, paymentIdIn } from '../domain/payment.js';
 
 /**
- * When a person has paid for a session that can have no report and is verified again, the payment counts for the newer session.
- * For a renter's hosted checkout, WhenCheckoutPaid does this within the guard. This handler does it afterwards, for the newest session.
+ * When a person has paid for a session that can have no report and is verified again, the payment counts for the newer session. For a renter's hosted
+ * checkout, WhenCheckoutPaid does this within the guard period. This handler does it after that period, for the newest session.
  */
 @Injectable()
 export class WhenVerifiedAgain implements EventHandler {
@@ -52,12 +52,12 @@ export class WhenVerifiedAgain implements EventHandler {
     const id = paymentIdIn(transactionId);
     if (id === null) return false;
     const known = await this.aggregates.load(payment, id);
-    // A payment that cannot leave the session stays there, and so do its pulls.
+    // A payment that cannot leave the session stays with it, and so do the pulls of the session.
     if (mayCarryOver(known.state, { from, to }) && !(await this.pulls.carryOver(from, transactionId, context)))
       return false;
     const { state } = await this.aggregates.execute(payment, id, { kind: 'carry-over', from, to }, context);
     if (state.status === 'NONE' || state.sessionId !== to) return false;
-    // The subscription may have carried the payment over just now and not have told the session yet.
+    // The subscription may have moved the payment just now without having notified the session.
     const { ordinal, events: observation, status } = state;
     await this.screenings.paymentProgressed(to, { transactionId, ordinal, observation, status }, context);
     return true;

@@ -1,6 +1,5 @@
-// The hosted checkout of a renter. Each renter has one stream, with at most one open session at the processor. A renter who has paid
-// does not pay again within the guard.
-// Source: docs/contract/direct.md#checkout.
+// The hosted checkout of a renter. Each renter has one stream, with at most one open session at the processor. A renter who has paid does not pay
+// again within the guard period. Source: docs/contract/direct.md#checkout.
 import { assertNever, type Decider } from '../../../kernel/decider.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
@@ -14,42 +13,42 @@ export interface Registration {
   readonly registeredAt: string;
 }
 
-/** Sections that the renter's report leaves out; an absent flag was not given. */
+/** The sections that the renter's report omits. An absent flag means that the caller gave none. */
 export interface ReportFlags {
   readonly excludeBackground?: boolean;
   readonly excludeHousingCourt?: boolean;
 }
 
-/** The request to the processor. The vault holds the return addresses and the caller's other wishes. */
+/** The request to the processor. The vault stores the return addresses and the caller's other options. */
 export interface Opening extends Price {
-  /** The place of this opening among those of the renter, from 0. */
+  /** The number of this opening among the renter's openings, from 0. */
   readonly ordinal: number;
-  /** Identifies the caller's request for this opening, and the opening's entry in the vault. */
+  /** Identifies the caller's request for this opening, and the vault entry of the opening. */
   readonly attemptId: string;
-  /** Vault subject. */
+  /** The vault subject. */
   readonly subjectId: string;
   /** Lowercase ISO 4217. */
   readonly currency: string;
-  /** The account at the processor that receives the money; null: the platform. */
+  /** The account at the processor that receives the money; null means the platform. */
   readonly connectedAccount: string | null;
   readonly reportFlags: ReportFlags;
-  /** The account's setting at that time: days from the first refused pull to the refund. Absent where the account had none. */
+  /** The account's setting at that time: the days from the first refused pull to the refund. Absent when the account had no automatic refunds. */
   readonly refundAfterDays?: number;
 }
 
 export type CheckoutEvent =
-  /** The processor is about to be asked for a session. */
+  /** The service will ask the processor for a session. */
   | DomainEvent<'CheckoutOpened', Opening & Registration>
   | DomainEvent<
       'CheckoutSessionCreated',
       { readonly ordinal: number; readonly checkoutSessionId: string; readonly expiresAt: string }
     >
-  /** The processor refused to make the session, or can no longer be asked to make it. No caller got its address. */
+  /** The processor refused to make the session, or can no longer be asked to make it. No caller received its address. */
   | DomainEvent<'CheckoutAbandoned', { readonly ordinal: number }>
-  /** Expired unpaid at the processor, so that another may be opened. */
+  /** The session expired unpaid at the processor, so that another may be opened. */
   | DomainEvent<'CheckoutReplaced', { readonly ordinal: number }>
   | DomainEvent<'CheckoutExpired', { readonly ordinal: number }>
-  /** Once per opening. `sessionId`: the renter's newest screening session at that moment. */
+  /** Recorded once for each opening. `sessionId`: the renter's newest screening session at that moment. */
   | DomainEvent<
       'CheckoutPaid',
       {
@@ -61,26 +60,26 @@ export type CheckoutEvent =
         readonly paidAt: string;
       }
     >
-  /** The whole payment was refunded (in older events: any part of it). The renter may pay again. */
+  /** The whole payment was refunded. In older events, any part of it was refunded. The renter may pay again. */
   | DomainEvent<'CheckoutRefunded', { readonly ordinal: number }>
-  /** The checkout had no news for a while, so the processor is about to be asked. A change in its answer follows as an event. */
+  /** The checkout had no change for some time, so the service will ask the processor. A change in the processor's answer follows as an event. */
   | DomainEvent<'CheckoutLookedUp', Record<never, never>>
-  /** The renter has a newer screening session. A payment counts for it from now on. */
+  /** The renter has a newer screening session. A payment counts for that session from now on. */
   | DomainEvent<'RenterRegisteredAnew', Registration>;
 
 export interface Checkout {
-  /** OPENING: a request to the processor is in progress, or its process died. ENDED: without a payment. */
+  /** OPENING: a request to the processor is in progress, or its process died. ENDED: the opening ended without a payment. */
   readonly status: 'OPENING' | 'OPEN' | 'ENDED' | 'PAID';
-  /** `sessionId`: the newest screening session when it was opened. */
+  /** `sessionId`: the newest screening session at the opening. */
   readonly opening: Opening & Pick<Registration, 'sessionId'>;
   /** The newest screening session now. */
   readonly newest: Registration;
-  /** `cs_...` of this opening; null before the session exists. */
+  /** `cs_...` of this opening; null until the session exists. */
   readonly checkoutSessionId: string | null;
   readonly expiresAt: string | null;
-  /** The last payment; null after its refund. */
+  /** The last payment; null when it was refunded. */
   readonly paidBy: { readonly ordinal: number; readonly at: string } | null;
-  /** Looks at the processor since the last change. */
+  /** The number of look-ups at the processor since the last change. */
   readonly looks: number;
   readonly events: number;
 }
@@ -96,7 +95,7 @@ export interface ObservedCheckout {
 }
 
 export type CheckoutCommand =
-  /** Does nothing when another opening has not ended. Throws `checkout.already_paid` within the guard. */
+  /** Does nothing when another opening has not ended. Throws `checkout.already_paid` within the guard period after a payment. */
   | (Omit<Opening, 'ordinal'> & {
       readonly kind: 'open';
       readonly now: Date;
@@ -118,7 +117,7 @@ export type CheckoutCommand =
       readonly toReplace: boolean;
     }
   | { readonly kind: 'record-refund'; readonly ordinal: number }
-  /** When several processes want to look at the same time, only one of them looks. */
+  /** When several processes want to look up the checkout at the same time, only one of them does so. */
   | { readonly kind: 'look-up'; readonly basedOn: number }
   | ({ readonly kind: 'register' } & Registration);
 
@@ -131,7 +130,7 @@ export const checkout: Decider<CheckoutState, CheckoutCommand, CheckoutEvent> = 
 
 const REFERENCE = /^chk_([\w-]{36})_(0|[1-9]\d{0,8})$/;
 
-/** The name of one opening at the processor. Account holders know it as the id of a transaction. */
+/** The name of one opening at the processor. Account holders know it as a transaction id. */
 export function checkoutReference(partyId: string, ordinal: number): string {
   return `chk_${partyId}_${ordinal}`;
 }
@@ -142,7 +141,7 @@ export function partyIn(reference: string): string | null {
   return isId(partyId) ? partyId : null;
 }
 
-/** The end of the time in which a renter who paid at `paidAt` does not pay again, for any newer session. */
+/** The end of the period in which a renter who paid at `paidAt` does not pay again, for any newer session. */
 export function guardEnd(paidAt: string, guardSeconds: number): Date {
   return new Date(Date.parse(paidAt) + guardSeconds * 1_000);
 }
@@ -151,8 +150,8 @@ const MINUTE = 60_000;
 const SCHEDULE = { first: MINUTE, longest: 240 * MINUTE };
 
 /**
- * When to ask the processor if no news has come since `since`, the time of the last event. Null when no opening is in progress.
- * While it is opening, the question is for the session, in case the asking process died.
+ * The time to ask the processor when nothing has changed since `since`, the time of the last event. Null when no opening is in progress. During an
+ * opening, the question is about the session, in case the process of the opening died.
  */
 export function lookAt(state: CheckoutState, since: string): Date | null {
   return isUnderWay(state) ? nextLook(SCHEDULE, state.looks, since) : null;
@@ -258,7 +257,7 @@ function evolve(state: CheckoutState, event: CheckoutEvent): CheckoutState {
       return { ...next, status: 'PAID', paidBy: { ordinal: event.data.ordinal, at: event.data.paidAt } };
     case 'CheckoutLookedUp':
       return { ...next, looks: state.looks + 1 };
-    // The next two events do not concern the opening itself, so the planned looks continue.
+    // The next two events do not concern the opening itself, so the planned look-ups continue.
     case 'CheckoutRefunded':
       return { ...next, looks: state.looks, paidBy: null };
     case 'RenterRegisteredAnew':

@@ -1,6 +1,5 @@
-// One payment transaction of a screening session: one intent at the processor, from opened to SUCCEEDED or canceled, and its refund.
-// A paid hosted checkout becomes a payment too.
-// Source: docs/contract/platform.md#payments and the sections after it.
+// One payment transaction of a screening session: one intent at the processor, from opened to SUCCEEDED or canceled, and its refund. A paid hosted
+// checkout is also recorded as a payment. Source: docs/contract/platform.md#payments and the sections after it.
 import { assertNever, type Decider } from '../../../kernel/decider.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
@@ -21,15 +20,17 @@ export type PaymentEvent =
       'PaymentOpened',
       Price & {
         readonly sessionId: string;
-        /** The place of this transaction among those of the session, from 0. */
+        /** The number of this transaction among those of the session, from 0. */
         readonly ordinal: number;
         /** Lowercase ISO 4217. */
         readonly currency: string;
-        /** The account at the processor that receives the money; null: the platform. */
+        /** The account at the processor that receives the money; null means the platform. */
         readonly connectedAccount: string | null;
         /** The vault subject of the browser's secret. Absent in events from before the secret was stored. */
         readonly subjectId?: string;
-        /** The account's setting at that time: days from the first refused pull to the refund. Absent where the account had none. */
+        /**
+         * The account's setting at that time: the days from the first refused pull to the refund. Absent when the account had no automatic refunds.
+         */
         readonly refundAfterDays?: number;
       }
     >
@@ -38,9 +39,9 @@ export type PaymentEvent =
       'PaymentMadeAtCheckout',
       Price & {
         readonly sessionId: string;
-        /** `chk_...`: the transaction as account holders know it. */
+        /** `chk_...`: the transaction id that account holders know. */
         readonly reference: string;
-        /** The place of this checkout among those of the renter, from 0. */
+        /** The number of this checkout among the renter's checkouts, from 0. */
         readonly ordinal: number;
         readonly currency: string;
         readonly connectedAccount: string | null;
@@ -51,17 +52,17 @@ export type PaymentEvent =
   | DomainEvent<'PaymentIntentCreated', { readonly paymentIntentId: string }>
   /** The caller wants another amount. The intent is changed after this is recorded. `change` counts from 1. */
   | DomainEvent<'PaymentAmountChosen', Price & { readonly change: number }>
-  /** The intent had an amount or a currency that was never asked for: it was changed at the processor. */
+  /** The intent had an amount or a currency that the service never requested. It was changed at the processor. */
   | DomainEvent<'PaymentIntentAltered', { readonly amountCents: number; readonly currency: string }>
   /** The processor waits again for a payment method or a confirmation. */
   | DomainEvent<'PaymentAwaited', Record<never, never>>
   | DomainEvent<'PaymentActionRequired', Record<never, never>>
   | DomainEvent<'PaymentProcessing', Record<never, never>>
-  /** A try was declined; another may follow on the same intent. `declineCode` is the processor's. */
+  /** An attempt to pay was declined; another may follow on the same intent. `declineCode` is the processor's. */
   | DomainEvent<'PaymentDeclined', { readonly declineCode: string }>
   /** Canceled by the processor, or by the service because the processor refused the intent. */
   | DomainEvent<'PaymentCanceled', Record<never, never>>
-  /** The amount received in the end; once per transaction, for ever. */
+  /** The amount that was finally received. Recorded only once for a transaction. */
   | DomainEvent<
       'PaymentSucceeded',
       { readonly paymentIntentId: string; readonly amountCents: number; readonly currency: string }
@@ -69,53 +70,51 @@ export type PaymentEvent =
   /** The paid session can have no report, so the payment counts for a newer session of the same person. */
   | DomainEvent<'PaymentCarriedOver', { readonly sessionId: string }>
   /**
-   * The renter has registered again, and the payment counts for that session too. It is now the newest.
-   * `isOlder`: the payment already counts for a newer one.
+   * The renter has registered again, and the payment counts for the new session too, which is now the newest. `isOlder`: the payment already counts
+   * for a newer session.
    */
   | DomainEvent<'PaymentExtended', { readonly sessionId: string; readonly isOlder?: true }>
-  /** The payment had no news for a while, so the processor is about to be asked. A change in its answer follows as an event. */
+  /** The payment had no change for some time, so the service will ask the processor. A change in the processor's answer follows as an event. */
   | DomainEvent<'PaymentLookedUp', Record<never, never>>
-  /** The bureau has refused the report for the first time. If no report comes, the payment is refunded from that time on (ISO 8601 UTC). */
+  /** The bureau has refused the report for the first time. If no report follows, the payment is refunded at this time (ISO 8601 UTC). */
   | DomainEvent<'PaymentRefundPlanned', { readonly refundAt: string }>
-  /** The report was released after all, or the account no longer refunds by itself. */
+  /** The report was released after all, or the account no longer has automatic refunds. */
   | DomainEvent<'PaymentRefundPlanDropped', Record<never, never>>
-  /** The whole payment will be refunded. The processor is asked after this is recorded. Once per transaction. */
+  /** The whole payment will be refunded. The processor is asked after this event is recorded, once for each transaction. */
   | DomainEvent<
       'PaymentRefundRequested',
       {
         readonly reasonCode: RefundReason;
         /** The session still counts as paid: its report was released, or another transaction has paid for it. */
         readonly keepsReport?: true;
-        /** Earlier sessions that become unpaid too. */
+        /** Earlier sessions that also become unpaid. */
         readonly others?: readonly string[];
       }
     >
-  /** `code` is the processor's. Another try follows, with a key of its own. */
+  /** `code` is the processor's code. Another try follows with a key of its own. */
   | DomainEvent<'PaymentRefundRefused', { readonly code: string }>
-  /** The total so far. */
+  /** The total until now. */
   | DomainEvent<
       'PaymentRefunded',
       {
         readonly refundedCents: number;
         /**
-         * Present when a refund that was requested here is complete. A refund made at the processor has no reason, and the report stays open.
+         * Present when a refund that the service requested is complete. A refund that was made at the processor has no reason, and the report stays
+         * open.
          */
         readonly reasonCode?: RefundReason;
       }
     >
-  /**
-   * Part of a refund has come back to the processor, so the consumer does not have it. `refundedCents`: the total that remains
-   * refunded.
-   */
+  /** Part of a refund was returned to the processor, so the consumer does not have it. `refundedCents`: the total that remains refunded. */
   | DomainEvent<'PaymentRefundReversed', { readonly refundedCents: number }>;
 
 export interface Payment {
   readonly status: PaymentStatus;
-  /** The session that the payment counts for now. */
+  /** The session for which the payment counts now. */
   readonly sessionId: string;
-  /** The sessions that it counted for before, oldest first. */
+  /** The sessions for which the payment counted before, oldest first. */
   readonly former: readonly string[];
-  /** The renter's earlier sessions that it still counts for. */
+  /** The renter's earlier sessions for which the payment still counts. */
   readonly others: readonly string[];
   /** `chk_...`; null for a payment that was not made at a hosted checkout. */
   readonly reference: string | null;
@@ -124,21 +123,21 @@ export interface Payment {
   readonly connectedAccount: string | null;
   /** The vault subject; null when no secret is stored. */
   readonly subjectId: string | null;
-  /** The price with which the intent is created, so that creating it again is the same request. */
+  /** The price with which the intent is created, so that a repeated creation is the same request. */
   readonly opened: Price;
   readonly price: Price;
-  /** Every amount that was ever asked for the intent. */
+  /** Every amount that the service ever requested for the intent. */
   readonly amounts: readonly number[];
-  /** The last alteration seen at the processor; null when none was. */
+  /** The last difference that was seen at the processor; null without one. */
   readonly altered: { readonly amountCents: number; readonly currency: string } | null;
   readonly changes: number;
   readonly paymentIntentId: string | null;
   readonly canceled: boolean;
   readonly refundedCents: number;
   readonly refundAfterDays: number | null;
-  /** The time of the automatic refund (ISO 8601 UTC); null: not planned. */
+  /** The time of the automatic refund (ISO 8601 UTC); null when none is planned. */
   readonly refundAt: string | null;
-  /** The refund requested here. `refusals` counts the processor's refusals. `made` stays true even if the money came back later. */
+  /** The refund that the service requested. `refusals` counts the processor's refusals. `made` stays true even if the money was returned later. */
   readonly refund: {
     readonly reasonCode: RefundReason;
     readonly keepsReport: boolean;
@@ -146,16 +145,16 @@ export interface Payment {
     readonly refusals: number;
     readonly made: boolean;
   } | null;
-  /** Looks at the processor since the last change. */
+  /** The number of look-ups at the processor since the last change. */
   readonly looks: number;
-  /** The number of events. An observation from before the newest event may be out of date. */
+  /** The number of events. A look-up that began before the newest event may be out of date. */
   readonly events: number;
 }
 
 export type PaymentState = { readonly status: 'NONE' } | Payment;
 type Paid = Payment & { readonly paymentIntentId: string };
 
-/** The processor's own words. */
+/** The words are the processor's own. */
 export type IntentStatus =
   | 'requires_payment_method'
   | 'requires_confirmation'
@@ -165,7 +164,7 @@ export type IntentStatus =
   | 'succeeded'
   | 'canceled';
 
-/** An intent as last seen at the processor. */
+/** An intent as it was last seen at the processor. */
 export interface ObservedIntent {
   readonly id: string;
   readonly status: IntentStatus;
@@ -192,26 +191,27 @@ export type PaymentCommand =
       readonly kind: 'take-from-checkout';
       readonly asked: { readonly amountCents: number; readonly currency: string };
     })
-  /** `newer`: sessions that registered later. Does nothing when the payment already counts for `to`, or was wholly refunded. */
+  /** `newer`: sessions that were registered later. Does nothing when the payment already counts for `to`, or was completely refunded. */
   | { readonly kind: 'extend'; readonly to: string; readonly newer: readonly string[] }
-  /** `intentCents`: the intent's amount when last seen. It may differ, because two concurrent changes may have run in the other order. */
+  /**
+   * `intentCents`: the intent's amount when it was last seen. The amounts may differ, because two concurrent changes may have run in the other order.
+   */
   | (Price & { readonly kind: 'choose-amount'; readonly intentCents: number })
   /** The processor refused to create the intent. Does nothing when an intent exists. */
   | { readonly kind: 'abandon' }
-  /** `from`: the session for which the payment counts, as far as the caller knows. */
+  /** `from`: the session for which the payment counts according to the caller. */
   | { readonly kind: 'carry-over'; readonly from: string; readonly to: string }
-  /** When several processes want to look at the same time, only one of them looks. */
+  /** When several processes want to look up the payment at the same time, only one of them does so. */
   | { readonly kind: 'look-up'; readonly basedOn: number }
   /**
-   * `sessionId`: the session whose report the bureau refused, or cannot give.
-   * Does nothing when the payment belongs to another session, or when the account does not refund by itself.
+   * `sessionId`: the session whose report the bureau refuses or cannot give. Does nothing when the payment belongs to another session, or when the
+   * account has no automatic refunds.
    */
   | { readonly kind: 'plan-refund'; readonly sessionId: string; readonly refusedAt: Date }
   | { readonly kind: 'drop-refund-plan' }
   /**
-   * `sessionId`: the session whose pulls have ended. Does nothing when the payment belongs to another session, or a refund was
-   * requested before.
-   * Throws `payment.not_completed` unless the payment has succeeded.
+   * `sessionId`: the session whose pulls have ended. Does nothing when the payment belongs to another session, or when a refund was already
+   * requested. Throws `payment.not_completed` unless the payment has succeeded.
    */
   | {
       readonly kind: 'request-refund';
@@ -222,7 +222,7 @@ export type PaymentCommand =
     }
   /** The processor refused a refund that was requested with `refundKeyOf` for that number of refusals. */
   | { readonly kind: 'refuse-refund'; readonly refusals: number; readonly code: string }
-  /** `basedOn`: the number of events that were known when the processor was asked. Its answer may be out of date by now. */
+  /** `basedOn`: the number of known events when the processor was asked. The processor's answer may be out of date by now. */
   | { readonly kind: 'observe'; readonly basedOn: number; readonly intent: ObservedIntent };
 
 export const payment: Decider<PaymentState, PaymentCommand, PaymentEvent> = {
@@ -232,7 +232,7 @@ export const payment: Decider<PaymentState, PaymentCommand, PaymentEvent> = {
   evolve,
 };
 
-/** Stream id of the nth transaction of a session. It is derived, so that two tabs that pay at once open one transaction. */
+/** The stream id of the nth transaction of a session. The id is derived, so that two tabs that pay at once open one transaction. */
 export function paymentId(sessionId: string, ordinal: number): string {
   return derivedId('payment', sessionId, String(ordinal));
 }
@@ -279,15 +279,15 @@ export function statusOf({ status, lastErrorCode }: Pick<ObservedIntent, 'status
 
 const SECOND = 1_000;
 const DAY = 86_400 * SECOND;
-/** A payment that the consumer has made is looked up sooner than one that may never be made. */
+/** A payment that the consumer has made is looked up earlier than a payment that may never be made. */
 const FIRST_LOOK = { PROCESSING: 10 * SECOND, other: 60 * SECOND };
 const LONGEST = 4 * DAY;
-/** When to ask about a refund that the processor has not answered yet. */
+/** The time to ask about a refund that the processor has not answered yet. */
 const REFUND_LOOKS = { first: 10 * SECOND, longest: DAY };
 
 /**
- * When to ask the processor if no news has come since `since`, the time of the last event. A look is an event too.
- * Null when the payment is over, or after a month of looks without news. A refund is looked up until it is made.
+ * The time to ask the processor when nothing has changed since `since`, the time of the last event. A look-up is an event too. Null when the payment
+ * has ended, or after a month of look-ups without changes. A refund is looked up until it is made.
  */
 export function lookAt(state: PaymentState, since: string): Date | null {
   if (isRefundOpen(state)) return nextLook(REFUND_LOOKS, state.looks, since) ?? new Date(Date.parse(since) + DAY);
@@ -297,7 +297,7 @@ export function lookAt(state: PaymentState, since: string): Date | null {
   return nextLook({ first, longest: LONGEST }, state.looks, since);
 }
 
-/** The processor allows a change of its amount, and the consumer may pay it. */
+/** The processor allows a change of the intent's amount, and the consumer can pay the intent. */
 export function isPayable({ status, canceled }: Payment): boolean {
   return status !== 'PROCESSING' && status !== 'SUCCEEDED' && !canceled;
 }
@@ -320,14 +320,15 @@ export function isReturned(state: Payment): boolean {
 type CarryOver = Pick<Extract<PaymentCommand, { kind: 'carry-over' }>, 'from' | 'to'>;
 
 /**
- * The payment counts for `from`, and the whole of it is neither refunded nor about to be. A partial refund made at the processor does not matter.
+ * The payment counts for `from`, and its whole amount is neither refunded nor about to be. A partial refund that was made at the processor does not
+ * matter.
  */
 export function mayCarryOver(state: PaymentState, carried: CarryOver): boolean {
   if (state.status !== 'SUCCEEDED' || state.refund !== null) return false;
   return !isWhole(state, state.refundedCents) && leaves(carried, state);
 }
 
-/** The processor's key of a refund. It stays the same until the processor refuses the request under it. */
+/** The processor's key of a refund. It stays the same until the processor refuses the request under this key. */
 export function refundKeyOf(id: string, refusals: number, reference: string | null = null): string {
   return `${transactionIdOf(id, reference)}:refund${refusals === 0 ? '' : `:${refusals}`}`;
 }
@@ -449,7 +450,7 @@ function observe(intent: ObservedIntent, basedOn: number, state: Payment): reado
   const refunded: PaymentEvent[] =
     refundedCents > state.refundedCents ? [{ type: 'PaymentRefunded', data: { refundedCents, ...reason } }] : [];
   if (state.status === 'SUCCEEDED')
-    // A smaller amount is news only if no event was recorded since the processor was asked.
+    // A smaller amount is a change only if no event was recorded since the processor was asked.
     return refundedCents < state.refundedCents && basedOn >= state.events
       ? [{ type: 'PaymentRefundReversed', data: { refundedCents } }]
       : refunded;
@@ -463,26 +464,24 @@ function observe(intent: ObservedIntent, basedOn: number, state: Payment): reado
       ...refunded,
     ];
   }
-  // Only success is final. Any other answer may be out of date by the time it arrives.
+  // Only success is final. Any other answer may already be out of date when it arrives.
   if (basedOn < state.events || state.canceled) return created;
   if (intent.status === 'canceled') return [...created, { type: 'PaymentCanceled', data: {} }];
   const next = statusOf(intent);
   return next === state.status || next === 'SUCCEEDED' ? created : [...created, becoming(next, intent)];
 }
 
-/** Includes a renter's earlier session that the payment counts for. The payment may continue for the newest session alone. */
+/** Includes a renter's earlier session for which the payment counts. The payment may continue to count for the newest session alone. */
 function leaves({ from, to }: CarryOver, state: Payment): boolean {
   return state.sessionId === from || (state.sessionId === to && state.others.includes(from));
 }
 
-/** Refunded, or about to be. A partial refund made at the processor does not matter. */
+/** The payment is refunded, or a refund is requested. A partial refund that was made at the processor does not matter. */
 function isGivenBack(state: Payment): boolean {
   return state.refund !== null || isWhole(state, state.refundedCents);
 }
 
-/**
- * Reports each alteration once. The received amount still counts as the payment, because the consumer was charged once.
- */
+/** Reports each difference once. The received amount still counts as the payment, because the consumer was charged once. */
 function alteration({ id, amountCents, currency }: ObservedIntent, state: Payment): readonly PaymentEvent[] {
   const isOurs = state.paymentIntentId === null || state.paymentIntentId === id;
   const isAsAsked = currency === state.currency && state.amounts.includes(amountCents);
@@ -573,7 +572,7 @@ function evolve(state: PaymentState, event: PaymentEvent): PaymentState {
         currency: event.data.currency,
       };
     case 'PaymentCarriedOver':
-      // The planned refund concerned the previous session. The report of this session may still come.
+      // The planned refund concerned the previous session. A report of this session is still possible.
       return {
         ...next,
         sessionId: event.data.sessionId,
@@ -596,7 +595,7 @@ function evolve(state: PaymentState, event: PaymentEvent): PaymentState {
     }
     case 'PaymentRefundRefused': {
       const refund = state.refund && { ...state.refund, refusals: state.refund.refusals + 1 };
-      // The planned looks continue, so that a refund that is refused repeatedly is tried less and less often.
+      // The planned look-ups continue, so that a refund that is refused repeatedly is tried less and less often.
       return { ...next, looks: state.looks, refund };
     }
     case 'PaymentRefunded': {

@@ -5,7 +5,7 @@ import type { Price } from './payment.js';
 const MAX_AMOUNT_CENTS = 99_999_999;
 
 /**
- * The application fee that counts (docs/contract/platform.md#price): the account's, else the grant's, else the page's. A page may not
+ * The application fee that applies (docs/contract/platform.md#price): the account's fee, or else the grant's, or else the page's. A page may not
  * contradict its grant.
  */
 export function applicationFeeOf(said: number | null, { fixedByAccount, saidByGrant }: FeeTerms): number {
@@ -31,7 +31,7 @@ export function admitPrice(price: Price, feeCents: number, terms: FeeTerms): voi
     );
 }
 
-/** The price of a hosted checkout: the account's fee. Null when the account is not set up for it. */
+/** The price of a hosted checkout is the account's fee. Null when the account has no hosted checkouts. */
 export function checkoutPrice(account: {
   readonly feeCents: number;
   readonly applicationFeeCents: number | null;
@@ -49,7 +49,7 @@ interface Bounds {
   readonly most: number;
 }
 
-/** The bounds of the amount and of the application fee within it. */
+/** The limits of the amount and of the application fee within it. */
 function boundsOf({ amountCents }: Price, feeCents: number, terms: FeeTerms): readonly [amount: Bounds, fee: Bounds] {
   return [
     { least: leastAmountCents(feeCents, terms), most: MAX_AMOUNT_CENTS },

@@ -1,15 +1,15 @@
 // Splits a payment between the account and the platform (docs/contract/platform.md#price). Pure.
 
 export interface SplitFunds {
-  /** The connected account that receives the money; null: the platform keeps it. */
+  /** The connected account that receives the money; null when the platform keeps it. */
   readonly destination: string | null;
-  /** The platform's fee in a destination charge. Null without a destination, where the fee is only noted. */
+  /** The platform's fee in a destination charge. Null without a destination, when the fee is only recorded. */
   readonly applicationFeeCents: number | null;
   readonly toAccountCents: number;
   readonly toPlatformCents: number;
 }
 
-/** Splits the amount into two parts of whole cents that add up to it. */
+/** Splits the amount into two parts of whole cents, whose sum is the amount. */
 export function splitFunds(
   amountCents: number,
   applicationFeeCents: number,

@@ -1,4 +1,4 @@
-// Hosted checkouts that may have changed at the processor, and the time of the next look at each.
+// Hosted checkouts that may have changed at the processor, and the time of the next look-up of each.
 import { Injectable } from '@nestjs/common';
 import type { Environment } from '../../../kernel/environment.js';
 import { exhaustiveEvents, openCall, openCallsIn, type Projection } from '../../../kernel/projection.js';
@@ -8,11 +8,11 @@ import { checkout, lookAt, type CheckoutEvent, type CheckoutState } from '../dom
 interface Followed {
   readonly checkout: CheckoutState;
   readonly environment: Environment;
-  /** Time of the last event. */
+  /** The time of the last event. */
   readonly since: string;
 }
 
-/** Lists only the due ones. */
+/** Lists only the checkouts whose look-up is due. */
 export const openCheckouts: Projection<{ readonly status: CheckoutState['status'] }, Followed> = {
   name: 'open_checkouts',
   version: 4,

@@ -1,4 +1,4 @@
-// Payments that may have changed at the processor, and the time of the next look at each.
+// Payments that may have changed at the processor, and the time of the next look-up of each.
 import { Injectable } from '@nestjs/common';
 import type { Environment } from '../../../kernel/environment.js';
 import { exhaustiveEvents, listOf, openCall, openCallsIn, type Projection } from '../../../kernel/projection.js';
@@ -8,7 +8,7 @@ import { lookAt, payment, type PaymentEvent, type PaymentState } from '../domain
 interface Followed {
   readonly payment: PaymentState;
   readonly environment: Environment;
-  /** Time of the last event. */
+  /** The time of the last event. */
   readonly since: string;
 }
 
@@ -16,7 +16,7 @@ function ofIntent(intentId: string): string {
   return listOf({ intent: intentId });
 }
 
-/** Lists the due payments, and each payment by its intent. */
+/** Lists the payments whose look-up is due, and each payment by its intent. */
 export const openPayments: Projection<{ readonly status: PaymentState['status'] }, Followed> = {
   name: 'open_payments',
   version: 9,

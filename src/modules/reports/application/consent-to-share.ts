@@ -15,7 +15,7 @@ import { ReportPolicy } from './report-policy.js';
 import { ReportRelease } from './report-release.js';
 import { ShareRecipient, type NamedRecipient } from './share-recipient.js';
 
-/** The consumer shares the report with one account. A repeated request changes nothing and returns the same. */
+/** The consumer shares the report with one account. A repeated request changes nothing and gets the same reply. */
 @UseCase()
 export class ConsentToShare extends Command<ActiveShare> {
   constructor(
@@ -48,7 +48,7 @@ export class ConsentToShareHandler implements ICommandHandler<ConsentToShare> {
     const loaded = await this.aggregates.load(share, id);
     if (loaded.state.status !== 'NONE') return stillShared(loaded.state, this.clock.now());
     await this.access.admitOwner(session);
-    // Only a released report can be shared, because the recipient sees that report and never pulls one.
+    // Only a released report can be shared, because the recipient sees that report and never pulls another.
     const released = await this.release.released(session, context);
     const now = this.clock.now();
     if (isExpired(released, now) || (await bodyOf(this.vault, released)) === null)

@@ -5,7 +5,8 @@ import { ReportPulls, type PullsEnded } from '../../../published/reports.js';
 import { endFor, report } from '../domain/report.js';
 
 /**
- * The stream of the report decides about its pulls, about refunds, and about payments that leave the session. So each decision sees the earlier ones.
+ * The stream of the report decides about its pulls, about refunds, and about payments that leave the session. Each decision therefore sees the
+ * earlier ones.
  */
 @Injectable()
 export class EndPulls extends ReportPulls {

@@ -7,9 +7,8 @@ import { ReportRelease } from './report-release.js';
 import { ReportViewer, type OpenedReport } from './report-viewer.js';
 
 /**
- * Opens the report of a session for a server with a secret key, of its own account or a direct child
- * (docs/contract/server.md#readable-sessions).
- * Any other session gets the same 404. The first read pulls the report, and the session's account pays.
+ * Opens the report of a session for a server with a secret key. The session belongs to the key's account or to a direct child
+ * (docs/contract/server.md#readable-sessions). Any other session gets the same 404. The first read pulls the report, and the session's account pays.
  */
 @UseCase()
 export class OpenReportOnServer extends Command<OpenedReport> {

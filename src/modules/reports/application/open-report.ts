@@ -9,8 +9,8 @@ import { ReportRelease } from './report-release.js';
 import { ReportViewer, type OpenedReport } from './report-viewer.js';
 
 /**
- * Opens the report of a session on the platform API, for the session's own account or an account that the consumer shared it with.
- * The own account's first read pulls and bills it.
+ * Opens the report of a session on the platform API, for the session's own account or for an account with a share. The first read by the session's
+ * own account pulls and bills the report.
  */
 @UseCase()
 export class OpenReport extends Command<OpenedReport> {

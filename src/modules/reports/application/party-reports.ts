@@ -1,4 +1,4 @@
-// Reports of renters on the direct API. Finds the parties that a request names, the session with the report, and the sections to leave out.
+// Reports of renters on the direct API. Finds the parties that a request names, the session with the report, and the sections to omit.
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
 import type { CallerContext } from '../../../kernel/context.js';
@@ -24,7 +24,7 @@ export interface NamedParty {
 
 export interface ReportQuery {
   readonly format: ReportFormat;
-  /** Whether a section is left out. If a flag is absent, the renter's checkout decides about that section. */
+  /** Whether a section is omitted. If a flag is absent, the renter's checkout decides about that section. */
   readonly leaveOut: Readonly<Partial<Record<Section, boolean>>>;
 }
 
@@ -70,9 +70,8 @@ export class PartyReports {
   }
 
   /**
-   * The session of a renter who is not locked and whose identity is confirmed now.
-   * While a pulled report is still valid, it is enough that the newest registration was confirmed, however long ago
-   * (docs/contract/direct.md#reports).
+   * The session of a renter who is not locked and whose identity is confirmed now. While a pulled report is valid, the newest registration must have
+   * been confirmed at some time (docs/contract/direct.md#reports).
    */
   async confirmedSession(renter: PartyFacts): Promise<ScreeningFacts> {
     refuseLocked(renter);
@@ -88,10 +87,9 @@ export class PartyReports {
     return expiresAt !== null && this.clock.now() < new Date(expiresAt);
   }
 
-  /** Like `ReportRelease.released`. But if the bureau replied without a report, that reply becomes the error. */
+  /** Like `ReportRelease.released`. When the bureau replied without a report, that reply becomes the error. */
   async released(session: ScreeningFacts, context: CallerContext): Promise<ReleasedReport> {
-    // A new reply of the bureau is passed on unchanged. If an earlier reply is given again, the time of the next try is
-    // added.
+    // A new reply of the bureau is passed on unchanged. When an earlier reply is repeated, the time of the next try is added.
     const again = await this.release.stands(session.sessionId);
     const pulled = await this.release.pulled(session, context);
     if (pulled.status === 'RELEASED') return pulled;
@@ -110,7 +108,7 @@ export class PartyReports {
   }
 }
 
-/** A party that wrong answers have locked gets no report until the lock ends. */
+/** A party that is locked after wrong answers gets no report until the lock ends. */
 export function refuseLocked({ lockedUntil }: PartyFacts): void {
   if (lockedUntil !== null) throw new DomainError('party.locked', { blockedUntil: lockedUntil });
 }

@@ -1,5 +1,5 @@
-// A rendered PDF and its name, packed together for the temporary store. The name may be a person's, so it is encrypted with the file and
-// never part of an address.
+// A PDF and its name, packed together for the temporary store. The name may be a person's, so it is encrypted with the file and never part of an
+// address.
 
 export interface PdfFile {
   readonly filename: string;
@@ -9,7 +9,7 @@ export interface PdfFile {
 const DEFAULT = 'report';
 const MAX_LENGTH = 100;
 
-/** A name that is safe everywhere: without path, quotes and control characters, and with the ending `.pdf`. */
+/** A name that is safe on every system: without path, quotes and control characters, and with the ending `.pdf`. */
 export function plainFilename(given: string | null): string {
   const last = (given ?? '').normalize('NFKD').split(/[\\/]/).at(-1) ?? '';
   const plain = last

@@ -3,7 +3,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { isId } from '../../../kernel/ids.js';
 import type { Vault } from '../../../ports/vault.js';
 
-/** The parts of a link, as the request has them. They may hold any text. */
+/** The parts of a link in a request. They may contain any text. */
 export interface PdfLink {
   readonly fileId: string;
   readonly expires: unknown;
@@ -12,7 +12,7 @@ export interface PdfLink {
 
 const WHOLE_MS = /^[0-9]{1,15}$/;
 
-/** The link to a rendered PDF, the only credential that its reader needs until it expires. `at`: the beginning of every such link. */
+/** The link to a PDF. Its reader needs no other credential until the link expires. `at`: the beginning of every such link. */
 export async function pdfLink(vault: Vault, at: string, fileId: string, expiresAt: Date): Promise<string> {
   const expires = String(expiresAt.getTime());
   const signature = (await sign(vault, fileId, expires)).toString('base64url');
@@ -20,7 +20,7 @@ export async function pdfLink(vault: Vault, at: string, fileId: string, expiresA
   return `${at.replace(/\/$/, '')}/reports/pdf/${fileId}?${query.toString()}`;
 }
 
-/** Whether the service signed the link, and it has not expired. */
+/** Whether the service signed the link, and the link has not expired. */
 export async function isGood(vault: Vault, { fileId, expires, signature }: PdfLink, now: Date): Promise<boolean> {
   if (!isId(fileId) || typeof expires !== 'string' || !WHOLE_MS.test(expires) || typeof signature !== 'string')
     return false;

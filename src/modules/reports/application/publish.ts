@@ -42,7 +42,7 @@ export const sharePublisher: Publisher = {
 
 /**
  * The reason to publish for an event that ends a pull without a report. Events without a time are older than this rule. They are not published, and
- * their reason may still be published later.
+ * the same reason may be published later.
  */
 function reasonIn(event: ReportEvent): EventData['report.unavailable']['reason_code'] | null {
   if (event.type === 'ReportPullRefused') return event.data.refusedAt === undefined ? null : event.data.reason;
@@ -50,7 +50,7 @@ function reasonIn(event: ReportEvent): EventData['report.unavailable']['reason_c
   return event.data.cause as FinalFailure;
 }
 
-/** The published events of reports that the bureau refuses or can no longer be asked for. Each reason of a session is published once. */
+/** The published events of reports that the bureau refuses or that can no longer be requested. Each reason of a session is published once. */
 export const reportPublisher: Publisher = {
   category: report.category,
   types: new Set(['ReportPullRefused', 'ReportPullFailed'] satisfies ReportEvent['type'][]),

@@ -8,7 +8,7 @@ import { Accounts } from '../../../published/accounts.js';
 import { ReportAccess } from './report-access.js';
 import { ShareRecipient } from './share-recipient.js';
 
-/** EXPIRED: the recipient's time is over. A report in this state, or REVOKED, cannot be shared again. */
+/** EXPIRED: the recipient's time has ended. A report in this state, or REVOKED, cannot be shared again. */
 export type Sharing = { readonly recipientName: string | null } & SharingState;
 
 type SharingState =
@@ -16,7 +16,7 @@ type SharingState =
   | (Omit<ActiveShare, 'status'> & { readonly status: 'SHARED' | 'EXPIRED' })
   | RevokedShare;
 
-/** The state of sharing with the default recipient: the account that this caller's consent would name. */
+/** The state of sharing with the default recipient: the account that a consent of this caller would name. */
 @UseCase()
 export class ReadSharing extends Query<Sharing> {
   constructor(

@@ -29,10 +29,7 @@ export interface RenderedReport {
   readonly expiresAt: string;
 }
 
-/**
- * Prints a page that the caller already has, for a report that the caller may see. Returns no report data, pulls nothing and bills
- * nothing.
- */
+/** Prints a page that the caller already has, for a report that the caller may see. It returns no report data, pulls nothing and bills nothing. */
 @UseCase()
 export class RenderPdf extends Command<RenderedReport> {
   constructor(
@@ -64,8 +61,8 @@ interface Page {
 type Printed = 'printed' | 'person-erased' | Exclude<RenderedPdf['kind'], 'pdf'>;
 
 /**
- * Printing is queued and awaited like a call to a vendor, because only workers run browsers. No aggregate records it.
- * The file goes to the store that the link reads.
+ * Printing is queued and awaited like a call to a vendor, because only workers run browsers. No aggregate records it. The worker stores the file
+ * where the link finds it.
  */
 @Injectable()
 export class PrintPage extends ExternalCall<Page, Printed> {
@@ -126,7 +123,7 @@ export class RenderPdfHandler implements ICommandHandler<RenderPdf> {
     const attempt = { id: sessionId, attemptId: newId(), subject: subjectId, context };
     const print = (): Promise<Printed | null> => this.calls.make(this.printPage, attempt, { ...page, source, fileId });
     const end = await this.inTurn(context, clientAddress, print);
-    // If the call's end is not known, the stored file proves that the page was printed.
+    // When the end of the call is unknown, the stored file proves that the page was printed.
     const isThere = end === null && (await this.files.get(nameOf(fileId))) !== null;
     refuseUnlessPrinted(isThere ? 'printed' : end);
     const expiresAt = new Date(this.clock.now().getTime() + this.policy.limits.pdfLinkSeconds * 1_000);
@@ -137,8 +134,8 @@ export class RenderPdfHandler implements ICommandHandler<RenderPdf> {
   }
 
   /**
-   * Prints one page at a time for each session grant, and one for all other callers of an account. So unknown callers do not delay the pages of a
-   * grant.
+   * Prints one page at a time for each session grant, and one for all other callers of an account. Unknown callers therefore do not delay the pages
+   * of a grant.
    */
   private async inTurn<Result>(
     { accountId, environment, grantId, lineage }: CallerContext,

@@ -1,5 +1,5 @@
-// Decides whether an account may see a session's report (docs/contract/platform.md#checks-before-a-report). Pulls nothing and bills
-// nothing. Shares and links are read from their streams, so that a revocation counts at once.
+// Decides whether an account may see a session's report (docs/contract/platform.md#checks-before-a-report). It pulls nothing and bills nothing.
+// Shares and links are read from their streams, so that a revocation has its effect at once.
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
 import { isOpenTo, type CallerContext } from '../../../kernel/context.js';
@@ -28,7 +28,7 @@ export class ReportAccess {
     await this.limiter.admit([this.policy.reading(context)]);
   }
 
-  /** An unknown and a malformed id get the same error. So do a session of another environment and one of another grant. */
+  /** An unknown and a malformed id get the same error, and so do sessions of another environment or another grant. */
   async session(sessionId: string, context: CallerContext): Promise<ScreeningFacts> {
     const session = await this.screenings.find(sessionId);
     if (!session || session.environment !== context.environment) throw new DomainError('screening.not_found');
@@ -52,7 +52,7 @@ export class ReportAccess {
     return session;
   }
 
-  /** All checks that the session's own account must pass before its report, except that of the credit. */
+  /** All checks that the session's own account must pass before its report, except the check of the credit. */
   async admitOwner(session: ScreeningFacts): Promise<void> {
     await this.admitPull(session);
     if (session.overallStatus !== 'COMPLETED') throw new DomainError('report.consumer_has_not_paid');
@@ -68,7 +68,7 @@ export class ReportAccess {
       throw new DomainError('account.not_live');
   }
 
-  /** The share with which the account may see the report now. */
+  /** The share that lets the account see the report now. */
   async shareWith(session: ScreeningFacts, accountId: string): Promise<ActiveShare> {
     const { state } = await this.aggregates.load(share, shareIdOf(session.sessionId, accountId));
     switch (state.status) {
@@ -85,22 +85,20 @@ export class ReportAccess {
     }
   }
 
-  /** Like `shareWith`, for an account that needs no share but may have one. Returns null instead of throwing. */
+  /** Like `shareWith`, for an account that needs no share but may have one. It returns null instead of throwing an error. */
   async ownShare({ sessionId, accountId }: ScreeningFacts): Promise<ActiveShare | null> {
     const { state } = await this.aggregates.load(share, shareIdOf(sessionId, accountId));
     return state.status === 'SHARED' && !isOver(state, this.clock.now()) ? state : null;
   }
 
-  /**
-   * The newest link between the renter's reports and the recipient whose window is open. `over` when all windows have closed.
-   */
+  /** The newest link between the renter's reports and the recipient that has not expired. `over` when all links have expired. */
   async newestLink(renter: PartyFacts, recipient: PartyFacts): Promise<ActiveShare | 'over' | null> {
     const links = await this.links(renter, recipient);
     const now = this.clock.now();
     return links.findLast((link) => !isOver(link, now)) ?? (links.length > 0 ? 'over' : null);
   }
 
-  /** The links, one share per session, in the order of the sessions and without revoked ones. */
+  /** The links, one share for each session, in the order of the sessions and without revoked links. */
   async links({ sessionIds }: PartyFacts, { partyId }: PartyFacts): Promise<ActiveShare[]> {
     const links = await Promise.all(
       sessionIds.map(async (sessionId) => (await this.aggregates.load(share, shareIdOf(sessionId, partyId))).state),

@@ -9,22 +9,22 @@ import { report, type ReportEvent } from '../domain/report.js';
 
 export type { CreditScore, TradeLine, VendorReport };
 
-/** The bureau's data, as the vault stores it: encrypted, under the person's subject, and in no other place. */
+/** The bureau's data. Only the vault stores them, encrypted, under the person's subject. */
 export interface ReportBody {
-  /** Null for a file that is too thin for a score. */
+  /** Null when the file is too thin for a score. */
   readonly score: CreditScore | null;
   readonly report: VendorReport;
-  /** The bureau's whole answer as JSON text. Stored only for sessions of a party of the direct API. */
+  /** The bureau's whole answer as JSON text. It is stored only for sessions of a party of the direct API. */
   readonly text?: string | undefined;
 }
 
-/** A stored body. */
+/** A body in the vault. */
 export interface StoredBody extends ReportBody {
-  /** JSON text of an object of score and report; null when the body holds more. */
+  /** The JSON text of an object with score and report; null when the body has more fields. */
   readonly json: Uint8Array | null;
 }
 
-/** The body is parsed only when a field is read, because callers that pass on the JSON need no fields. */
+/** The body is parsed only when a field is read, because callers that pass on the JSON text need no fields. */
 function storedBody(kept: Uint8Array): StoredBody {
   let body: ReportBody | null = null;
   const parsed = (): ReportBody => (body ??= parsedEntry(kept) as ReportBody);
@@ -68,12 +68,12 @@ interface Refusal {
   readonly reply: VendorReply;
 }
 
-/** False when the person was erased while the bureau was being asked. */
+/** False when the person was erased during the request to the bureau. */
 export async function keepBody(vault: Vault, { subjectId, reportId }: Place, body: ReportBody): Promise<boolean> {
   return (await keepEntry(vault, subjectId, entryOf(reportId), body)) === 'kept';
 }
 
-/** The body of a released report; null after the person was erased. */
+/** The body of a released report; null when the person was erased. */
 export async function bodyOf(vault: Vault, { subjectId, reportId }: Place): Promise<StoredBody | null> {
   const kept = await unlessErased(vault.get(subjectId, entryOf(reportId)));
   if (kept === null) throw new Error(`Report ${reportId} was released but is not in the vault`);
@@ -85,7 +85,7 @@ export async function keepRefusal(vault: Vault, { subjectId, reportId }: Place, 
   await keepEntry(vault, subjectId, refusalEntryOf(reportId), refusal);
 }
 
-/** Null when the bureau gave no answer to that attempt, when a later attempt replaced it, or when the person was erased. */
+/** Null when the bureau gave no answer to that attempt, when a later attempt replaced the answer, or when the person was erased. */
 export async function replyWithoutReport(
   vault: Vault,
   { subjectId, reportId }: Place,

@@ -4,24 +4,24 @@ import { attemptTimes } from '../../../external-calls/attempt-times.js';
 
 const MINUTE = 60;
 
-/** The limits of reports (docs/contract/platform.md#reports), set at the start. Durations in seconds. */
+/** The limits of reports (docs/contract/platform.md#reports), which the process reads at its start. Durations are in seconds. */
 export class ReportPolicy {
   constructor(
     readonly limits: {
       readonly reportValiditySeconds: number;
-      /** Null: 24 calendar months. */
+      /** Null means 24 calendar months. */
       readonly shareWindowSeconds: number | null;
       readonly vendorTimeoutSeconds: number;
       /** The time between two pulls of a report that the bureau refuses. */
       readonly retryIntervalSeconds: number;
       readonly pdfLinkSeconds: number;
-      /** Per lineage, or per account for a server; 0 means unlimited. */
+      /** Counted per lineage of tokens, or per account for a server. 0 means unlimited. */
       readonly readsPerMinute: number;
-      /** Per report; shares that were revoked count too. 0 means unlimited. */
+      /** Counted per report; revoked shares count too. 0 means unlimited. */
       readonly sharesPerMinute: number;
-      /** Per account; 0 means unlimited. */
+      /** Counted per account. 0 means unlimited. */
       readonly pdfsPerMinute: number;
-      /** Whether pages that the service did not serve are refused. */
+      /** Whether the service refuses pages that it did not serve. */
       readonly servedPagesOnly: boolean;
     },
     /** The beginning of every link to a PDF. */

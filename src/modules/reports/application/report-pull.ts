@@ -24,9 +24,8 @@ import { keepBody, keepRefusal } from './report-bodies.js';
 import { ReportPolicy } from './report-policy.js';
 
 /**
- * One pull of a report: reserves the credit, asks the bureau, records the verdict and settles the credit.
- * A pull without a recorded verdict is repeated, because the bureau bills an inquiry only once. The attempt's context belongs to the
- * account that pays.
+ * One pull of a report: it reserves the credit, asks the bureau, records the verdict and settles the credit. A pull without a recorded verdict is
+ * repeated, because the bureau bills an inquiry only once. The attempt's context belongs to the account that pays.
  */
 @Injectable()
 export class ReportPull extends ExternalCall<null> {
@@ -56,7 +55,7 @@ export class ReportPull extends ExternalCall<null> {
     await this.record(attempt, this.noVerdict(attempt, 'unavailable'));
   }
 
-  /** The bureau's reference to the person of a verified session, or the reason why the bureau can never be asked about them. */
+  /** The bureau's reference to the person of a verified session, or the reason why the bureau can never be asked about the person. */
   async referenceOf(sessionId: string): Promise<{ readonly vendor: string; readonly token: string } | FinalFailure> {
     const { vendor, token = null } = (await this.screenings.reference(sessionId, 'credit')) ?? {};
     if (vendor !== undefined && token !== null) return { vendor, token };
@@ -83,13 +82,13 @@ export class ReportPull extends ExternalCall<null> {
     if (typeof reference === 'string') return fail(reference);
     const { vendor, token } = reference;
     const verdict = await this.bureau.pullReport({ ...call, attemptId: inquiryId, vendor }, token);
-    // The reply is in the vault before the log records the attempt's end.
+    // The vault stores the reply before the log records the attempt's end.
     const passedOn = await this.passedOn(id, verdict);
     if (passedOn !== null && verdict.kind !== 'report')
       await keepRefusal(this.vault, { subjectId, reportId }, { attemptId, reply: passedOn });
     switch (verdict.kind) {
       case 'report': {
-        // The body is in the vault before the log records it.
+        // The vault stores the body before the log records it.
         const { score, report } = verdict;
         const body = { score, report, ...(passedOn !== null && { text: passedOn.body }) };
         if (!(await keepBody(this.vault, { subjectId, reportId }, body))) return fail('PERSON_ERASED');
@@ -134,7 +133,7 @@ export class ReportPull extends ExternalCall<null> {
     return { kind: 'no-verdict', now: this.clock.now(), attemptId, reason };
   }
 
-  /** Settles the credit by the recorded end of the attempt, even if another process recorded that end. */
+  /** Settles the credit according to the recorded end of the attempt, even if another process recorded that end. */
   private async record(attempt: Attempt, command: ReportCommand, known?: LoadedAggregate<ReportState>): Promise<void> {
     const { id, attemptId, context } = attempt;
     const { state } = await this.aggregates.execute(report, { id, known }, command, context);
@@ -158,9 +157,7 @@ const REFUSED: Readonly<Record<PullRefusal, ErrorCode>> = {
   FILE_CONDITION: 'report.file_condition',
 };
 
-/**
- * The error that the caller gets for an attempt that ended without a report. `again`: the time when a refused pull may be repeated.
- */
+/** The caller's error for an attempt that ended without a report. `again`: the time when a refused pull may be repeated. */
 export function refusalOf(end: PullEnd, again: Pick<DomainErrorDetail, 'retryAfterSeconds'>): DomainError {
   if (end.kind === 'refused') return new DomainError(REFUSED[end.reason], { reasonCode: end.reason, ...again });
   switch (end.cause) {
@@ -179,7 +176,7 @@ export function refusalOf(end: PullEnd, again: Pick<DomainErrorDetail, 'retryAft
   }
 }
 
-/** The session has no report, and this verification can bring none. The payment counts for the next one. */
+/** The session has no report, and this verification can bring none. The payment counts for the person's next session. */
 function outOfReach(): DomainError {
   return new DomainError('report.expired', { reasonCode: 'REPORT_NOT_AVAILABLE' });
 }

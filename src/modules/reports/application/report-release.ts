@@ -21,12 +21,11 @@ import { ReportPull, refusalOf } from './report-pull.js';
 
 export type PulledReport = Exclude<ReportState, { readonly status: 'NONE' }>;
 
-/** The time between two looks at another caller's pull. It is short at first, because most pulls are nearly done. */
+/** The time between two checks of another caller's pull. It is short at first, because most pulls end soon. */
 const LOOK_AGAIN_MS = { first: 20, growth: 1.5, most: 250 };
 
 /**
- * Releases a session's report. It is pulled from the bureau once, however many callers and processes ask, and costs one report of the
- * account's credit.
+ * Releases a session's report. The report is pulled from the bureau once for all callers and processes, and costs one report of the account's credit.
  * `ReportAccess` has checked the caller before.
  */
 @Injectable()
@@ -40,7 +39,7 @@ export class ReportRelease {
     private readonly clock: Clock,
   ) {}
 
-  /** The report, pulled first if needed. It may have expired. */
+  /** The report, which is pulled first if needed. It may have expired. */
   async released(session: ScreeningFacts, context: CallerContext): Promise<ReleasedReport> {
     const state = await this.pulled(session, context);
     if (state.status === 'RELEASED') return state;
@@ -53,15 +52,15 @@ export class ReportRelease {
     return this.again((await this.aggregates.load(report, sessionId)).state);
   }
 
-  /** The time until a request asks the bureau again after a refusal. Empty: the next request asks at once. */
+  /** The time until which a request does not ask the bureau again after a refusal. Empty: the next request asks at once. */
   again(state: ReportState): Pick<DomainErrorDetail, 'retryAfterSeconds'> {
     const seconds = secondsToNextPull(state, this.clock.now(), this.policy.limits.retryIntervalSeconds);
     return seconds === 0 ? {} : { retryAfterSeconds: seconds };
   }
 
   /**
-   * The state after the pull, which is made first if needed. REQUESTED: the pull's end is not known yet.
-   * A refused pull is repeated after its interval. If the bureau cannot even be asked, this is recorded once, as the end of a pull.
+   * The state after the pull, which is made if needed. REQUESTED: the pull's end is not known yet. A refused pull is repeated after its interval. If
+   * the bureau cannot be asked at all, this is recorded once as the end of a pull.
    */
   async pulled(session: ScreeningFacts, context: CallerContext): Promise<PulledReport> {
     const { sessionId, accountId, subjectId, vendors, paidBy } = session;
@@ -90,7 +89,7 @@ export class ReportRelease {
       await this.aggregates.execute(report, sessionId, { ...command, lost: { cause: reference, now } }, own);
       return this.awaited(sessionId);
     }
-    // An account without credit must not grow the log with its requests.
+    // An account without credit must not make the log grow with its requests.
     if (!(await this.credit.available(accountId, attemptId))) throw new DomainError('report.credit_exhausted');
     await this.calls.admit(this.pull, attempt);
     let pending = false;
@@ -101,8 +100,7 @@ export class ReportRelease {
       pending = isPending(state, attemptId);
       requested = events.length > 0;
     } finally {
-      // Attempts with one id share a place at the vendor. If another caller makes this pull, that caller gives the
-      // place back.
+      // Attempts with one id count once for the account's limit of calls. If another caller makes this pull, that caller also ends the count.
       if (!pending) await this.calls.withdraw(this.pull, attempt);
     }
     if (!requested) return this.awaited(sessionId);
@@ -111,9 +109,8 @@ export class ReportRelease {
   }
 
   /**
-   * Waits for the end of a pull that another caller makes, in this process or another, for as long as a pull may take.
-   * Returns at once for the attempt `made` here and for an unintelligible answer: a worker or the recovery job records their end
-   * later.
+   * Waits until a pull that another caller makes has ended, in this process or another, for as long as a pull may take. Returns at once for the
+   * attempt `made` here and for an unintelligible answer: a worker or the recovery job records their end later.
    */
   private async awaited(sessionId: string, made: string | null = null): Promise<PulledReport> {
     const until = Date.now() + this.policy.limits.vendorTimeoutSeconds * 1_000;

@@ -1,4 +1,4 @@
-// The sections of a report that a caller may leave out, and the bureau's JSON without them.
+// The sections of a report that a caller may omit, and the bureau's JSON without them.
 
 export const SECTIONS = ['background', 'housingCourt'] as const;
 export type Section = (typeof SECTIONS)[number];
@@ -15,10 +15,10 @@ function isIn(sections: ReadonlySet<string>, name: string): boolean {
   return sections.has(name);
 }
 
-/** Returns the part of a member's value to keep; null leaves the member out. */
+/** Returns the part of a member's value to keep; null omits the member. */
 type Keep = (name: string, value: string) => string | null;
 
-/** The object with the members that are kept. Any other value stays unchanged. */
+/** The object with the kept members. Any other value stays unchanged. */
 function withMembers(json: string, keep: Keep): string {
   const text = json.trim();
   if (!text.startsWith('{')) return json;
@@ -31,7 +31,7 @@ function withMembers(json: string, keep: Keep): string {
 }
 
 interface Member {
-  /** The name as written, up to the value. */
+  /** The member's name as written, up to the value. */
   readonly head: string;
   readonly name: string;
   readonly value: string;
@@ -55,7 +55,7 @@ function* membersOf(object: string): Generator<Member> {
 
 const TOKEN = /"[^"\\]*(?:\\[^][^"\\]*)*"|[[\]{},:]/gu;
 
-/** The first place, from `start` on, of one of the characters outside of strings and nested values. */
+/** The first position, from `start` on, of one of the characters outside of strings and nested values. */
 function endOf(json: string, start: number, ends: string): number {
   const tokens = new RegExp(TOKEN);
   tokens.lastIndex = start;

@@ -19,14 +19,14 @@ export interface ShownReport extends ReportBody {
   readonly id: string;
   readonly sessionId: string;
   readonly generatedAt: string;
-  /** The end of the time in which this viewer may see it. */
+  /** The end of the time in which this viewer may see the report. */
   readonly expiresAt: string;
 }
 
 export interface OpenedReport extends ShownReport, StoredBody {
   /** The request that led to the report. */
   request(): Promise<ReportRequest>;
-  /** The page of this report with a mark at its end, by which the service recognises it. */
+  /** The page of this report with a mark at its end, by which the service recognises the page. */
   marked(page: string): Promise<string>;
 }
 
@@ -49,18 +49,18 @@ export class ReportViewer {
     private readonly clock: Clock,
   ) {}
 
-  /** Shows the report to the session's own account or its parent, within the owner's window. */
+  /** Shows the report to the session's own account or its parent, while the report has not expired. */
   async toOwner(session: Session, released: ReleasedReport, viewing: Viewing): Promise<OpenedReport> {
     if (isExpired(released, this.clock.now())) throw new DomainError('report.expired');
     return (await this.show(session, released, null, viewing)) ?? refuse('report.expired');
   }
 
-  /** Shows a recipient the report as it was released, of any age, without billing. */
+  /** Shows a recipient the report as it was released, at any age and without billing. */
   async byShare(session: Session, shared: ActiveShare, viewing: Viewing): Promise<OpenedReport> {
     return (await this.showShared(session, shared, viewing)) ?? refuse('sharing.expired');
   }
 
-  /** Shows the report to an agent or organization of the account. Null after the person was erased. */
+  /** Shows the report to an agent or organization of the account. Null when the person was erased. */
   byLink(linked: ActiveShare, viewing: Viewing): Promise<OpenedReport | null> {
     return this.showShared({ sessionId: linked.sessionId, accountId: viewing.context.accountId }, linked, viewing);
   }
@@ -72,7 +72,7 @@ export class ReportViewer {
     return this.show(session, state, shared, viewing);
   }
 
-  /** Null after the person was erased. */
+  /** Null when the person was erased. */
   private async show(
     session: Session,
     released: ReleasedReport,

@@ -11,7 +11,7 @@ import { ReportAccess } from './report-access.js';
 import { ReportPolicy } from './report-policy.js';
 import { ShareRecipient } from './share-recipient.js';
 
-/** The consumer revokes a share, at once and for good: with the named account, or all shares (docs/contract/platform.md#sharing). */
+/** The consumer revokes a share immediately and permanently: the share with the named account, or all shares (docs/contract/platform.md#sharing). */
 @UseCase()
 export class RevokeSharing extends Command<readonly [RevokedShare, ...RevokedShare[]]> {
   constructor(

@@ -1,4 +1,4 @@
-// The facts that a report's page shows beside the bureau's data. A page ends with a keyed digest of itself, by which each process of the
+// The facts that a report's page shows in addition to the bureau's data. A page ends with a keyed digest of itself, by which each process of the
 // service recognises it.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { EndUserType } from '../../../kernel/end-user-type.js';
@@ -12,9 +12,9 @@ export interface ReportRequest {
   readonly environment: Environment;
   /** The name of the account that screened the person. */
   readonly requestedBy: string;
-  /** The kind of end user that the account screened for; null when it did not say. */
+  /** The kind of end user that the screening is for; null when the account did not say. */
   readonly endUserType: EndUserType | null;
-  /** The address of the home, in the words of the page; null where it gave none. */
+  /** The address of the home, in the words of the page; null when the page gave none. */
   readonly property: string | null;
   /** `at` is ISO 8601 UTC. Null when the session is no longer verified. */
   readonly verified: { readonly how: VerificationMethod; readonly at: string } | null;
@@ -48,7 +48,7 @@ export async function isServedPage(vault: Vault, sessionId: string, page: string
   return given.length === right.length && timingSafeEqual(given, right);
 }
 
-/** The mark at the end of the page, which readers do not see. */
+/** The mark at the end of the page. Readers do not see it. */
 function markOf(digest: string): string {
   return `<!-- As served: ${digest} -->`;
 }

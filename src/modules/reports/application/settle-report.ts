@@ -7,15 +7,12 @@ import { vendorCall } from '../../../ports/vendor-call.js';
 import { report } from '../domain/report.js';
 import { ReportPull } from './report-pull.js';
 
-/**
- * Repeats a pull that has no recorded verdict, under the same attempt. Its process died, or the bureau was late.
- * Safe to repeat.
- */
+/** Repeats a pull that has no recorded verdict, under the same attempt. The process of the pull died, or the bureau was late. Safe to repeat. */
 @UseCase()
 export class SettleReport extends Command<void> {
   constructor(
     readonly sessionId: string,
-    /** Aborted when the time for the bureau's answer is over. */
+    /** Aborted when the time limit for the bureau's answer has passed. */
     readonly signal: AbortSignal,
   ) {
     super();

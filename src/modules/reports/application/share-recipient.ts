@@ -5,7 +5,7 @@ import { Accounts, type AccountFacts } from '../../../published/accounts.js';
 import type { ScreeningFacts } from '../../../published/screenings.js';
 import { SessionGrants } from '../../../published/session-grants.js';
 
-/** The recipient, as far as a request names one. */
+/** The recipient, if a request names one. */
 export interface NamedRecipient {
   /** The grant of the caller's token. */
   readonly grantId: string | null;
@@ -22,9 +22,9 @@ export class ShareRecipient {
   ) {}
 
   /**
-   * The recipient that the server named in the grant comes first, so that no page can send the report elsewhere. The grant is that of the token or of
-   * the session. Otherwise the recipient that the page names counts. Without a grant it must be related to the account. Otherwise the account that
-   * embeds the session is the recipient.
+   * The recipient in the server's grant has priority, so that no page can send the report to another account. The grant is the grant of the token or
+   * of the session. If the grant names none, the page may name the recipient. Without a grant, this recipient must be related to the account. If the
+   * page names none either, the account that embeds the session is the recipient.
    */
   async of(session: ScreeningFacts, { grantId, recipientAccountId }: NamedRecipient): Promise<string> {
     const grant = grantId === null ? null : await this.grants.find(grantId);

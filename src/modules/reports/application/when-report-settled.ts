@@ -7,7 +7,7 @@ import { report, type ReportEvent } from '../domain/report.js';
 type Settling = Extract<ReportEvent['type'], 'ReportReleased' | 'ReportPullRefused' | 'ReportPullFailed'>;
 const TYPES = ['ReportReleased', 'ReportPullRefused', 'ReportPullFailed'] as const satisfies readonly Settling[];
 
-/** Settles the credit of a pull a second time, in case the process died between recording the pull's end and settling. */
+/** Settles the credit of a pull a second time, in case the process died between recording the pull's end and settling it. */
 @Injectable()
 export class WhenReportSettled implements EventHandler {
   readonly name = 'report_credit';

@@ -1,6 +1,6 @@
 /**
- * The same day and time of day `months` calendar months later, in UTC.
- * The last day of the month where that day does not exist (29 February, 31 January).
+ * The same day and time of day `months` calendar months later, in UTC. If that day does not exist (29 February, 31 January), the last day of the
+ * month.
  */
 export function monthsAfter(from: Date, months: number): Date {
   const after = new Date(from);

@@ -1,9 +1,9 @@
-// One view of a report: viewer, time and purpose (docs/contract/platform.md#reports). The event's metadata hold the viewer and the time.
+// One view of a report: viewer, time and purpose (docs/contract/platform.md#reports). The event's metadata names the viewer and the time.
 import type { Decider } from '../../../kernel/decider.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 import type { PermissiblePurpose } from './report.js';
 
-/** `score`: only the score was shown. */
+/** `score`: the viewer saw only the score. */
 export type ReportFormat = 'json' | 'html' | 'score';
 
 export interface ViewedReport {
@@ -18,7 +18,7 @@ export interface ViewedReport {
 
 export type ReportViewEvent = DomainEvent<'ReportViewed', ViewedReport>;
 
-/** All views of a session's report are one stream, by the session's id, so that many concurrent views are one append. */
+/** All views of a session's report are in one stream, by the session's id, so that many concurrent views need one append. */
 export const reportLooks: Decider<object, { readonly kind: 'record' } & ViewedReport, ReportViewEvent> = {
   category: 'report_looks',
   initial: {},
@@ -33,7 +33,7 @@ export const reportLooks: Decider<object, { readonly kind: 'record' } & ViewedRe
 
 export type ReportViewState = { readonly status: 'NONE' } | ({ readonly status: 'RECORDED' } & ViewedReport);
 
-/** A view that an earlier release recorded in its own stream. New views are not recorded in this form. */
+/** A view that an earlier release recorded in a stream of its own. New views are not recorded in this form. */
 export const reportView: Decider<ReportViewState, never, ReportViewEvent> = {
   category: 'report_view',
   initial: { status: 'NONE' },

@@ -1,5 +1,5 @@
-// The credit report of one screening session: requested from the bureau, released, or not available for now.
-// Source: docs/contract/platform.md#reports, #checks-before-a-report.
+// The credit report of one screening session: requested from the bureau, released, or not available at present. Source:
+// docs/contract/platform.md#reports, #checks-before-a-report.
 import { assertNever, type Decider } from '../../../kernel/decider.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 import { DomainError } from '../../../kernel/domain-error.js';
@@ -8,11 +8,9 @@ import type { RefundReason } from '../../../kernel/refund-reason.js';
 
 /** The bureau's reason for giving no report: a fact about the consumer's file. */
 export type PullRefusal = 'FILE_FROZEN' | 'FILE_BLOCKED' | 'NO_RECORD' | 'MINOR' | 'FILE_CONDITION';
-/** The reason why no later pull can bring a report either. */
+/** The reason why later pulls can bring no report either. */
 export type FinalFailure =
-  /**
-   * The vendor's session gives no right to a report any more, or gives none at this bureau. Or the service has lost the reference of the person.
-   */
+  /** The vendor's session gives no right to a report any more, or none at this bureau. Or the service has lost the reference of the person. */
   'VENDOR_SESSION_OVER' | 'PERSON_ERASED';
 /** The reason why a pull brought no report. */
 export type PullFailure =
@@ -33,7 +31,10 @@ export type ReportEvent =
         readonly reportId: string;
         /** The id of the credit reservation. It is also the bureau's idempotency key, unless `inquiryId` is present. */
         readonly attemptId: string;
-        /** The key of an earlier attempt that ended without a verdict. The bureau may have billed that inquiry, and bills it only once. */
+        /**
+         * The key of an earlier attempt that ended without a verdict. The bureau may have billed the inquiry under that key, and bills a key only
+         * once.
+         */
         readonly inquiryId?: string;
         /** Absent in older events. */
         readonly purpose?: PermissiblePurpose;
@@ -52,7 +53,7 @@ export type ReportEvent =
         readonly attemptId: string;
         readonly generatedAt: string;
         readonly expiresAt: string;
-        /** False for a file that is too thin for a score. */
+        /** False when the file is too thin for a score. */
         readonly scored: boolean;
       }
     >
@@ -75,11 +76,14 @@ export type ReportEvent =
         readonly failedAt?: string;
       }
     >
-  /** The bureau's answer cannot be classified. The attempt stays open, because only its own key is safe from double billing. */
+  /** The bureau's answer cannot be classified. The attempt stays open, because only its own key causes no second bill. */
   | DomainEvent<'ReportPullAwaited', { readonly attemptId: string; readonly cause: 'VENDOR_UNINTELLIGIBLE' }>
-  /** This payment will be refunded, so no further pull for it begins. The payment is notified after this is recorded. */
+  /** This payment will be refunded, so no further pull for it begins. The payment is notified after this event is recorded. */
   | DomainEvent<'ReportPullsEnded', PullsEnded>
-  /** This payment will count for a newer session, so no further pull for it begins here. The payment is notified after this is recorded. */
+  /**
+   * This payment will count for a newer session, so no further pull for it begins in this session. The payment is notified after this event is
+   * recorded.
+   */
   | DomainEvent<'ReportPaymentCarriedOver', { readonly transactionId: string }>;
 
 export interface PullsEnded {
@@ -99,7 +103,7 @@ export interface PullAttempt {
   readonly unintelligible?: true;
 }
 
-/** The end of an attempt without a report. */
+/** The end of an attempt that brought no report. */
 export type PullEnd =
   | {
       readonly kind: 'refused';
@@ -111,21 +115,21 @@ export type PullEnd =
   | { readonly kind: 'failed'; readonly attemptId: string; readonly cause: PullFailure; readonly failedAt?: string };
 
 interface BeforePulls {
-  /** Refunded payments. Nothing is pulled for them. */
+  /** Refunded payments. No report is pulled for them. */
   readonly endedFor: readonly PullsEnded[];
-  /** Transactions that count for newer sessions. Nothing is pulled for them here. */
+  /** Transactions that count for newer sessions. No report is pulled for them in this session. */
   readonly carriedOver: readonly string[];
 }
 
 interface Known extends BeforePulls {
-  /** Chosen with the first attempt, and the same for all of them. */
+  /** Chosen with the first attempt, and the same for all attempts. */
   readonly reportId: string;
   readonly subjectId: string;
   /** The number of pulls that were begun. */
   readonly attempts: number;
-  /** The bureau's key of the attempt whose end is not known; null when the ends of all attempts are known. */
+  /** The bureau's key of the attempt whose end is unknown; null when the ends of all attempts are known. */
   readonly unresolved: string | null;
-  /** The time of the bureau's first refusal, ISO 8601 UTC; null before it, or when its time was not recorded. */
+  /** The time of the bureau's first refusal, ISO 8601 UTC; null before a refusal, or when its time was not recorded. */
   readonly firstRefusedAt: string | null;
 }
 
@@ -146,8 +150,8 @@ export type ReportState =
 
 export type ReportCommand =
   /**
-   * `reportId` counts only the first time. Does nothing unless `attemptId` is the next one, so that an ended attempt never restarts. It also does
-   * nothing when the last attempt ended with the same `lost`.
+   * `reportId` has its effect only the first time. Does nothing unless `attemptId` is the next one, so that an ended attempt never restarts. It also
+   * does nothing when the last attempt ended with the same `lost`.
    */
   | {
       readonly kind: 'request';
@@ -156,11 +160,11 @@ export type ReportCommand =
       readonly attemptId: string;
       readonly purpose: PermissiblePurpose;
       readonly subjectId: string;
-      /** The transaction that pays for the pull; null where no payment is needed. */
+      /** The transaction that pays for the pull; null when no payment is needed. */
       readonly paidBy: string | null;
       readonly settleAfter: Date;
       readonly giveUpAfter: Date;
-      /** The reason why the bureau cannot be asked at all, since `now`. Absent: it can. */
+      /** The reason why the bureau cannot be asked at all, since `now`. Absent when it can be asked. */
       readonly lost?: { readonly cause: FinalFailure; readonly now: Date };
     }
   /** Throws while a pull is in progress, and when the report is released unless `evenIfReleased`. */
@@ -200,7 +204,7 @@ export type ReportCommand =
       readonly reason: 'unavailable' | 'timed-out' | 'unintelligible';
     };
 
-/** One stream per screening session, with its id. */
+/** Each screening session has one report stream, with the session's id. */
 export const report: Decider<ReportState, ReportCommand, ReportEvent> = {
   category: 'report',
   initial: { status: 'NONE', endedFor: [], carriedOver: [] },
@@ -208,7 +212,7 @@ export const report: Decider<ReportState, ReportCommand, ReportEvent> = {
   evolve,
 };
 
-/** The id of the next pull. It is derived, so that every process that makes this pull reserves the same credit. */
+/** The id of the next pull. The id is derived, so that every process that makes this pull reserves the same credit. */
 export function nextAttemptId(sessionId: string, state: ReportState): string {
   return derivedId('report-pull', sessionId, String(state.status === 'NONE' ? 1 : state.attempts + 1));
 }
@@ -307,7 +311,7 @@ function withoutVerdict(
   { attemptId, settleAfter, giveUpAfter, unintelligible }: PullAttempt,
 ): readonly ReportEvent[] {
   if (now >= new Date(giveUpAfter)) return [{ type: 'ReportPullFailed', data: { attemptId, cause: 'NO_VERDICT' } }];
-  // After this time the bureau is asked again. An answer without a verdict now says nothing about the first request.
+  // After this time the bureau is asked again. An answer without a verdict now does not show what happened to the first request.
   if (now >= new Date(settleAfter)) return [];
   if (reason === 'unavailable') return [{ type: 'ReportPullFailed', data: { attemptId, cause: 'VENDOR_UNAVAILABLE' } }];
   return reason === 'unintelligible' && !unintelligible
@@ -320,19 +324,19 @@ export function endFor({ endedFor }: ReportState, transactionId: string): PullsE
   return endedFor.find((ended) => ended.transactionId === transactionId);
 }
 
-/** Whether the end of this attempt is not known yet. */
+/** Whether the end of this attempt is still unknown. */
 export function isPending(state: ReportState, attemptId: string): state is RequestedReport {
   return state.status === 'REQUESTED' && state.attempt.attemptId === attemptId;
 }
 
-/** Whole seconds until a refused pull may be repeated; 0: the next request asks the bureau at once. */
+/** The whole seconds until a refused pull may be repeated. With 0, the next request asks the bureau at once. */
 export function secondsToNextPull(state: ReportState, now: Date, intervalSeconds: number): number {
   if (state.status !== 'NOT_TO_BE_HAD' || state.end.kind !== 'refused' || state.end.refusedAt === undefined) return 0;
   const waitMs = Date.parse(state.end.refusedAt) + intervalSeconds * 1_000 - now.getTime();
   return Math.max(0, Math.ceil(waitMs / 1_000));
 }
 
-/** Whether the owner's window is over. A recipient's window belongs to the share. */
+/** Whether the report has expired for its owner. A recipient's time belongs to the share. */
 export function isExpired(released: ReleasedReport, now: Date): boolean {
   return now >= new Date(released.expiresAt);
 }
@@ -395,9 +399,7 @@ function evolve(state: ReportState, event: ReportEvent): ReportState {
   }
 }
 
-/**
- * If this attempt failed before the bureau was asked, the end of an earlier request under the same key is still not known.
- */
+/** If this attempt failed before the bureau was asked, the end of an earlier request under the same key is still unknown. */
 function unresolvedAfter(cause: PullFailure, state: Known & { readonly attempt?: PullAttempt }): string | null {
   if (cause === 'NO_VERDICT' || cause === 'CREDIT_EXHAUSTED') return state.attempt?.inquiryId ?? state.unresolved;
   return state.unresolved;

@@ -1,6 +1,5 @@
-// A report shared with one account, with the consumer's consent; a revocation is final (docs/contract/platform.md#sharing).
-// Or a report that the account itself links to one of its agents or organizations; a link can be made again
-// (docs/contract/direct.md#links).
+// A consumer's consent shares a report with one account; a revocation is final (docs/contract/platform.md#sharing). A link shares a report with an
+// agent or organization of the account itself, and can be made again (docs/contract/direct.md#links).
 import { assertNever, type Decider } from '../../../kernel/decider.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 import { derivedId } from '../../../kernel/ids.js';
@@ -8,7 +7,7 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { monthsAfter } from './calendar-months.js';
 import type { PermissiblePurpose } from './report.js';
 
-/** How long a recipient may see the report (docs/contract/platform.md#sharing). */
+/** The time for which a recipient may see the report (docs/contract/platform.md#sharing). */
 const WINDOW_MONTHS = 24;
 
 export type ShareEvent =
@@ -18,7 +17,7 @@ export type ShareEvent =
         readonly reportId: string;
         readonly sessionId: string;
         readonly recipientAccountId: string;
-        /** The agent or organization of that account that the report is linked to; absent for a share with the account. */
+        /** The agent or organization of that account that the link names; absent for a share with the account. */
         readonly recipientPartyId?: string;
         /** Absent in older events. */
         readonly purpose?: PermissiblePurpose;
@@ -61,7 +60,7 @@ export type ShareCommand =
       /** Makes the share a link. */
       readonly recipientPartyId?: string;
       readonly purpose: PermissiblePurpose;
-      /** Null: 24 calendar months. */
+      /** Null means 24 calendar months. */
       readonly windowSeconds: number | null;
     }
   | { readonly kind: 'revoke'; readonly now: Date };
@@ -73,7 +72,7 @@ export const share: Decider<ShareState, ShareCommand, ShareEvent> = {
   evolve,
 };
 
-/** One share per session and recipient. The recipient is an account or a party. */
+/** One share for each session and recipient. The recipient is an account or a party. */
 export function shareIdOf(sessionId: string, recipientId: string): string {
   return derivedId('share', sessionId, recipientId);
 }
@@ -126,7 +125,7 @@ function decide(command: ShareCommand, state: ShareState): readonly ShareEvent[]
   }
 }
 
-/** The share, for a second consent. Throws for a revoked share and for one whose window has closed, because neither can be renewed. */
+/** The share for a repeated consent. Throws for a revoked or expired share, because neither can be renewed. */
 export function stillShared(state: ActiveShare | RevokedShare, now: Date): ActiveShare {
   if (state.status === 'REVOKED') throw new DomainError('sharing.already_revoked');
   if (isOver(state, now)) throw new DomainError('sharing.expired');

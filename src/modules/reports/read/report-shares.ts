@@ -2,9 +2,7 @@ import { isId } from '../../../kernel/ids.js';
 import { exhaustiveEvents, listOf, type Projection } from '../../../kernel/projection.js';
 import { share, type ActiveShare, type RevokedShare, type ShareEvent } from '../domain/share.js';
 
-/**
- * One document for each share. These documents never decide whether a viewer may see a report, because a revocation must count at once.
- */
+/** One document for each share. These documents never decide whether a viewer may see a report, because a revocation must have its effect at once. */
 export interface ReportShareView {
   readonly sessionId: string;
   readonly status: 'SHARED' | 'REVOKED';
@@ -30,7 +28,7 @@ export const reportShares: Projection<ReportShareView, ActiveShare | RevokedShar
 
 const known = exhaustiveEvents<ShareEvent>('report_share', { ReportShared: true, SharingRevoked: true });
 
-/** Lists that have every event written before the question (see platform/subscriptions/complete-lists.ts). */
+/** Lists that include every event written before the query (see platform/subscriptions/complete-lists.ts). */
 interface Lists {
   idsIn(projection: typeof reportShares, list: string, withinMs: number): Promise<string[]>;
 }
@@ -42,8 +40,8 @@ export class ReportSharesReader {
   constructor(private readonly lists: Lists) {}
 
   /**
-   * Ids of all shares of the session's report, including revoked ones.
-   * Throws Unavailable when it cannot list all of them in time, because a revocation of only some shares would mislead the consumer.
+   * Ids of all shares of the session's report, including revoked shares. Throws Unavailable when it cannot list all of them in time, because an
+   * incomplete revocation would mislead the consumer.
    */
   async idsOf(sessionId: string): Promise<string[]> {
     if (!isId(sessionId)) return [];

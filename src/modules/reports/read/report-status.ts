@@ -30,7 +30,7 @@ export interface ReportStatus {
   readonly outOfReach: boolean;
 }
 
-/** Has an open call while a pull waits for its verdict. */
+/** The report has an open call while a pull waits for its verdict. */
 export const reportStatus: Projection<ReportStatus, Followed> = {
   name: 'report_status',
   version: 8,
@@ -72,7 +72,7 @@ export class ReportDirectory extends Reports {
     return (await this.statusOf(sessionId))?.outOfReach ?? false;
   }
 
-  /** Sessions whose pull has no verdict in time. */
+  /** Sessions whose pull got no verdict in time. */
   due(environment: Environment, at: Date, limit: number): Promise<string[]> {
     return this.readModels.due(reportStatus, at, limit, { list: openCallsIn(environment) });
   }

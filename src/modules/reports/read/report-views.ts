@@ -14,7 +14,7 @@ export interface ReportViewDocument extends ViewedReport {
 export const viewsOfSession = (session: string): string => listOf({ session });
 
 /**
- * One document for each view that an earlier release recorded in a stream of its own, so that the list finds the view. A session's stream holds
+ * One document for each view that an earlier release recorded in a stream of its own, so that the list finds the view. A session's stream contains
  * its later views.
  */
 export const reportViews: Projection<ReportViewDocument> = {

@@ -20,8 +20,8 @@ import { SessionSecrets } from './session-secrets.js';
 import { SubmissionLimits } from './submission-limits.js';
 
 /**
- * Answers the step-up with a one-time code or with answers to the questions, or has another code sent. The domain checks the form of the
- * answer. The answer never reaches the log.
+ * Answers the step-up with a one-time code or with answers to the questions, or has another code sent. The domain checks the form of the answer. The
+ * log never contains the answer.
  */
 @UseCase()
 export class AnswerStepUp extends Command<Session> {
@@ -54,7 +54,7 @@ export class AnswerStepUpHandler implements ICommandHandler<AnswerStepUp> {
     private readonly clock: Clock,
   ) {}
 
-  /** Gives the session, or throws the domain error that a page gets instead. */
+  /** Returns the session, or throws the domain error that a page gets instead. */
   async execute(command: AnswerStepUp): Promise<Session> {
     const { session, attemptId } = await this.take(command);
     const refusal = attemptId === null ? null : refusalOf(session, attemptId);
@@ -62,7 +62,7 @@ export class AnswerStepUpHandler implements ICommandHandler<AnswerStepUp> {
     return session;
   }
 
-  /** Gives the session afterwards, whatever the vendor answered. Throws when the session itself or a limit refuses. */
+  /** Returns the session afterwards, for any answer of the vendor. Throws when the session itself or a limit refuses. */
   async take(answer: AnswerStepUp): Promise<StepTaken> {
     const {
       request: { sessionId: id, attemptId, given },
@@ -72,10 +72,10 @@ export class AnswerStepUpHandler implements ICommandHandler<AnswerStepUp> {
     const session = existing(loaded.state);
     const { otpResendIntervalSeconds } = this.policy.limits;
     const command = askCommand(given, this.policy.attempt(attemptId, this.clock.now()), otpResendIntervalSeconds);
-    // The session is blocked, or it already knows the attempt because an earlier process of this request died. A
-    // refusal is thrown before any limit counts.
+    // The session is blocked, or it already knows the attempt because an earlier process of this request died. A refusal is thrown before a limit
+    // counts the request.
     if (screeningSession.decide(command, loaded.state).length === 0) return { session, attemptId: null };
-    // A session whose person was erased cannot go on.
+    // A session whose person was erased cannot continue.
     if (await this.secrets.isErased(session.subjectId)) throw new DomainError('screening.session_spent');
     const about = { subjectId: session.subjectId, vendor: session.vendors.identity, personIds: streamsOf(session) };
     const asked = { id, loaded, command, about, uses: await this.usesOf(answer, session), context };
@@ -99,7 +99,7 @@ export class AnswerStepUpHandler implements ICommandHandler<AnswerStepUp> {
     }
   }
 
-  /** Loads the caller's own session, and expires it when no answer came in time. Unknown and foreign sessions give the same refusal. */
+  /** Loads the caller's own session, and expires the session when no answer came in time. Unknown and foreign sessions get the same refusal. */
   private async load(sessionId: string, context: ActionContext): Promise<LoadedAggregate<SessionState>> {
     if (!isId(sessionId)) throw new DomainError('screening.not_found');
     const loaded = await this.aggregates.load(screeningSession, sessionId);
@@ -120,7 +120,7 @@ export class AnswerStepUpHandler implements ICommandHandler<AnswerStepUp> {
     return phoneId === undefined ? [] : this.limits.smsTo(context, phoneId);
   }
 
-  /** Gives the present session. When the end of its attempt is not known, its status must show that attempt at once. */
+  /** Returns the present session. When the end of its attempt is unknown, the session's status must show the attempt at once. */
   private async shown(sessionId: string): Promise<Session> {
     const loaded = await this.aggregates.load(screeningSession, sessionId);
     if (attemptOf(loaded.state) !== null) await this.readModels.applyNow(loaded.history);

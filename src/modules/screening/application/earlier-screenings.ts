@@ -1,4 +1,4 @@
-// Earlier sessions of a person that refuse another submission.
+// Earlier sessions of a person that make the service refuse another submission.
 import { Injectable } from '@nestjs/common';
 import type { ActionContext } from '../../../kernel/context.js';
 import { Clock } from '../../../kernel/clock.js';
@@ -27,7 +27,7 @@ export class EarlierScreenings {
 
   /**
    * Throws for a locked person, and for a person with a completed screening that is still valid (docs/contract/platform.md#codes-and-answers,
-   * #registering-twice). A screening of the same party does not count, because the party decides whether it may be screened again.
+   * #registering-twice). A screening of the same party does not count, because the rules of parties decide whether it may be screened again.
    */
   async refuse(
     sessionIds: readonly string[],
@@ -53,9 +53,7 @@ export class EarlierScreenings {
     }
   }
 
-  /**
-   * A screening is valid until its report expires. If its report was not read yet, it is valid for as long from the verification on.
-   */
+  /** A screening is valid until its report expires. If its report was not read yet, it is valid for the same period from the verification on. */
   private async stillServes(sessionId: string, { verifiedAt, userType }: VerifiedSession, now: Date): Promise<boolean> {
     if (userType === 'CONSUMER' && (await this.screenings.reportProspect(sessionId)) !== 'possible') return false;
     const reportExpiresAt = await this.reports.expiryOf(sessionId);

@@ -9,8 +9,8 @@ import { screenedPerson } from '../domain/screened-person.js';
 import { screeningSession } from '../domain/screening-session.js';
 
 /**
- * Destroys the data key of the person behind a session. The person's data in the vault can never be read again. The events stay, and
- * the log still verifies. Safe to repeat: a second run finishes one that died.
+ * Destroys the data key of a session's person. The person's data in the vault can never be read again. The events stay, and the log still passes
+ * verification. Safe to repeat: a second run finishes a run that died.
  */
 @UseCase()
 export class ErasePerson extends Command<{ readonly subjectId: string }> {
@@ -36,7 +36,7 @@ export class ErasePersonHandler implements ICommandHandler<ErasePerson> {
     const { state, owner } = loaded;
     const context = { ...asked, ...owner };
     await this.vault.erase(state.subjectId);
-    // The event is recorded only now, because it must not claim an erasure that has not happened.
+    // The event is recorded only now, because it must not report an erasure that has not happened.
     const person = await this.aggregates.execute(
       screenedPerson,
       state.personId,

@@ -34,7 +34,7 @@ export class ExpireSessionHandler implements ICommandHandler<ExpireSession> {
         context,
       );
     } catch (error) {
-      // On a read-only copy the session keeps its recorded state.
+      // On a read-only copy, the session keeps its recorded state.
       if (!(error instanceof DomainError && error.code === 'service.read_only')) throw error;
     }
   }

@@ -6,8 +6,8 @@ import { screenedPerson } from '../domain/screened-person.js';
 import { screeningSession } from '../domain/screening-session.js';
 
 /**
- * Finds the parties under which the person behind a session was registered. Gives their `PartyFacts.partyId`. Once the erasure of the person is
- * recorded it gives none, because a party may have stored another token since.
+ * Finds the parties under which a session's person was registered, and returns their `PartyFacts.partyId`. When the erasure of the person is
+ * recorded, it returns none, because a party may have stored another token since.
  */
 @UseCase()
 export class FindPartiesBehind extends Query<readonly string[]> {

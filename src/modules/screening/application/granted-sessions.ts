@@ -1,4 +1,4 @@
-// Session grants, as far as a submission uses them (docs/contract/server.md#values-of-a-grant).
+// The part of session grants that a submission uses (docs/contract/server.md#values-of-a-grant).
 import { Injectable } from '@nestjs/common';
 import type { ActionContext } from '../../../kernel/context.js';
 import { Clock } from '../../../kernel/clock.js';
@@ -30,7 +30,7 @@ export class GrantedSessions {
     return grant;
   }
 
-  /** A grant has one session. It gets another only after the first has ended without success. */
+  /** A grant has one session. The grant gets another session only after the first has ended without success. */
   async begin(grantId: string, sessionId: string, subjectId: string, context: ActionContext): Promise<void> {
     let begun = await this.grants.begin(grantId, sessionId, null, context);
     if (begun.sessionId !== sessionId && (await this.isOverInVain(begun)))
@@ -44,8 +44,8 @@ export class GrantedSessions {
   }
 
   /**
-   * A session that was never stored counts as over once no process can store it any more. A verified session counts as over when its report has not
-   * come and can no longer come.
+   * A session that was never stored counts as ended when no process can store it any more. A verified session counts as ended when it has no report
+   * and can no longer get one.
    */
   private async isOverInVain({ sessionId, begunAt }: BegunSession): Promise<boolean> {
     const { state } = await this.aggregates.load(screeningSession, sessionId);

@@ -13,9 +13,7 @@ import { datedSession, factsOf } from './session-facts.js';
 import { SessionSecrets } from './session-secrets.js';
 import { SubmitScreening, SubmitScreeningHandler, type AdmittedScreening } from './submit-screening.js';
 
-/**
- * The use cases of the platform, for sessions of parties. Where a page would get a domain error, the step of a party gives a result.
- */
+/** The use cases of the platform, for sessions of parties. When a page would get a domain error, the step of a party returns a result. */
 @Injectable()
 export class PartyVerifications extends Verifications {
   constructor(
@@ -35,7 +33,7 @@ export class PartyVerifications extends Verifications {
     context: CallerContext,
   ): Promise<AdmittedScreening> {
     const { phoneNumber } = applicant;
-    // A person without an SSN is known by the phone number, so each spelling of a number must give the same text.
+    // A person without an SSN is identified by the phone number, so each spelling of a number must give the same text.
     const given = phoneNumber === undefined ? applicant : { ...applicant, phoneNumber: phoneDigits(phoneNumber) };
     return this.submitting.admit(
       new SubmitScreening(
@@ -76,7 +74,7 @@ export class PartyVerifications extends Verifications {
     return existingIn(sessionId, await this.step(sessionId, attemptOf));
   }
 
-  /** With a signal, waits for events of the session while its call is under way. */
+  /** With a signal, it waits for events of the session while the session's call is under way. */
   private async step(
     sessionId: string,
     attemptOf: AttemptChoice,
@@ -103,7 +101,7 @@ export class PartyVerifications extends Verifications {
     const kept = await this.secrets.replyOf(state.subjectId, sessionId);
     const said = kept !== null && kept.attemptId === attemptId ? kept : null;
     const end = attemptId === state.attemptIds.at(-1) ? endOf(state, said !== null) : 'not-asked';
-    // The vault has the reply shortly before the session has the verdict.
+    // The vault stores the reply shortly before the session records the verdict.
     const { reply, step } = said === null || end === 'timed-out' ? { reply: null, step: null } : said;
     return { session: facts, end, reply, step };
   }
@@ -114,7 +112,7 @@ function existingIn(sessionId: string, step: VerificationStep | null): Verificat
   return step;
 }
 
-/** Picks one of the session's attempts, which come newest last. */
+/** Picks one of the session's attempts, which are sorted with the newest last. */
 type AttemptChoice = (attemptIds: readonly string[]) => string | undefined;
 
 /** How the newest attempt of the session ended. */
@@ -130,8 +128,8 @@ function endOf(session: Session, hasReply: boolean): VerificationStep['end'] {
     case 'VERIFIED':
       return 'answered';
     case 'BLOCKED':
-      // An answer that locks the person has a reply. Without a reply, an answer in another session locked the person,
-      // or this answer came too late.
+      // The vendor replies to an answer that locks the person. Without a reply, an answer in another session locked the person, or this answer came
+      // too late.
       return hasReply || session.reasonCode !== 'TOO_MANY_ATTEMPTS' ? 'answered' : 'not-asked';
     case 'EXPIRED':
       if (session.cause === 'NOT_EXECUTED') return 'unavailable';

@@ -1,7 +1,6 @@
-// Counts a person's wrong answers in all sessions and parties against the limit
-// (docs/contract/platform.md#wrong-answers-of-a-person). The person has a stream for each name. Each stream admits an
-// answer before the vendor is asked. It counts or clears the answer before the session or party records the verdict.
-// The call is open until then, so the recovery job can repeat all steps.
+// Counts a person's wrong answers in all sessions and parties against the limit (docs/contract/platform.md#wrong-answers-of-a-person). The person has
+// a stream for each name. Each stream accepts an answer before the vendor receives it. The stream counts or clears the answer before the session or
+// party records the verdict. The call stays open until the verdict, so the recovery job can repeat all steps.
 import { Injectable } from '@nestjs/common';
 import { latest, lockAt, type AnswerLimit } from '../../../challenges/domain/answer-limit.js';
 import { Clock } from '../../../kernel/clock.js';
@@ -25,21 +24,18 @@ import type { OpenStepUp, Session } from '../domain/session.js';
 import { ScreeningPolicy } from './screening-policy.js';
 import { SessionSecrets } from './session-secrets.js';
 
-/** The number of open step-ups that a person may have. A further one ends the oldest. */
+/** The number of open step-ups that a person may have. A further step-up ends the oldest. */
 const MAX_OPEN_STEP_UPS = 2;
 
 /** A vendor call of one of the person's sessions or parties. */
 type Asked = Omit<CountedAnswer, 'limit'>;
 
-/** Is told of each wrong answer, so that operators can watch their number. */
+/** Receives each wrong answer, so that operators can watch the number of wrong answers. */
 export abstract class WrongAnswerObserver {
   abstract wrongAnswer(owner: Owner, locked: boolean): void;
 }
 
-/**
- * The streams of the person behind a session. The person's own stream is first. The streams of the further names follow, which only count wrong
- * answers.
- */
+/** The streams of a session's person. The person's own stream is first. The streams of the further names follow. They only count wrong answers. */
 export function streamsOf({ personId, countedAs = [] }: Pick<Session, 'personId' | 'countedAs'>): readonly string[] {
   return [personId, ...countedAs];
 }
@@ -67,7 +63,7 @@ export class PersonAnswers extends AnswerCounts {
     const states = await this.each(names, command, context);
     if (states.every(({ admitted }) => admitted.some((one) => one.attemptId === attemptId)))
       return { kind: 'admitted' };
-    // Some of the streams may have admitted the answer.
+    // Some of the streams may have accepted the answer.
     const { lockedUntil } = await this.clear(names, answer);
     return lockedUntil === null ? { kind: 'others-first' } : { kind: 'locked', lockedUntil };
   }
@@ -81,7 +77,7 @@ export class PersonAnswers extends AnswerCounts {
     const states: PersonState[] = [];
     let lockedUntil = until;
     let isNew = false;
-    // The stream that covers the most spellings comes first, because its lock locks the other names too.
+    // The stream that covers the most spellings is first, because its lock locks the other names too.
     for (const name of [...names].reverse()) {
       const command = { kind: 'count-wrong', now: this.clock.now(), sessionId, attemptId, lockedUntil, limit } as const;
       const { state, events } = await this.aggregates.execute(screenedPerson, name, command, context);
@@ -106,7 +102,7 @@ export class PersonAnswers extends AnswerCounts {
     await this.endingOthers(states, call, { lockedUntil, attemptsRemaining: 0 });
   }
 
-  /** Blocks the session whose answer was not admitted because the person is locked. */
+  /** Blocks the session whose answer was not accepted because the person is locked. */
   async block({ holderId, attemptId, context }: Asked, lockedUntil: string): Promise<Session> {
     return this.end(holderId, { kind: 'block', attemptId, lockedUntil }, context);
   }
@@ -119,7 +115,7 @@ export class PersonAnswers extends AnswerCounts {
     };
   }
 
-  /** Called after a step-up was opened. The newest two stay open, or none when the person is locked. Gives the session afterwards. */
+  /** Called after a step-up was opened. The newest two step-ups stay open, or none when the person is locked. Returns the session afterwards. */
   async limitOpen(session: OpenStepUp, { holderId, attemptId, context }: Asked): Promise<Session> {
     const states = await this.load(streamsOf(session));
     const { lockedUntil } = this.standingOf(states);
@@ -135,7 +131,7 @@ export class PersonAnswers extends AnswerCounts {
     return Promise.all(names.map(async (name) => (await this.aggregates.load(screenedPerson, name)).state));
   }
 
-  /** Sends the same command to the stream of each name. Gives their states afterwards. */
+  /** Sends the same command to the stream of each name. Returns their states afterwards. */
   private async each(
     names: readonly string[],
     command: PersonCommand,

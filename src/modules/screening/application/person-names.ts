@@ -1,18 +1,16 @@
-// The names of a person within an account and environment. All are keyed hashes, which reveal nothing without the key and never
-// leave the service (docs/contract/platform.md#wrong-answers-of-a-person, #registering-twice).
+// The names of a person within an account and environment. All names are keyed hashes, which reveal nothing without the key and never leave the
+// service (docs/contract/platform.md#wrong-answers-of-a-person, #registering-twice).
 import type { Applicant } from '../../../kernel/applicant.js';
 import type { CallerContext } from '../../../kernel/context.js';
 import { keyedId } from '../../../kernel/ids.js';
 import { folded } from '../../../published/folded-text.js';
 
 export interface PersonNames {
-  /**
-   * This name is that of the person's stream and vault subject. It is made from the unfolded spelling, so that stored persons keep their names.
-   */
+  /** The name of the person's stream and vault subject. It is computed from the original spelling, so that stored persons keep their names. */
   readonly personId: string;
-  /** Further names that count wrong answers. A caller cannot vary them at will. */
+  /** Further names that count wrong answers. A caller cannot choose them freely. */
   readonly countedAs: readonly string[];
-  /** SSN, birth date and last name together. Absent without an SSN. */
+  /** A hash of SSN, birth date and last name together. Absent without an SSN. */
   readonly registeredAs?: string;
 }
 
@@ -41,7 +39,7 @@ function ssnOf(text = ''): string | null {
   return digits.length === 9 ? digits : null;
 }
 
-/** MMDDYYYY for each common spelling of a day, such as 04121990, 4/12/1990, 1990-04-12 or 19900412. */
+/** MMDDYYYY for each common spelling of a date, such as 04121990, 4/12/1990, 1990-04-12 or 19900412. */
 function birthDateOf(text = ''): string {
   const spelled = text.normalize('NFKC').replace(/^\s*((?:19|20)\d\d)(\d\d)(\d\d)(?!\d)/, '$1-$2-$3');
   const numbers = spelled.match(/\d+/g) ?? [];
@@ -56,7 +54,7 @@ function foldedLetters(name = ''): string {
   return folded(name).normalize('NFKD').replace(/\P{L}/gu, '').toUpperCase();
 }
 
-/** The first releases named persons like this, so it must not change. */
+/** The first releases named persons in this way, so it must not change. */
 function lettersOf(name = ''): string {
   return name.normalize('NFKD').replace(/\P{L}/gu, '').toLowerCase();
 }

@@ -10,7 +10,7 @@ import { streamsOf } from './person-answers.js';
 import { SessionSecrets } from './session-secrets.js';
 import { SubmissionLimits } from './submission-limits.js';
 
-/** Finds persons by their sessions. Each token has a stream of its own, named by a keyed hash. */
+/** Finds persons by their sessions and tokens. Each token has a stream of its own, named by a keyed hash. */
 @Injectable()
 export class PersonsOfSessions extends KnownPersons {
   constructor(

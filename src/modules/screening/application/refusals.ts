@@ -1,4 +1,4 @@
-// Derives two facts from the state of a session: the domain error for the caller of an attempt, and whether the vendor executed it.
+// Derives two facts from the state of a session: the domain error for the caller of an attempt, and whether the vendor executed the attempt.
 import { DomainError, fieldError } from '../../../kernel/domain-error.js';
 import type { ErrorCode } from '../../../kernel/error-codes.js';
 import type { FieldName } from '../../../kernel/field-names.js';
@@ -9,11 +9,14 @@ import type { BlockReason, ErrorCause, Session } from '../domain/session.js';
 /** A session after one of its steps. */
 export interface StepTaken {
   readonly session: Session;
-  /** The attempt that was made; null when the vendor was not asked. */
+  /** The attempt that was made; null when the vendor received no call. */
   readonly attemptId: string | null;
 }
 
-/** The domain error that the caller gets instead of a session result; null for a result (docs/contract/platform.md#ends-of-a-session). */
+/**
+ * The domain error that the caller gets instead of a session result; null when the caller gets a result
+ * (docs/contract/platform.md#ends-of-a-session).
+ */
 export function refusalOf(session: Session, attemptId: string): DomainError | null {
   switch (session.status) {
     case 'BLOCKED':
@@ -64,7 +67,7 @@ function refusalOfError(cause: ErrorCause, input: RefusedInput = 'unspecified'):
   }
 }
 
-/** Whether the vendor may have sent a code in this attempt. True also when this is not known. */
+/** Whether the vendor may have sent a code in this attempt. The value is true when this is unknown. */
 export function mayHaveSentSms(session: Session, attemptId: string): boolean {
   switch (session.status) {
     case 'SUBMITTED':

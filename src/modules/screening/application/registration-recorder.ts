@@ -1,4 +1,4 @@
-// Turns the vendor's verdict on a registration into events of the session. The call itself and the recovery job use it.
+// Turns the vendor's verdict on a registration into events of the session. The call itself and the recovery job use this class.
 import { Injectable } from '@nestjs/common';
 import { shapesOf } from '../../../challenges/application/vendor-verdict.js';
 import { lockBy } from '../../../challenges/domain/verdict.js';
@@ -15,7 +15,7 @@ import { wasNotExecuted } from './refusals.js';
 import { ScreeningPolicy } from './screening-policy.js';
 import { SessionSecrets } from './session-secrets.js';
 
-/** A lock of the person is recorded before the session's verdict. The attempt is open until then, so the recovery job can repeat both. */
+/** A lock of the person is recorded before the session's verdict. The attempt stays open until the verdict, so the recovery job can repeat both. */
 @Injectable()
 export class RegistrationRecorder {
   constructor(
@@ -27,7 +27,7 @@ export class RegistrationRecorder {
     private readonly limiter: RateLimiter,
   ) {}
 
-  /** The vault has the vendor's tokens, its questions and its reply before the log has the verdict. */
+  /** The vault stores the vendor's tokens, questions and reply before the log records the verdict. */
   async record(
     { id, attemptId, context, known }: Attempted<SessionState>,
     verdict: RegistrationVerdict,
@@ -35,7 +35,7 @@ export class RegistrationRecorder {
   ): Promise<void> {
     const before = existing(known.state);
     const wasKept = verdict.kind === 'confirmed' || verdict.kind === 'step-up';
-    // Both are kept together, so that the vault syncs its disk only once.
+    // Both values are stored together, so that the vault syncs its disk only once.
     const [kept] = await Promise.all([
       wasKept ? this.secrets.keepRegistration(id, before, verdict, phoneId) : 'kept',
       this.secrets.keepReply(id, before, { attemptId, step: 'registration' }, verdict),
@@ -50,7 +50,7 @@ export class RegistrationRecorder {
     // The caller may have got a reply before the verdict was known.
     if (wasNotExecuted(session, attemptId)) await this.limiter.giveBackSetAside(attemptId);
     if (isOpen(session)) await this.answers.limitOpen(session, asked);
-    // The session has ended meanwhile and needs no secrets.
+    // The session has ended in the meantime and needs no secrets.
     else if (wasKept && session.status !== 'SUBMITTED' && session.status !== 'VERIFIED')
       await this.secrets.keepLess(id, session);
   }

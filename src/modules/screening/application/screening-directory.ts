@@ -31,7 +31,7 @@ import { datedSession, factsOf } from './session-facts.js';
 
 const logger = new Logger('ScreeningDirectory');
 
-/** Screening sessions for the other modules. It reads them from the log, so that no module decides by an outdated state. */
+/** Screening sessions for the other modules. The directory reads them from the log, so that no module decides on an outdated state. */
 @Injectable()
 export class ScreeningDirectory extends Screenings {
   constructor(
@@ -112,9 +112,7 @@ export class ScreeningDirectory extends Screenings {
     );
   }
 
-  /**
-   * Null also when the entry cannot be decrypted. That does not count as an outage, because a later try would fail as well.
-   */
+  /** Null also when the entry cannot be decrypted. This does not count as an outage, because a later try would fail too. */
   private async secretsOf(sessionId: string, subjectId: string): Promise<SessionSecretsContent | null | 'erased'> {
     try {
       return await readEntry<SessionSecretsContent>(this.vault, subjectId, secretsEntry(sessionId));
@@ -126,7 +124,7 @@ export class ScreeningDirectory extends Screenings {
   }
 }
 
-/** An older session keeps only the identity vendor's token, which the first vendors accept. */
+/** An older session stores only the identity vendor's token, which the first vendors accept. */
 function referencesIn({ vendorSession, references }: SessionSecretsContent): References {
   return references ?? { credit: vendorSession, income: vendorSession };
 }

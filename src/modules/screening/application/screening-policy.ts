@@ -3,8 +3,8 @@ import type { NewAttempt } from '../../../challenges/domain/challenge.js';
 import type { VerdictPolicy } from '../domain/verdicts.js';
 
 /**
- * The limits for screenings (docs/contract/platform.md#codes-and-answers), set at the start of the process. Durations are in seconds.
- * A rate limit of 0 means no limit.
+ * The limits for screenings (docs/contract/platform.md#codes-and-answers), which the process reads at its start. Durations are in seconds. A rate
+ * limit of 0 means no limit.
  */
 export class ScreeningPolicy {
   readonly verdicts: VerdictPolicy;

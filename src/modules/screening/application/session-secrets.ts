@@ -22,8 +22,8 @@ import {
 } from '../domain/session.js';
 
 /**
- * The vendor's session is kept from the verdict on, while the session is open or verified. The address of the unit, if one was given,
- * is kept as long as the person's data.
+ * The vault keeps the vendor's session from the verdict on, while the session is open or verified. The address of the unit is kept as long as the
+ * person's data.
  */
 export const SESSION_SECRETS: readonly VaultPromise[] = [
   {
@@ -54,7 +54,7 @@ function secretsOf({ stream }: RecordedEvent, first: RecordedEvent): VaultPlace 
   return { subject: data.subjectId, entry: secretsEntry(idOf(stream)) };
 }
 
-/** The vault, for screening sessions. */
+/** The vault for screening sessions. */
 @Injectable()
 export class SessionSecrets {
   constructor(
@@ -62,7 +62,7 @@ export class SessionSecrets {
     private readonly vendors: Vendors,
   ) {}
 
-  /** Called when the vendor has confirmed the person or asks for a step-up. */
+  /** Called when the vendor has confirmed the person or requires a step-up. */
   keepRegistration(
     sessionId: string,
     { subjectId, vendors }: Session,
@@ -78,7 +78,7 @@ export class SessionSecrets {
     });
   }
 
-  /** False when the person was erased meanwhile. */
+  /** False when the person was erased in the meantime. */
   async keepUnitAddress(subjectId: string, sessionId: string, content: UnitAddressContent): Promise<boolean> {
     return (await keepEntry(this.vault, subjectId, unitAddressEntry(sessionId), content)) === 'kept';
   }
@@ -91,13 +91,13 @@ export class SessionSecrets {
   ): Promise<'kept' | 'erased'> {
     const secrets = await readEntry<SessionSecretsContent>(this.vault, subjectId, secretsEntry(sessionId));
     if (secrets === 'erased') return secrets;
-    // The session has ended meanwhile and needs no token.
+    // The session has ended in the meantime and needs no token.
     if (secrets === null) return 'kept';
     const references = this.references(vendors, personToken);
     return this.keep(subjectId, sessionId, { ...secrets, personToken, references });
   }
 
-  /** Keeps the reply, in place of the one before, for the party's server. Callers of the platform never get it. */
+  /** Stores the reply for the party's server, and replaces the previous reply. Callers of the platform never get it. */
   async keepReply(
     sessionId: string,
     { partyId, subjectId }: Session,
@@ -108,7 +108,7 @@ export class SessionSecrets {
       await keepEntry(this.vault, subjectId, vendorReplyEntry(sessionId), { ...to, reply });
   }
 
-  /** The newest reply; null when the vendor gave none to keep, and after the person was erased. */
+  /** The newest reply; null when the vendor gave none to keep, and when the person was erased. */
   async replyOf(subjectId: string, sessionId: string): Promise<VendorReplyContent | null> {
     const content = await readEntry<VendorReplyContent>(this.vault, subjectId, vendorReplyEntry(sessionId));
     return content === 'erased' ? null : content;
@@ -134,7 +134,7 @@ export class SessionSecrets {
     return isErased(this.vault, subjectId);
   }
 
-  /** The secrets of a session with a step-up. Throws when the person was erased, because the session cannot go on. */
+  /** The secrets of a session with a step-up. Throws when the person was erased, because the session cannot continue. */
   async of(subjectId: string, sessionId: string): Promise<SessionSecretsContent> {
     const secrets = await this.find(subjectId, sessionId);
     if (secrets === 'erased') throw new DomainError('screening.session_spent');
@@ -151,7 +151,7 @@ export class SessionSecrets {
     return keepEntry(this.vault, subjectId, secretsEntry(sessionId), secrets);
   }
 
-  /** The tokens for the other capabilities. A vendor that accepts the identity vendor's tokens knows the person by this one. */
+  /** The tokens for the other capabilities. A vendor that accepts the identity vendor's tokens knows the person by this token. */
   private references(vendors: VendorChoice, token: string): References {
     const taking = (['credit', 'income'] as const).filter((capability) =>
       this.vendors.takesSessionsOf(capability, vendors[capability], vendors.identity),

@@ -11,14 +11,14 @@ import { SessionChallenges } from './session-challenges.js';
 import { Registration } from './registration.js';
 
 /**
- * Settles a vendor call that has no recorded verdict, because its process died or the vendor was late. It asks the vendor for the
+ * Settles a vendor call that has no recorded verdict. The process of the call died or the vendor was late, so the use case asks the vendor for the
  * result. A registration that never reached the vendor is made once more while its input is kept. Safe to repeat.
  */
 @UseCase()
 export class SettleVerification extends Command<void> {
   constructor(
     readonly sessionId: string,
-    /** Is aborted when the time for the vendor's answer is over. */
+    /** Aborted when the time limit for the vendor's answer has passed. */
     readonly signal: AbortSignal,
   ) {
     super();
@@ -45,7 +45,7 @@ export class SettleVerificationHandler implements ICommandHandler<SettleVerifica
     const { subjectId, vendors } = existing(known.state);
     const context = systemContext('screening-sweep', known.owner);
     const reserved = { id: sessionId, attemptId, subject: subjectId, context, vendor: vendors.identity };
-    // This comes first, because a vendor may refuse an attempt once it was asked for the attempt's result.
+    // This step is first, because a vendor may refuse an attempt after a request for the attempt's result.
     if (operation === 'registration' && (await this.calls.makeAgain(this.registration, reserved, signal))) return;
     const attempted = { id: sessionId, attemptId, context, known };
     await this.challenges.settle(this.sessions, attempted, signal, (verdict) =>

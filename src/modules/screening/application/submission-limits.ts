@@ -11,9 +11,9 @@ import { ScreeningPolicy } from './screening-policy.js';
 interface Submission {
   readonly account: AccountFacts;
   readonly environment: Environment;
-  /** All names of the person, so that another spelling still counts as the same person. */
+  /** All names of the person, so that another spelling still counts for the same person. */
   readonly persons: readonly string[];
-  /** Null for a server, because its address says nothing about the person. */
+  /** Null for a server, because the server's address does not identify the person. */
   readonly clientAddress: string | null;
   readonly lineage: string | undefined;
   /** Null without a session grant. */
@@ -25,8 +25,8 @@ const HOUR = 3_600;
 const DAY = 86_400;
 
 /**
- * The limit must be checked before the call, but only the call shows whether the vendor sends a code. So a code is counted in advance, and the count
- * is given back when no code was sent. Even when many submissions come at once, they cannot send more codes than the limit allows.
+ * The limit must be checked before the call, but only the call shows whether the vendor sends a code. A code is therefore counted in advance, and the
+ * use is returned when no code was sent. Many simultaneous submissions cannot send more codes than the limit allows.
  */
 @Injectable()
 export class SubmissionLimits {
@@ -36,12 +36,12 @@ export class SubmissionLimits {
     private readonly policy: ScreeningPolicy,
   ) {}
 
-  /** Names a phone over all accounts. The name reveals nothing without the key. */
+  /** A name for a phone over all accounts. It reveals nothing without the key. */
   async phoneId(phoneNumber: string): Promise<string> {
     return keyedId(await this.vault.installationKey('person'), 'phone', phoneNumber);
   }
 
-  /** The uses of one more submission, without those of the code that the vendor may send. */
+  /** The uses of one more submission, without the uses of a code that the vendor may send. */
   submission({ account, environment, persons, clientAddress, lineage, grantId }: Submission): readonly RateUse[] {
     const { submitsPerMinutePerAddress, submitsPerMinute, submitsPerHourPerPerson } = this.policy.limits;
     const { accountId } = account;
@@ -54,8 +54,7 @@ export class SubmissionLimits {
     const limit = account.submitsPerMinute ?? submitsPerMinute;
     const rule = limitRule(limit, 'submissions to one account', MINUTE, 'SUBMITS_PER_MINUTE');
     const ofAccount = { limit, windowSeconds: MINUTE, rule };
-    // Browsers have rate windows of their own, so that strangers cannot use up the windows of the account's servers and
-    // session grants.
+    // Browsers have rate windows of their own, so that strangers cannot use up the windows of the account's servers and session grants.
     if (clientAddress === null)
       return [...perPerson, { ...ofAccount, key: `server-submits:${accountId}:${environment}` }];
     const perAddress = {
@@ -75,8 +74,8 @@ export class SubmissionLimits {
   }
 
   /**
-   * The uses of one more code. The account's own limit comes first, so that one account cannot use up the codes of a phone for all
-   * others. Test traffic has windows of its own, so that it cannot use up the codes of a real applicant's phone.
+   * The uses of one more code. The account's own limit is first, so that one account cannot use up the codes of a phone for all others. Test traffic
+   * has windows of its own, so that it cannot use up the codes of a real applicant's phone.
    */
   smsTo({ accountId, environment }: Owner, phoneId: string): readonly RateUse[] {
     const { smsPerHour, smsPerDay } = this.policy.limits;
@@ -99,8 +98,8 @@ export class SubmissionLimits {
   }
 
   /**
-   * The uses of one more wrong answer of a client, over all accounts and persons. They are counted before the answer is judged, and
-   * given back when it was not wrong. Servers are not counted, because the count of the person limits them.
+   * The uses of one more wrong answer of a client, over all accounts and persons. They are counted before the answer is judged, and returned when it
+   * was not wrong. Servers have no such count, because the count of the person limits them.
    */
   wrongAnswer(environment: Environment | null, clientAddress: string | null): readonly RateUse[] {
     if (clientAddress === null) return [];
@@ -110,19 +109,18 @@ export class SubmissionLimits {
     return [{ key: `wrong-answers:${environment}:${clientAddress}`, limit, windowSeconds: HOUR, rule }];
   }
 
-  /** Counts all uses, or refuses the caller and counts none. */
+  /** Counts all uses, or refuses the caller and counts none of them. */
   admit(uses: readonly RateUse[]): Promise<void> {
     return this.limiter.admit(uses);
   }
 
-  /** Gives back uses that were not needed after all, such as that of a code that was not sent. */
+  /** Returns uses that were not needed, such as the use of a code that was not sent. */
   giveBack(uses: readonly RateUse[]): Promise<void> {
     return this.limiter.giveBack(uses);
   }
 
   /**
-   * Called before the vendor is asked. The process that records the end of the attempt gives unneeded uses back, except those of windows of one
-   * minute.
+   * Called before the vendor is called. The process that records the end of the attempt returns unneeded uses, except uses of windows of one minute.
    */
   setAside(attemptId: string, uses: readonly RateUse[]): Promise<void> {
     return this.limiter.setAside(
@@ -131,7 +129,7 @@ export class SubmissionLimits {
     );
   }
 
-  /** Called when the end of the attempt is known. Another process may have given the uses back already. */
+  /** Called when the end of the attempt is known. Another process may have returned the uses already. */
   async settle(attemptId: string, unused: readonly RateUse[]): Promise<void> {
     const isThere = await this.limiter.forgetSetAside(attemptId);
     await this.giveBack(unused.filter(({ windowSeconds }) => isThere || windowSeconds <= MINUTE));

@@ -1,4 +1,4 @@
-// The request to screen a person, and the command that is made of it.
+// The request to screen a person, and the command that is made from it.
 import type { NewAttempt } from '../../../challenges/domain/challenge.js';
 import { DomainError, fieldError } from '../../../kernel/domain-error.js';
 import type { EndUserType } from '../../../kernel/end-user-type.js';
@@ -15,14 +15,14 @@ export interface ScreeningRequest {
   readonly applicant: Applicant;
   /** The session grant of the submission; null without one. */
   readonly grantId: string | null;
-  /** The address of the browser that sent it (see SubmissionLimits); null when a server sent it. */
+  /** The address of the browser that sent the submission (see SubmissionLimits); null when a server sent it. */
   readonly clientAddress: string | null;
-  /** The party of the direct API that it verifies; null for a person who uses a page. */
+  /** The party of the direct API that the session verifies; null for a person who uses a page. */
   readonly partyId: string | null;
   readonly said: SaidByPage;
 }
 
-/** The facts that a page gives beside the person's details. */
+/** The facts that a page gives in addition to the person's details. */
 export interface SaidByPage {
   readonly termsVersion?: string;
   readonly endUserType?: EndUserType;
@@ -31,14 +31,14 @@ export interface SaidByPage {
 
 export type SubmitCommand = Extract<SessionCommand, { kind: 'submit' }>;
 
-/** Throws where the account does not offer what is asked for. */
+/** Throws when the account does not offer what the page requests. */
 export function admitToAccount({ applicant, partyId, said }: ScreeningRequest, account: AccountFacts): void {
   if (!account.products.includes(applicant.userType))
     throw new DomainError('screening.product_not_enabled', { field: 'person.userType' });
-  // If a server names a product for a party of its own, the vendor checks the product.
+  // If a server names a product for one of its parties, the vendor checks the product.
   if (partyId === null && applicant.productId !== undefined && !account.productIds.includes(applicant.productId))
     throw fieldError('request.invalid', 'screening.productId', 'must be a product of the account');
-  // A consent must name a text that existed. A page must not make one up.
+  // A consent must name a text that existed. A page must not invent one.
   if (
     said.termsVersion !== undefined &&
     ![...account.termsVersions, INSTALLATION_TERMS.version].includes(said.termsVersion)
@@ -75,7 +75,7 @@ export function submissionOf(
   };
 }
 
-/** The end user type of the grant, which a page may repeat. If the grant has none, the page's end user type counts. */
+/** The end user type of the grant, which a page may repeat. If the grant has none, the page's end user type is used. */
 function endUserTypeOf(grant: GrantFacts | null, { endUserType }: SaidByPage): EndUserType | undefined {
   const granted = grant === null || grant.endUserType === 'OTHER' ? null : grant.endUserType;
   if (granted === null) return endUserType;

@@ -40,8 +40,8 @@ export interface SubmittedScreening {
 }
 
 /**
- * Screens a person with one vendor call, which is made at most once. The applicant's details never reach the log. A second submission
- * under the same session id changes nothing, and gives the result of the first.
+ * Screens a person with one vendor call, which is made at most once. The log never contains the applicant's details. A second submission under the
+ * same session id changes nothing, and returns the result of the first.
  */
 @UseCase()
 export class SubmitScreening extends Command<SubmittedScreening> {
@@ -53,7 +53,7 @@ export class SubmitScreening extends Command<SubmittedScreening> {
   }
 }
 
-/** A submission that the account and the limits have admitted. Nothing of it is stored yet. */
+/** A submission that the account and the limits have accepted, before it is stored. */
 export interface AdmittedScreening extends AdmittedSubmission {
   readonly command: SubmitScreening;
   readonly grant: GrantFacts | null;
@@ -96,12 +96,12 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     return { sessionId, session };
   }
 
-  /** Checks the submission and counts it against the limits. It stores nothing. The caller must open or withdraw the submission. */
+  /** Checks the submission and counts it for the limits, without storing anything. The caller must then open or withdraw the submission. */
   async admit(command: SubmitScreening): Promise<AdmittedScreening> {
     const { request, context } = command;
     const { sessionId, clientAddress, grantId } = request;
     const account = await this.accountOf(command);
-    // While the vault is unavailable, the vendor's answer could not be kept. So nothing is counted or opened then.
+    // While the vault is unavailable, the vendor's answer could not be stored. The submission is then neither counted nor opened.
     await this.vault.ping();
     const names = namesOf(await this.vault.installationKey('person'), request.applicant, context);
     const persons = [names.personId, ...names.countedAs];
@@ -119,7 +119,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
       const { lockedUntil } = this.answers.standingOf(states);
       if (lockedUntil !== null && !isKnown) throw personBlocked(lockedUntil);
       if (!isKnown) this.testTraffic.admit(context);
-      // A repeated submission asks for the session that it has opened before. So that session must not refuse it.
+      // A repeated submission requests the session that it has opened before. That session must therefore not refuse it.
       const earlier = sessionsIn(states).filter((id) => id !== sessionId);
       await this.earlier.refuse(earlier, names, request, context);
       const times = this.policy.attempt(newId(), this.clock.now());
@@ -136,7 +136,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     }
   }
 
-  /** Gives the session afterwards, whatever the vendor answered. */
+  /** Returns the session afterwards, for any answer of the vendor. */
   async open(admitted: AdmittedScreening): Promise<StepTaken> {
     const { sessionId, attempt, input, uses, sms } = admitted;
     const { attemptId } = attempt;
@@ -145,7 +145,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
       return this.refuse(error, admitted);
     });
     if (opened.events.length === 0) {
-      // The first submission was counted already.
+      // The first submission has already been counted.
       await this.withdraw(admitted);
       return { session: existing(opened.state), attemptId: null };
     }
@@ -153,7 +153,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
       await this.limits.setAside(attemptId, [...uses, ...sms]);
       await this.calls.make(this.registration, attempt, input);
       const session = existing((await this.aggregates.load(screeningSession, sessionId)).state);
-      // A call that the vendor did not execute counts against no limit.
+      // A call that the vendor did not execute counts for no limit.
       const unused = [
         ...(wasNotExecuted(session, attemptId) ? uses : []),
         ...(mayHaveSentSms(session, attemptId) ? [] : sms),
@@ -161,7 +161,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
       if (!pending(session, attemptId)) await this.limits.settle(attemptId, unused);
       return { session, attemptId };
     } catch (error) {
-      // The caller gets the id of the session even when the log is unavailable.
+      // The caller gets the id of the session even if the log is unavailable.
       return this.refuse(error, { sessionId, uses, sms: [] });
     }
   }
@@ -172,7 +172,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     await this.limits.giveBack([...uses, ...sms]);
   }
 
-  /** A submission that one limit refuses counts against no limit. A code that was not asked for never counts. */
+  /** A submission that one limit refuses counts for no limit. A code that was not requested never counts. */
   private async refuse(
     error: unknown,
     { sessionId, uses, sms }: Pick<AdmittedScreening, 'sessionId' | 'uses' | 'sms'>,
@@ -183,8 +183,8 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
   }
 
   /**
-   * Records the session with the person before it opens it. When a process dies in between, a repeated submission opens the session.
-   * Read models are not told, because a status that is asked for now is read from the log.
+   * Records the session with the person before it opens the session. When a process dies in between, a repeated submission opens the session. Read
+   * models need no notice, because a status request is answered from the log.
    */
   private async append(admitted: AdmittedScreening): Promise<CommandResult<SessionState, SessionEvent>> {
     const { sessionId, command, grant, person, submission } = admitted;
@@ -223,7 +223,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
   }
 }
 
-/** A new submission of a locked person is refused. An answer, in contrast, gets the blocked session. */
+/** A new submission of a locked person is refused. An answer of a locked person instead gets the blocked session. */
 function refusalOfSubmission(session: Session, attemptId: string): DomainError | null {
   const locked = session.status === 'BLOCKED' && session.reasonCode === 'TOO_MANY_ATTEMPTS';
   return locked ? personBlocked(session.blockedUntil) : refusalOf(session, attemptId);

@@ -13,13 +13,13 @@ import type { Session } from '../domain/session.js';
 import { PersonAnswers, streamsOf } from './person-answers.js';
 
 export interface Unblocked {
-  /** False when the person was not locked and no wrong answers counted. */
+  /** False when the person was not locked and had no counted wrong answers. */
   readonly changed: boolean;
   /** Parties whose own lock may come from this person (see published/parties.ts). Some of the ids may not belong to a party. */
   readonly partyIds: readonly string[];
 }
 
-/** Ends the lock of the person behind a session before its time, under all names of the person. Safe to repeat. */
+/** Ends the lock of a session's person before its time, under all names of the person. Safe to repeat. */
 @UseCase()
 export class UnblockPerson extends Command<Unblocked> {
   constructor(
@@ -76,7 +76,7 @@ export class UnblockPersonHandler implements ICommandHandler<UnblockPerson> {
     return { session: loaded.state, owner: loaded.owner };
   }
 
-  /** The person's names, with the one from the vendor's token as long as the vault keeps the token. */
+  /** The person's names, including the name from the vendor's token while the vault keeps the token. */
   private async namesOf(id: string, streams: readonly string[], context: ActionContext): Promise<readonly string[]> {
     const token = (await this.screenings.reference(id, 'identity'))?.token ?? null;
     return token === null ? streams : this.persons.idsOf(id, token, context);

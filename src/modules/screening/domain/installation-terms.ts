@@ -1,6 +1,6 @@
 import { INSTALLATION_VERSIONS, type Terms } from '../../../kernel/terms.js';
 
-/** The text that a person agrees to on the pages of an account without terms of its own. A changed text needs a new version. */
+/** The text to which a person agrees on the pages of an account without terms of its own. A changed text needs a new version. */
 export const INSTALLATION_TERMS: Terms = {
   version: `${INSTALLATION_VERSIONS}1`,
   text: {

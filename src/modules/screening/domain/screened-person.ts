@@ -1,7 +1,7 @@
-// A person: the sessions, the wrong answers in all of them and in re-authentications, and the vault subject of the person's data. The
-// answers of a party that authenticates again name the party in `sessionId`. A person has one such stream, and further streams that only
-// count answers, each under another name. A caller may vary some of the names, but not all. A stream id is a keyed hash of
-// the account, the environment and details of the person. It reveals nothing without the key, and never leaves the service.
+// A person has sessions, wrong answers in all sessions and re-authentications, and a vault subject for personal data. The answers of a party that
+// authenticates again name the party in `sessionId`. A person has one such stream, and further streams that only count answers, each under another
+// name. A caller can change some of the names, but not all. A stream id is a keyed hash of the account, the environment and details of the person. It
+// reveals nothing without the key, and never leaves the service.
 import { after, attemptsLeft, lockAt, type AnswerLimit } from '../../../challenges/domain/answer-limit.js';
 import { assertNever, type Decider } from '../../../kernel/decider.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
@@ -11,12 +11,12 @@ export type PersonEvent =
   | DomainEvent<'ScreeningOpened', { readonly sessionId: string; readonly subjectId: string }>
   /** Answers in this session count under this name too. */
   | DomainEvent<'ScreeningCounted', { readonly sessionId: string }>
-  /** A code or answers go to the vendor. They use one attempt until the verdict, because they may be wrong. Times are ISO 8601 UTC. */
+  /** A code or answers are sent to the vendor. They use up one attempt until the verdict, because they may be wrong. Times are ISO 8601 UTC. */
   | DomainEvent<
       'AnswerAdmitted',
       { readonly sessionId: string; readonly attemptId: string; readonly giveUpAfter: string }
     >
-  /** The answer was wrong, and counts against the person in each session. The time is ISO 8601 UTC. */
+  /** The answer was wrong, and counts for the person in each session. The time is ISO 8601 UTC. */
   | DomainEvent<
       'WrongAnswerCounted',
       { readonly sessionId: string; readonly attemptId: string; readonly answeredAt: string }
@@ -27,21 +27,21 @@ export type PersonEvent =
   | DomainEvent<'PersonLocked', { readonly sessionId: string; readonly lockedUntil: string }>
   /** An operator has ended the lock. Earlier wrong answers no longer count. The time is ISO 8601 UTC. */
   | DomainEvent<'PersonUnlocked', { readonly sessionId: string; readonly unlockedAt: string }>
-  /** Evidence that the person's data key is gone. Data under this subject can never be read again. */
+  /** Evidence that the person's data key was destroyed. Data under this subject can never be read again. */
   | DomainEvent<'SubjectKeyDestroyed', { readonly subjectId: string }>;
 
 export interface PersonState {
-  /** Newest last, bounded. */
+  /** The newest is last, and the length is limited. */
   readonly sessionIds: readonly string[];
   /** The latest end of all locks. */
   readonly lockedUntil: string | null;
   /** The session or party whose answer last locked the person. */
   readonly lockedBy: string | null;
-  /** Answers that are with the vendor. */
+  /** Answers that are at the vendor. */
   readonly admitted: readonly { readonly attemptId: string; readonly giveUpAfter: string }[];
-  /** Wrong answers since the last lock, newest last, bounded. */
+  /** Wrong answers since the last lock. The newest is last, and the length is limited. */
   readonly wrong: readonly { readonly attemptId: string; readonly answeredAt: string }[];
-  /** Wrong attempts, also those from before the last lock; newest last, bounded. None of them is counted again. */
+  /** Wrong attempts, including those before the last lock, each of which is counted once. The newest is last, and the length is limited. */
   readonly counted: readonly string[];
   readonly erasedSubjects: readonly string[];
 }
@@ -50,8 +50,8 @@ export type PersonCommand =
   | { readonly kind: 'open'; readonly personId: string; readonly sessionId: string }
   | { readonly kind: 'count-session'; readonly sessionId: string }
   /**
-   * Comes before the vendor is asked. Gives no event when the answer may not go to the vendor. This is so when the person is locked (see `lockAt`),
-   * or when other answers with the vendor may use up the remaining attempts.
+   * Comes before the vendor receives the answer. Returns no event when the answer may not be sent to the vendor. This is so when the person is locked
+   * (see `lockAt`), or when other answers at the vendor may use up the remaining attempts.
    */
   | {
       readonly kind: 'admit-answer';
@@ -61,7 +61,7 @@ export type PersonCommand =
       readonly giveUpAfter: Date;
       readonly limit: AnswerLimit;
     }
-  /** `lockedUntil` is the end of a lock that the session or the vendor sets with this answer; else null. */
+  /** `lockedUntil` is the end of a lock that the session or the vendor sets with this answer, or else null. */
   | {
       readonly kind: 'count-wrong';
       readonly now: Date;
@@ -75,9 +75,9 @@ export type PersonCommand =
   | { readonly kind: 'unlock'; readonly now: Date; readonly sessionId: string }
   | { readonly kind: 'record-erasure'; readonly subjectId: string };
 
-/** How many sessions are searched for a completed screening. Locks are remembered separately. */
+/** The number of sessions that are searched for a completed screening. Locks are remembered separately. */
 const REMEMBERED_SESSIONS = 20;
-/** More than any sensible limit allows within its time. */
+/** A higher number than any sensible limit allows within its time. */
 const REMEMBERED_ANSWERS = 100;
 
 export const screenedPerson: Decider<PersonState, PersonCommand, PersonEvent> = {
@@ -110,8 +110,8 @@ export const screenedPerson: Decider<PersonState, PersonCommand, PersonEvent> = 
         const { now, sessionId, attemptId, giveUpAfter, limit } = command;
         const others = state.admitted.filter((answer) => now < new Date(answer.giveUpAfter));
         if (lockAt(state, now) !== null || state.admitted.some((answer) => answer.attemptId === attemptId)) return [];
-        // When no other answer is with the vendor, an answer is always admitted. If the limit was lowered meanwhile and
-        // the answer is wrong, it locks the person.
+        // When no other answer is at the vendor, an answer is always accepted. If the limit was lowered in the meantime and the answer is wrong, it
+        // locks the person.
         if (others.length > 0 && others.length >= attemptsLeftTo(state, now, limit)) return [];
         return [{ type: 'AnswerAdmitted', data: { sessionId, attemptId, giveUpAfter: giveUpAfter.toISOString() } }];
       }
@@ -170,7 +170,7 @@ export const screenedPerson: Decider<PersonState, PersonCommand, PersonEvent> = 
       case 'AnswerCleared':
         return without(event.data.attemptId, state);
       case 'PersonLocked':
-        // The wrong answers that led to a lock do not count again after it.
+        // The wrong answers that led to a lock do not count again after the lock.
         return { ...state, lockedUntil: event.data.lockedUntil, lockedBy: event.data.sessionId, wrong: [] };
       case 'PersonUnlocked':
         return { ...state, lockedUntil: null, wrong: [] };
@@ -185,7 +185,7 @@ export const screenedPerson: Decider<PersonState, PersonCommand, PersonEvent> = 
   },
 };
 
-/** The sessions in all streams of a person, oldest first. A stream that began later knows all sessions since then. */
+/** The sessions in all streams of a person, oldest first. A stream that began later has all sessions since its beginning. */
 export function sessionsIn(states: readonly Pick<PersonState, 'sessionIds'>[]): readonly string[] {
   return states.reduce<readonly string[]>(
     (known, { sessionIds }) => [...known.filter((id) => !sessionIds.includes(id)), ...sessionIds],
@@ -211,7 +211,7 @@ function without(attemptId: string, state: PersonState): PersonState {
   return { ...state, admitted: state.admitted.filter((answer) => answer.attemptId !== attemptId) };
 }
 
-/** The vault subject of the person's new data. It stays the same until an erasure, and is a new one afterwards. */
+/** The vault subject of the person's new data. It stays the same until an erasure, and differs afterwards. */
 export function subjectOf(personId: string, state: PersonState): string {
   return derivedId('vault-subject', personId, String(state.erasedSubjects.length));
 }

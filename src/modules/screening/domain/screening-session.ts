@@ -1,5 +1,5 @@
-// The screening session: from a submitted person to VERIFIED, BLOCKED, EXPIRED or ERROR.
-// Source: docs/contract/platform.md#screening-session and the sections after it.
+// The screening session, from a submitted person to VERIFIED, BLOCKED, EXPIRED or ERROR. Source: docs/contract/platform.md#screening-session and the
+// sections after it.
 import {
   request,
   requested,
@@ -15,7 +15,7 @@ import { overallStatusOf } from './overall-status.js';
 import type { Attempt, OpenStepUp, PaymentUpdate, Session, SessionEvent, SessionState, Submitted } from './session.js';
 import { recordRegistration, recordVerdict, type RecordRegistration, type VerdictPolicy } from './verdicts.js';
 
-/** The facts that a submission gives beside the person's details. */
+/** The facts that a submission gives in addition to the person's details. */
 type SaidWithSubmission = Pick<
   Extract<SessionEvent, { type: 'ScreeningSubmitted' }>['data'],
   'termsAcceptedAt' | 'termsVersion' | 'endUserType' | 'productId' | 'unitAddressKept'
@@ -29,9 +29,9 @@ export type SessionCommand =
   | RecordVerdict<VerdictPolicy>
   | RecordRegistration
   | { readonly kind: 'record-payment'; readonly payment: PaymentUpdate }
-  /** The vendor has not executed the call, and never will. */
+  /** The vendor has not executed the call, and will never execute it. */
   | { readonly kind: 'record-not-executed'; readonly attemptId: string }
-  /** The result of the call is unknown. The session ends with an error once the call is old enough. */
+  /** The result of the call is unknown. The session ends with an error when the call is old enough. */
   | { readonly kind: 'give-up'; readonly now: Date; readonly attemptId: string }
   | { readonly kind: 'expire'; readonly now: Date }
   /** An answer in this session or another has locked the person (docs/contract/platform.md#wrong-answers-of-a-person). */
@@ -42,7 +42,7 @@ export type SessionCommand =
   | { readonly kind: 'supersede' }
   /** The vendor's reply was removed from the vault. */
   | { readonly kind: 'record-reply-discarded' }
-  /** The person was erased. An open session of the subject cannot go on without the person's data. */
+  /** The person was erased. An open session of the subject cannot continue without the person's data. */
   | { readonly kind: 'end-erased'; readonly subjectId: string };
 
 const ASKED = {
@@ -149,9 +149,9 @@ function withCompletion(events: readonly SessionEvent[], state: SessionState): r
 }
 
 /**
- * Whether the update changes the payment. A SUCCEEDED transaction stays so until it is refunded or carried over. Otherwise the latest transaction
- * counts, by its newest observation. A transaction that was refunded or carried over no longer counts. A payment that came from another session keeps
- * its ordinal there. So after its refund, the next payment may have the same ordinal.
+ * Whether the update changes the payment. A transaction stays SUCCEEDED until it is refunded or moves to another session. Without a SUCCEEDED
+ * transaction, the latest transaction counts, with its newest observed state. A transaction that was refunded or moved no longer counts. A payment
+ * from another session keeps its ordinal. After its refund, the next payment may therefore have the same ordinal.
  */
 function isNewer(payment: PaymentUpdate, { payment: known, spent = [] }: Submitted): boolean {
   if (spent.includes(payment.transactionId)) return false;
@@ -192,13 +192,13 @@ function submit(command: Extract<SessionCommand, { kind: 'submit' }>): readonly 
 }
 
 function ask(command: AskCommand, state: SessionState): readonly SessionEvent[] {
-  // The caller of an answer learns from the session that it is blocked.
+  // The caller that gave an answer learns from the session that it is blocked.
   if (state.status === 'BLOCKED' && command.kind !== 'resend-otp') return [];
   const { stepUp, attempt } = openForAnswer(state);
   return [{ type: ASKED[command.kind], data: request(command, stepUp, attempt && {}) }];
 }
 
-/** The open step-up. Any other state refuses an answer (docs/contract/platform.md#codes-and-answers). */
+/** The open step-up. A session in any other state refuses an answer (docs/contract/platform.md#codes-and-answers). */
 function openForAnswer(state: SessionState): OpenStepUp {
   switch (state.status) {
     case 'STEP_UP_REQUIRED':
@@ -233,7 +233,7 @@ export function isOver(state: SessionState): state is Exclude<Session, { status:
   return state.status !== 'NONE' && state.status !== 'SUBMITTED' && !isOpen(state);
 }
 
-/** Whether the session is over and may still keep the vendor's last reply. */
+/** Whether the session has ended and may still keep the vendor's last reply. */
 export function holdsReply(state: SessionState): boolean {
   return isOver(state) && state.partyId !== undefined && state.replyDiscarded === undefined;
 }
@@ -246,13 +246,13 @@ export function isOfPerson(
   return session.registeredAs === undefined ? session.personId === personId : session.registeredAs === registeredAs;
 }
 
-/** The call that is with the vendor, if it is this one. */
+/** The call at the vendor, if its id is this one. */
 export function pending(state: SessionState, attemptId: string): Attempt | null {
   const attempt = attemptOf(state);
   return attempt?.attemptId === attemptId ? attempt : null;
 }
 
-/** Whether the session has reserved this attempt before. It is never reserved again, not even after it is over. */
+/** Whether the session has reserved this attempt before. A reserved attempt is never reserved again, even after its end. */
 function knowsAttempt(state: SessionState, attemptId: string): boolean {
   return state.status !== 'NONE' && state.attemptIds.includes(attemptId);
 }
@@ -266,12 +266,12 @@ export function attemptOf(state: SessionState): Attempt | null {
   return state.status === 'SUBMITTED' || isOpen(state) ? state.attempt : null;
 }
 
-/** When the time for an answer is over (ISO 8601 UTC); null unless the session waits for one. */
+/** The end of the time for an answer (ISO 8601 UTC); null unless the session waits for an answer. */
 export function expiresAt(state: SessionState): string | null {
   return isOpen(state) && state.attempt === null ? state.stepUp.expiresAt : null;
 }
 
-/** True when the time for an answer is over and no answer is with the vendor. */
+/** True when the time for an answer has ended and no answer is at the vendor. */
 export function isOverdue(state: SessionState, now: Date): boolean {
   const over = expiresAt(state);
   return over !== null && now >= new Date(over);
@@ -301,7 +301,7 @@ function submittedWith(data: SubmittedData): Session {
   };
 }
 
-/** The part of a session that every status keeps. */
+/** The part of a session that every status has. */
 function submittedOf(state: Session): Submitted {
   return {
     subjectId: state.subjectId,
@@ -426,8 +426,8 @@ function evolve(state: SessionState, event: SessionEvent): SessionState {
 }
 
 /**
- * An answer or a request for another code is with the vendor. The first one decides the method. A person who turns to the questions
- * cannot go back to codes (docs/contract/platform.md#screening-session).
+ * An answer or a request for another code is at the vendor. The first of them decides the method. A person who has chosen the questions cannot return
+ * to codes (docs/contract/platform.md#screening-session).
  */
 function calling(state: Session, request: Requested, operation: 'otp' | 'otp-resend' | 'kba'): SessionState {
   if (!isOpen(state)) return state;

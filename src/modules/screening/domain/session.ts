@@ -15,7 +15,7 @@ import type { VendorReply, VendorStep } from '../../../kernel/vendor-reply.js';
 export type UserType = 'CONSUMER' | 'AGENT' | 'PMC';
 export type Method = 'OTP' | 'KBA';
 export type BlockReason = 'TOO_MANY_ATTEMPTS' | RefusalReason;
-/** The reasons that a browser may know. Findings about a person are only for the account's servers. */
+/** The reasons that a browser may learn. Facts about a person are only for the account's servers. */
 export const REASONS_FOR_BROWSERS = [
   'IDENTITY_NOT_FOUND',
   'TOO_MANY_ATTEMPTS',
@@ -32,10 +32,12 @@ export type ErrorCause =
 
 /** `NOT_EXECUTED` means that the vendor never executed the submission. */
 export type ExpiryCause = 'NO_ANSWER' | 'VENDOR_SESSION_OVER' | 'PERSON_ERASED' | 'SUPERSEDED' | 'NOT_EXECUTED';
-/** The reason why a call had no result. The session is then as it was before the call. */
+/** The reason why a call had no result. The session then returns to its state before the call. */
 export type AbandonedCause = 'VENDOR_UNAVAILABLE' | 'NOT_EXECUTED';
 
-/** A multiple-choice question as presented. Answer ids are 1 to n in that order. Texts are personal data, and only the vault keeps them. */
+/**
+ * A multiple-choice question as the person sees it. Answer ids are 1 to n in that order. The texts are personal data, and only the vault stores them.
+ */
 export interface KbaQuestion {
   readonly id: number;
   readonly text: string;
@@ -49,29 +51,29 @@ export type SessionEvent =
         readonly subjectId: string;
         readonly personId: string;
         readonly userType: UserType;
-        /** Absent when the integrator's server holds the consent. */
+        /** Absent when the integrator's server has recorded the consent. */
         readonly termsAcceptedAt?: string;
-        /** Whether the consumer has to pay before the report is released. */
+        /** Whether the consumer must pay before the report is released. */
         readonly paymentRequired: boolean;
         /** The session grant of the submission, if it had one. Absent in events of older releases. */
         readonly grantId?: string;
-        /** The account that a consent would share the report with, if the grant names one. */
+        /** The account with which a consent would share the report, if the grant names one. */
         readonly intendedRecipientId?: string;
         /** The party whose registration opened the session, as a keyed hash. Absent in sessions of the platform. */
         readonly partyId?: string;
-        /** The version of the text that the person agreed to, as the page gave it. This and the next fields are absent when not given. */
+        /** The version of the text to which the person agreed, as the page gave it. This and the next fields are absent when the page gave none. */
         readonly termsVersion?: string;
         /** The kind of end user that the screening is for, from the grant or else from the page. */
         readonly endUserType?: EndUserType;
         /** The product of the identity vendor. */
         readonly productId?: number;
-        /** The vault has the address of the unit (see `unitAddressEntry`). */
+        /** The vault stores the address of the unit (see `unitAddressEntry`). */
         readonly unitAddressKept?: true;
         /** Further names of the person that count wrong answers, as keyed hashes. Absent in events of older releases. */
         readonly countedAs?: readonly string[];
         /** Keyed hash of SSN, birth date and last name. Absent without an SSN, and in events of older releases. */
         readonly registeredAs?: string;
-        /** The vendors of all its calls. Absent in events of older releases, which used the first vendors. */
+        /** The vendors of all calls of the session. Absent in events of older releases, which used the first vendors. */
         readonly vendors?: VendorChoice;
       }
     >
@@ -84,7 +86,7 @@ export type SessionEvent =
         readonly questions: readonly QuestionShape[];
         readonly attemptsAllowed: number;
         readonly expiresAt: string;
-        /** When the vendor sent the first SMS; null when codes are not offered. */
+        /** The time when the vendor sent the first SMS; null when codes are not offered. */
         readonly smsSentAt: string | null;
         readonly duplicateGuard: boolean;
       }
@@ -114,9 +116,9 @@ export type SessionEvent =
   /** An operator has ended a temporary block at `liftedAt` (ISO 8601 UTC). */
   | DomainEvent<'BlockLifted', { readonly liftedAt: string }>
   | DomainEvent<'SessionExpired', { readonly cause: ExpiryCause }>
-  /** The payment module has reported progress of the session's payment. */
+  /** The payment module has reported a change of the session's payment. */
   | DomainEvent<'PaymentProgressed', PaymentUpdate>
-  /** The person is verified, and has paid if that was required. From now on the report may be released. Once in a session. */
+  /** The person is verified, and has paid if a payment was required. From now on the report may be released. This happens once in a session. */
   | DomainEvent<'ScreeningCompleted', { readonly userType: UserType; readonly transactionId: string | null }>
   /** The vendor's last reply in an ended session of a party was removed from the vault. */
   | DomainEvent<'VendorReplyDiscarded', Record<never, never>>
@@ -132,20 +134,18 @@ export type SessionEvent =
 
 export type PaymentStatus = 'PENDING' | 'PROCESSING' | 'REQUIRES_ACTION' | 'SUCCEEDED' | 'FAILED' | 'REFUNDED';
 
-/** The newest state of a payment transaction that the session knows. */
+/** The newest state of a payment transaction that the session has received. */
 export interface PaymentProgress {
   readonly transactionId: string;
-  /** The place of the transaction among those of the session, from 0. */
+  /** The number of the transaction among those of the session, from 0. */
   readonly ordinal: number;
-  /**
-   * The number of events in the payment's stream at that time. An update changes nothing unless its number is higher.
-   */
+  /** The number of events in the payment's stream at that time. An update with a number that is not higher changes nothing. */
   readonly observation: number;
   readonly status: PaymentStatus;
 }
 
 export type PaymentUpdate = Omit<PaymentProgress, 'status'> & {
-  /** `CARRIED_OVER`: the payment counts for a newer session of the person, and no longer for this one. */
+  /** `CARRIED_OVER`: the payment counts for a newer session of the person, and no longer for this session. */
   readonly status: PaymentStatus | 'CARRIED_OVER';
 };
 
@@ -155,12 +155,12 @@ export interface Attempt extends Requested {
   readonly operation: Operation;
 }
 
-/** The operation within the step-up; null for the registration, which comes before it. */
+/** The operation within the step-up; null for the registration, which precedes the step-up. */
 export function operationOf({ operation }: Attempt): ChallengeOperation | null {
   return operation === 'registration' ? null : operation;
 }
 
-/** The methods on offer and the remaining attempts. `otp` stays false once the person has turned to the questions. */
+/** The offered methods and the remaining attempts. `otp` stays false when the person has chosen the questions. */
 export interface StepUp extends Challenge {
   readonly kba: boolean;
   readonly attemptsRemaining: number;
@@ -174,22 +174,22 @@ export interface Submitted {
   readonly personId: string;
   readonly userType: UserType;
   readonly paymentRequired: boolean;
-  /** The vendors of its calls, even when its account has chosen others since. */
+  /** The vendors of the session's calls, even if the account has chosen others since. */
   readonly vendors: VendorChoice;
-  /** Whether the duplicate guard applies to this person in the test environment too. */
+  /** Whether the duplicate check applies to this person in the test environment too. */
   readonly duplicateGuard: boolean;
-  /** Absent until a payment begins, and after the payment was carried over. */
+  /** Absent until a payment begins, and after the payment has moved to another session. */
   readonly payment?: PaymentProgress;
-  /** Transactions that were refunded or carried over. Their news no longer counts. */
+  /** Transactions that were refunded or have moved to another session. Their updates no longer count. */
   readonly spent?: readonly string[];
-  /** The session was COMPLETED once. */
+  /** Whether the session was ever COMPLETED. */
   readonly completed?: true;
   readonly intendedRecipientId?: string;
   /** The session grant of the submission. Only tokens of that grant have access (docs/contract/server.md#sessions-of-a-grant). */
   readonly grantId?: string;
-  /** The party that it verifies. Only servers with an API key have access (docs/contract/platform.md#sessions-of-parties). */
+  /** The party that the session verifies. Only servers with an API key have access (docs/contract/platform.md#sessions-of-parties). */
   readonly partyId?: string;
-  /** The vault has the address of the unit. */
+  /** The vault stores the address of the unit. */
   readonly unitAddressKept?: true;
   /** Further names of the person that count wrong answers. */
   readonly countedAs?: readonly string[];
@@ -197,16 +197,16 @@ export interface Submitted {
   readonly registeredAs?: string;
   /** The vendor's last reply was removed from the vault. */
   readonly replyDiscarded?: true;
-  /** All attempts that were ever reserved. None of them is made again. */
+  /** All attempts that were ever reserved, each of which is made only once. */
   readonly attemptIds: readonly string[];
 }
 
 export type OpenStepUp = Submitted & {
   readonly status: 'STEP_UP_REQUIRED' | 'OTP_PENDING' | 'KBA_PENDING';
   readonly stepUp: StepUp;
-  /** The last attempt without a result, until another one is reserved. */
+  /** The last attempt without a result, until another attempt is reserved. */
   readonly abandoned: { readonly attemptId: string; readonly cause: AbandonedCause } | null;
-  /** The call that is with the vendor now. `before` is the state that returns when the call has no result. */
+  /** The call that is at the vendor now. `before` is the state to which the session returns when the call has no result. */
   readonly attempt:
     | (Attempt & { readonly before: 'STEP_UP_REQUIRED' | 'OTP_PENDING' | 'KBA_PENDING'; readonly otpBefore: boolean })
     | null;
@@ -224,33 +224,33 @@ export type SessionState =
 /** A session that exists. */
 export type Session = Exclude<SessionState, { status: 'NONE' }>;
 
-/** The tokens by which the vendors of the other capabilities know the person. A vendor that needs none is left out. */
+/** The tokens by which the vendors of the other capabilities know the person. A vendor that needs no token is omitted. */
 export type References = Readonly<Partial<Record<'credit' | 'income', string>>>;
 
-/** The vault entry of a session: the vendors' tokens, the questions while they are open, and the phone for the limit of codes. */
+/** The vault entry of a session. It has the vendors' tokens, the questions while they are open, and a hash of the phone for the limit of codes. */
 export interface SessionSecretsContent {
   /** The session at the identity vendor. */
   readonly vendorSession: string;
-  /** The vendor's token for the confirmed person. When absent, `vendorSession` serves as the token. */
+  /** The vendor's token for the confirmed person. If it is absent, `vendorSession` serves as the token. */
   readonly personToken?: string;
-  /** Absent in older sessions, where the first vendors take `vendorSession`. */
+  /** Absent in older sessions, whose first vendors accept `vendorSession`. */
   readonly references?: References;
   /** Keyed hash of the phone number. Absent in older sessions, and when the recovery job recorded the step-up. */
   readonly phoneId?: string;
   readonly questions: readonly KbaQuestion[] | null;
 }
 
-/** Name of that entry under the session's vault subject. */
+/** The name of that entry under the session's vault subject. */
 export function secretsEntry(sessionId: string): string {
   return `screening:${sessionId}`;
 }
 
-/** The home that the person is screened for, as the page gave it. */
+/** The home for which the person is screened, as the page gave it. */
 export interface UnitAddressContent {
   readonly unitAddress: string | Readonly<Record<string, string>>;
 }
 
-/** Name of that entry under the session's vault subject. */
+/** The name of that entry under the session's vault subject. */
 export function unitAddressEntry(sessionId: string): string {
   return `unit-address:${sessionId}`;
 }
@@ -262,12 +262,12 @@ export interface VendorReplyContent {
   readonly reply: VendorReply;
 }
 
-/** Name of that entry under the session's vault subject. */
+/** The name of that entry under the session's vault subject. */
 export function vendorReplyEntry(sessionId: string): string {
   return `vendor-reply:${sessionId}`;
 }
 
-/** Undefined when a browser must not know the reason. */
+/** Undefined when a browser must not learn the reason. */
 export function reasonForBrowsers(reason: BlockReason): ReasonForBrowsers | undefined {
   return REASONS_FOR_BROWSERS.find((told) => told === reason);
 }

@@ -11,7 +11,7 @@ import {
 import type { RefusedInput } from '../../../kernel/refused-input.js';
 import { operationOf, type Attempt, type SessionEvent, type StepUp } from './session.js';
 
-/** The parts of a vendor's verdict that the domain needs. They hold no token and no texts. */
+/** The parts of a vendor's verdict that the domain needs. They contain no token and no texts. */
 export type RegistrationVerdict =
   | (Extract<Verdict, { readonly kind: 'confirmed' | 'step-up' }> & { readonly duplicateGuard: boolean })
   | { readonly kind: 'input-refused'; readonly input: RefusedInput }
@@ -41,12 +41,12 @@ export function recordRegistration(recording: RecordRegistration, attempt: Attem
     case 'product-not-enabled':
       return [{ type: 'SessionErrored', data: { attemptId, cause: 'PRODUCT_NOT_ENABLED' } }];
     case 'unavailable':
-      // The attempt was made again with the input that Redis kept. The vendor may have executed it before, so the
-      // recovery job asks the vendor.
+      // The attempt was made again with the input that Redis kept. The vendor may have executed the first try, so the recovery job asks the vendor.
       if (now >= new Date(attempt.settleAfter)) return [];
       return [{ type: 'SessionErrored', data: { attemptId, cause: 'VENDOR_UNAVAILABLE' } }];
     default:
-      // A call that timed out has no fact. The session stays SUBMITTED until the recovery job asks (docs/contract/platform.md#waiting-for-the-vendor).
+      // A call that timed out has no known result. The session stays SUBMITTED until the recovery job asks
+      // (docs/contract/platform.md#waiting-for-the-vendor).
       return factsOf({ now, verdict, policy, standing: null }, null, { attemptsLeft: 0, vendorMayAdd: true }).map(
         (fact) => eventOf(fact, recording, attempt, 'duplicateGuard' in verdict && verdict.duplicateGuard),
       );
@@ -62,7 +62,7 @@ export function recordVerdict(
   return factsOf(recording, operationOf(attempt), countOf(stepUp)).map((fact) => eventOf(fact, recording, attempt));
 }
 
-/** If the vendor gives a number of remaining attempts, it counts (docs/contract/platform.md#codes-and-answers). */
+/** If the vendor gives a number of remaining attempts, that number is used (docs/contract/platform.md#codes-and-answers). */
 export function countOf({ attemptsRemaining }: StepUp): Count {
   return { attemptsLeft: attemptsRemaining, vendorMayAdd: true };
 }

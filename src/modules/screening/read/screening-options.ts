@@ -11,17 +11,17 @@ import { INSTALLATION_TERMS } from '../domain/installation-terms.js';
 export interface ScreeningOptions {
   readonly userTypes: readonly UserType[];
   readonly productIds: readonly number[];
-  /** The price for a consumer; null: a consumer pays nothing. */
+  /** The price for a consumer; null when a consumer pays nothing. */
   readonly price: { readonly amountCents: number; readonly currency: string; readonly exponent: number } | null;
   /** `fixedCents` is null when the fee is not fixed. `mostCents` is null when a consumer pays nothing. */
   readonly applicationFee: { readonly fixedCents: number | null; readonly mostCents: number | null };
-  /** The choices that the token's grant binds; null without a grant. */
+  /** The values that the token's grant sets; null without a grant. */
   readonly grant: {
     readonly userType: UserType | null;
     readonly endUserType: EndUserType | 'OTHER' | null;
     readonly applicationFeeCents: number | null;
   } | null;
-  /** The account's contact for help; null: none. */
+  /** The account's contact for help; null without one. */
   readonly supportContact: string | null;
   readonly brand: AccountFacts['brand'];
   readonly terms: { readonly version: string; readonly language: Language; readonly paragraphs: readonly string[] };
@@ -29,7 +29,7 @@ export interface ScreeningOptions {
 
 export type Language = keyof Terms['text'];
 
-/** Gives pages their choices before a submission (docs/contract/platform.md#options). */
+/** Tells pages before a submission which values they may choose (docs/contract/platform.md#options). */
 @Injectable()
 export class ScreeningOptionsReader {
   constructor(
@@ -71,7 +71,7 @@ export class ScreeningOptionsReader {
     };
   }
 
-  /** The processor may not know a currency that an account chose long ago. The exponent is then 2, as for most currencies. */
+  /** The processor may not support a currency that an account chose long ago. The exponent is then 2, as for most currencies. */
   private exponentOf(currency: string): number {
     return this.vendors.currency(currency)?.exponent ?? 2;
   }

@@ -24,7 +24,7 @@ import {
   type UnitAddressContent,
 } from '../domain/session.js';
 
-/** The facts about a session that are shown, and those that decide who may see them. Each state of the aggregate fits this type. */
+/** The facts about a session that callers see, and the facts that decide which callers may see it. Each state of the aggregate fits this type. */
 export type SessionSummary = Pick<Session, 'subjectId' | 'grantId' | 'partyId' | 'unitAddressKept' | 'userType'> &
   (
     | { readonly status: Exclude<Session['status'], OpenStepUp['status'] | 'BLOCKED'> }
@@ -45,9 +45,9 @@ interface Followed {
   readonly session: Session;
   readonly createdAt: string;
   readonly updatedAt: string;
-  /** When the session ended (ISO 8601 UTC); null until then. */
+  /** The time when the session ended (ISO 8601 UTC); null until then. */
   readonly endedAt: string | null;
-  /** When its payment was refunded (ISO 8601 UTC); null until then, and once the session is paid again. */
+  /** The time when the session's payment was refunded (ISO 8601 UTC). Null before a refund, and when the session is paid again. */
   readonly refundedAt: string | null;
 }
 
@@ -57,7 +57,7 @@ export interface ScreeningStatus extends Omit<Followed, 'session' | 'endedAt'> {
   readonly overallStatus: OverallStatus;
   /** The newest payment; null before the first. */
   readonly transactionId: string | null;
-  /** When the time for an answer is over (ISO 8601 UTC); null unless the session waits for one. */
+  /** The end of the time for an answer (ISO 8601 UTC); null unless the session waits for an answer. */
   readonly overdueAt: string | null;
 }
 
@@ -87,7 +87,7 @@ function refundedAt({ payment }: Session, at: string, before: Pick<Followed, 're
   return payment?.status === 'SUCCEEDED' ? null : before.refundedAt;
 }
 
-/** Ended sessions of parties that may still keep the vendor's reply, sorted by their end. */
+/** Ended sessions of parties for which the vault may still keep the vendor's reply, sorted by their end. */
 const REPLIES_HELD = listOf({ vendorReply: 'held' });
 const DISCARDED = 'VendorReplyDiscarded' satisfies SessionEvent['type'];
 
@@ -209,24 +209,24 @@ export class ScreeningStatusReader {
     return secrets === null || secrets === 'erased' ? null : secrets.questions;
   }
 
-  /** Null when no address was given, and after the person was erased. */
+  /** Null when the page gave no address, and when the person was erased. */
   async unitAddressOf(sessionId: string, session: SessionSummary): Promise<UnitAddress | null> {
     if (!session.unitAddressKept) return null;
     const kept = await readEntry<UnitAddressContent>(this.vault, session.subjectId, unitAddressEntry(sessionId));
     return kept === null || kept === 'erased' ? null : kept.unitAddress;
   }
 
-  /** Sessions with a step-up that was not answered in time. */
+  /** Sessions whose step-up was not answered in time. */
   overdue(at: Date, limit: number): Promise<string[]> {
     return this.readModels.due(screeningStatus, at, limit);
   }
 
-  /** Sessions that were over at `overBy` and may still keep the vendor's reply. */
+  /** Sessions that had ended at `overBy` and for which the vault may still keep the vendor's reply. */
   holdingReplies(overBy: Date, limit: number): Promise<string[]> {
     return this.readModels.due(screeningStatus, overBy, limit, { list: REPLIES_HELD });
   }
 
-  /** Sessions with a vendor call that got no verdict in time. */
+  /** Sessions whose vendor call got no verdict in time. */
   unsettled(environment: Environment, at: Date, limit: number): Promise<string[]> {
     return this.readModels.due(screeningStatus, at, limit, { list: openCallsIn(environment) });
   }

@@ -5,7 +5,7 @@ import { Authenticator } from '../../../../platform/http/authenticator.js';
 import { AccessKeys } from '../../../../published/access-keys.js';
 import { type Exchange, quotaWithoutKey, TokenOptions } from '../../application/exchange-token.js';
 
-/** Admits pages with a known publishable key. The exchange decides whether this page may use the key now. */
+/** Accepts pages with a known publishable key. The exchange decides whether this page may use the key now. */
 @Injectable()
 export class PublishableKeys extends Authenticator {
   constructor(

@@ -6,7 +6,7 @@ import type { Principal } from '../../../../platform/http/principal.js';
 import { platformToken } from '../../../../surfaces/platform/claims.js';
 import type { RenewedToken } from '../../application/exchange-token.js';
 
-/** Reads the bearer token that an exchange renews. Only the page that it was issued to may renew it. */
+/** Reads the bearer token that an exchange renews. Only the page that received the token may renew it. */
 @Injectable()
 export class Renewals extends BearerStrategy {
   constructor(tokens: BearerTokens) {

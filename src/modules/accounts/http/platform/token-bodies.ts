@@ -1,4 +1,4 @@
-// Requests and replies of the token routes, as on the wire.
+// Requests and replies of the token routes, in their wire form.
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import type { ExchangedToken } from '../../application/exchange-token.js';
 

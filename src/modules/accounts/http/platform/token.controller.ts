@@ -52,7 +52,7 @@ export class TokenController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<TokenBody> {
     const { 'x-publishable-key': publishableKey, origin, 'x-session-token': sessionToken } = request.headers;
-    // The key is checked first and the quota reported, whatever the body holds. A refused request does not spend the grant.
+    // The key is checked first and the quota is reported, for any content of the body. A refused request does not use up the grant.
     const refusal = body instanceof DomainError ? body : null;
     const grant = refusal ? null : (present(sessionToken) ?? grantIn(body));
     const { quota, result } = await this.commands.execute(
@@ -72,7 +72,7 @@ export class TokenController {
   }
 }
 
-/** The public halves of the signing keys (RFC 7517), for integrators who verify tokens themselves. */
+/** The public parts of the signing keys (RFC 7517), for integrators who verify tokens themselves. */
 @ApiTags('auth')
 @Controller('.well-known')
 export class JwksController {
@@ -88,12 +88,12 @@ export class JwksController {
   }
 }
 
-/** A header without a value counts as absent. */
+/** A header without a value counts as missing. */
 function present(header: string | string[] | undefined): string | null {
   return header === undefined || header === '' ? null : String(header);
 }
 
-/** A grant of the wrong type counts as an unknown grant: it never fails the exchange. */
+/** A grant of the wrong type counts as an unknown grant. An unknown grant never makes the exchange fail. */
 function grantIn(body: unknown): string | null {
   if (typeof body !== 'object' || body === null || !Object.hasOwn(body, 'session_token')) return null;
   const given = (body as { session_token: unknown }).session_token;

@@ -1,4 +1,4 @@
-// Requests and replies of POST /v1/sessions, as on the wire (docs/contract/server.md#session-grants).
+// Requests and replies of POST /v1/sessions, in their wire form (docs/contract/server.md#session-grants).
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn, IsInt, IsOptional, IsString, Max, MaxLength, Min, MinLength, ValidateBy } from 'class-validator';
 import { END_USER_TYPES, endUserTypeOf } from '../../../../kernel/end-user-type.js';

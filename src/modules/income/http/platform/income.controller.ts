@@ -46,7 +46,7 @@ export class IncomeController {
   ): Promise<IncomeStatusResult> {
     const inquiry = inquiryOf(body);
     const grantId = request.principal?.grantId ?? null;
-    // The id comes from the idempotency key, if there is one. A request repeated after a crash then opens the same session.
+    // If the request has an idempotency key, the id is derived from it. A request that is repeated after a crash then opens the same session.
     const name = numbered(body, grantId) ?? nameFor(request);
     const id = await this.commands.execute(
       new OpenIncomeSession(

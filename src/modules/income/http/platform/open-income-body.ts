@@ -60,8 +60,8 @@ export class OpenIncomeBody {
 }
 
 /**
- * The id of a numbered session, so that a later request finds the same one. Null: the caller wants a new session.
- * The sessions of a grant have numbers of their own, because only that grant may read them.
+ * The id of a session with a number, so that a later request finds the same session. Null: the caller wants a new session. The sessions of a grant
+ * have numbers of their own, because only that grant may read them.
  */
 export function numbered(body: OpenIncomeBody, grantId: string | null): string | null {
   const { screening_session_id: screening = null, attempt = null } = body;

@@ -35,7 +35,7 @@ export class PartyKbaBody {
   readonly kbaAnswers?: unknown;
 }
 
-/** A code may be a number or a text, and spaces around it do not count. An empty code counts as absent. */
+/** A code may be a number or a text, and spaces around it are ignored. An empty code counts as missing. */
 export function codeIn({ code, otp }: PartyOtpBody): GivenToParty {
   const given = code === '' ? otp : (code ?? otp);
   return {

@@ -102,7 +102,7 @@ export class AgentAuthenticationController extends AuthenticationController {
 export class OrganizationAuthenticationController extends AuthenticationController {
   protected override readonly kind = 'organization';
 
-  /** A GET has no body, so the vendor gets no data of the device. */
+  /** A GET has no body, so the vendor receives no data of the device. */
   @Get()
   @Limited({ by: ['smsPerHour', 'smsPerDay', 'vendorShare'] })
   @ChangesState()

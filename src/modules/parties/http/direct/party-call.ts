@@ -7,12 +7,12 @@ import { passOn } from '../../../../surfaces/direct/envelope.js';
 import type { NamedParty } from '../../application/party-access.js';
 import type { PartyAnswer } from '../../application/party-answer.js';
 
-/** A request about a party, with its caller and the way to answer it. */
+/** A request about a party, with its caller and the function that answers it. */
 export interface PartyCall {
   readonly context: RequestContext;
-  /** The id of the session or attempt that the request makes. */
+  /** The id of the session or attempt that the request creates. */
   readonly name: string;
-  /** The body of the reply. It is kept for repeated requests, at most until the person in it is erased. */
+  /** The body of the reply. Repeated requests get it too, at most until its person is erased. */
   answered(answer: PartyAnswer): string;
 }
 
@@ -30,7 +30,7 @@ export const CurrentCall = createParamDecorator((_: unknown, execution: Executio
   };
 });
 
-/** Makes the id in the path the first argument of every route. The paths of controllers that share a route have different names for it. */
+/** Passes the id in the path as the first argument of every route. Controllers that share a route use different names for this id. */
 export const IdIn =
   (parameter: `${NamedParty['kind']}Id`): ClassDecorator =>
   ({ prototype }) => {

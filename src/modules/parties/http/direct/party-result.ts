@@ -1,4 +1,4 @@
-// Descriptions of replies about parties. They pass the identity vendor's answers on unchanged (docs/contract/direct.md#passthrough).
+// Descriptions of replies about parties. The replies contain the identity vendor's answers unchanged (docs/contract/direct.md#passthrough).
 import { applyDecorators, HttpCode } from '@nestjs/common';
 import { ApiOkResponse, ApiProperty, ApiPropertyOptional, ApiResponse } from '@nestjs/swagger';
 import { ApiRefusals } from '../../../../surfaces/direct/refusals.js';
@@ -66,7 +66,7 @@ export class StoredResult {
   @ApiProperty(NO_ERRORS) readonly errors!: readonly never[];
 }
 
-/** The refusals of each route that asks the vendor about a party. */
+/** The refusals of each route that calls the vendor about a party. */
 const refusals = ApiRefusals(401, 409, 413, 422, 423, 502, 504);
 
 /** A step that leads to a challenge or a confirmation. */

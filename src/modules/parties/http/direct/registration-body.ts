@@ -1,5 +1,5 @@
-// The request bodies of registration and re-authentication (docs/contract/direct.md#parties). The form of the device's fingerprint is
-// checked. The vendor judges all other fields, so that only their JSON type is checked here.
+// The request bodies of registration and re-authentication (docs/contract/direct.md#parties). The service checks the form of the device's
+// fingerprint. The vendor judges all other fields, so the service checks only their JSON type.
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
 import { IsInt, IsOptional, IsString, Matches, MaxLength } from 'class-validator';

@@ -73,7 +73,7 @@ abstract class CodeRegistrationController extends RegistrationController {
   }
 }
 
-/** A renter registers again once the confirmation is over. */
+/** A renter registers again when the confirmation has ended. */
 @ApiTags('renters')
 @ApiSecurity('api-key')
 @IdIn('renterId')
@@ -100,7 +100,7 @@ export class OrganizationsController extends RegistrationController {
   protected override readonly kind = 'organization';
   protected override readonly userType = 'PMC';
 
-  /** This route is deprecated since the first version of the API, which explains the date (RFC 9745). */
+  /** This route has been deprecated since the first version of the API, which explains the date (RFC 9745). */
   @Put()
   @Limited({ not: 'only a server of the account stores it, once for each organization' })
   @Header('deprecation', '@1735689600')

@@ -1,4 +1,4 @@
-// Requests and replies of a hosted checkout, as on the wire (docs/contract/direct.md#checkout).
+// Requests and replies of a hosted checkout, in their wire form (docs/contract/direct.md#checkout).
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsOptional, IsString, MaxLength, MinLength } from 'class-validator';
 import type { Environment } from '../../../../kernel/environment.js';
@@ -114,7 +114,7 @@ export class CheckoutReply {
   @ApiProperty({ type: CheckoutResult }) readonly payload!: CheckoutResult;
 }
 
-/** Throws when the renter may not be sent back to an address in the body. */
+/** Throws when the renter may not be sent to a return address in the body. */
 export function checkoutOf(body: CheckoutBody, environment: Environment): OpenCheckout['request'] {
   for (const field of ['successUrl', 'cancelUrl'] as const) {
     const message = faultOfRedirect(body[field], environment);
@@ -154,7 +154,7 @@ export function checkoutOf(body: CheckoutBody, environment: Environment): OpenCh
   };
 }
 
-/** Counts characters as every other check of an id does. */
+/** Counts characters in the same way as every other check of an id. */
 function isOfAnId(value: unknown): boolean {
   return typeof value === 'string' && Array.from(value).length <= MAX_RENTER_ID;
 }

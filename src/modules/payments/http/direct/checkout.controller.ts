@@ -35,7 +35,7 @@ export class CheckoutController {
     const { url, checkoutSessionId, expiresAt, subjectId } = await this.commands.execute(
       new OpenCheckout(checkoutOf(body, context.environment), context, request.idempotencyScope),
     );
-    // The address reveals the purpose of the payment and lets any visitor pay, so the reply belongs to the renter's subject.
+    // The address reveals the purpose of the payment, and any visitor who has it can pay. The reply therefore belongs to the renter's vault subject.
     request.dataSubject = subjectId;
     return paymentSuccess({ url, sessionId: checkoutSessionId, expiresAt });
   }

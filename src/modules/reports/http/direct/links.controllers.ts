@@ -1,5 +1,4 @@
-// Reports of renters for agents and organizations (docs/contract/direct.md#links). Every path has an older spelling that begins with the
-// renter.
+// Reports of renters for agents and organizations (docs/contract/direct.md#links). Every path has an older spelling that begins with the renter.
 import { Body, Controller, Delete, Get, Injectable, Param, Put, Res } from '@nestjs/common';
 import { CommandBus, QueryBus } from '@nestjs/cqrs';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiSecurity, ApiTags } from '@nestjs/swagger';

@@ -16,7 +16,7 @@ const EXCLUDES: readonly (readonly [parameter: string, section: Section])[] = [
   ['excludeHousingCourt', 'housingCourt'],
 ];
 
-/** A request for the report of a renter: on whose behalf, for which report, and how it is answered. */
+/** A request for the report of a renter: for which party, which report, and the function that answers it. */
 export interface PartyReading {
   readonly context: RequestContext;
   readonly query: ReportQuery;
@@ -35,7 +35,7 @@ export const CurrentPartyReading = createParamDecorator((_: unknown, execution: 
   };
 });
 
-/** Checked before anything is pulled or billed. `format` takes precedence over the Accept header. */
+/** The format is checked before a report is pulled or billed. `format` has priority over the Accept header. */
 function reportQuery(request: FastifyRequest, reply: FastifyReply): DirectQuery {
   const { clientClass } = principalOf(request);
   const query = request.query as Readonly<Record<string, unknown>>;
@@ -60,7 +60,7 @@ function isTrue(parameter: string, value: unknown): boolean {
   return value === 'true';
 }
 
-/** A caller that names a format accepts it. */
+/** A caller that names a format accepts that format. */
 function named(format: unknown, reply: FastifyReply): Format {
   neverCached(reply);
   if (format !== 'json' && format !== 'html') throw new DomainError('request.not_acceptable');
@@ -68,7 +68,7 @@ function named(format: unknown, reply: FastifyReply): Format {
   return format;
 }
 
-/** The refusal has no payload, and has a message beside the errors (docs/contract/direct.md#reports). */
+/** The refusal has no payload, and has a message in addition to the errors (docs/contract/direct.md#reports). */
 const EXCLUSION_REFUSED = {
   type: 'object',
   required: ['errors', 'message'],
@@ -89,7 +89,7 @@ const EXCLUSION_REFUSED = {
   },
 };
 
-/** Must stand above `ApiRefusals`, so that it replaces the 400 described there. */
+/** This decorator must be above `ApiRefusals`, so that it replaces the 400 that `ApiRefusals` describes. */
 export function ApiReportQuery(): MethodDecorator {
   return applyDecorators(
     ApiResponse({

@@ -1,4 +1,4 @@
-// Replies of the direct API's report routes, also for its description.
+// Replies of the report routes on the direct API, also for the API description.
 import { applyDecorators } from '@nestjs/common';
 import { ApiExtraModels, ApiOkResponse, ApiProperty, getSchemaPath } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
@@ -9,7 +9,7 @@ import { pageReply, type Format } from '../platform/report-reply.js';
 
 export type DirectQuery = ReportQuery & { readonly format: Format };
 
-/** The page, or the bureau's own JSON, without the sections that are left out. */
+/** The page, or the bureau's own JSON, without the omitted sections. */
 export async function partyReportReply(
   { opened, leftOut }: PartyReport,
   { format }: DirectQuery,

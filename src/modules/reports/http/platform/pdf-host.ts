@@ -4,12 +4,12 @@ import { DomainError } from '../../../../kernel/domain-error.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Serves the route only at the host of PDFs, if one is configured. */
+    /** Serves the route only at the host for PDFs, if such a host is configured. */
     pdf?: true;
   }
 }
 
-/** That host serves only PDFs, and no other host serves them. */
+/** The host for PDFs serves only PDFs, and no other host serves them. */
 export function servePdfsApart(fastify: FastifyInstance, pdfUrl: string): void {
   const plain = (name: string): string => name.toLowerCase().replace(/\.$/, '');
   const own = plain(new URL(pdfUrl).hostname);

@@ -3,10 +3,10 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsOptional, IsString, MinLength } from 'class-validator';
 import { means, Rule } from '../../../../platform/http/body-pipe.js';
 
-/** Largest page to print, in bytes of UTF-8 (docs/contract/general.md#bodies). */
+/** The largest page that is printed, in bytes of UTF-8 (docs/contract/general.md#bodies). */
 const MAX_HTML_BYTES = 2_000_000;
 
-/** Largest body of that route: the page, with room for JSON escapes. A page that fits in it may still exceed its own limit. */
+/** The largest body of that route: the page, with room for JSON escapes. The page of an allowed body may still be too large. */
 export const MAX_PDF_BODY_BYTES = 3_000_000;
 
 const required = { message: 'is required and must be a string' };

@@ -1,4 +1,4 @@
-// Replies with a report for all surfaces: JSON or a page, by content negotiation (docs/contract/platform.md#reports).
+// Replies that contain a report, for all surfaces: JSON or a page, by content negotiation (docs/contract/platform.md#reports).
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { acceptedType } from '../../../../platform/http/media-type.js';
@@ -9,7 +9,7 @@ import { reportPage, type PageOptions } from './report-page/page.js';
 const MEDIA_TYPES = { json: 'application/json', html: 'text/html' } as const;
 export type Format = keyof typeof MEDIA_TYPES;
 
-/** A request for a report: on whose behalf, in which format, and how it is answered. */
+/** A request for a report: for which caller, in which format, and the function that answers it. */
 export interface ReportReading {
   readonly context: RequestContext;
   readonly format: Format;
@@ -28,7 +28,7 @@ export const CurrentReading = createParamDecorator((_: unknown, execution: Execu
   };
 });
 
-/** The format that the caller accepts, decided before anything is pulled or billed. The first format when the caller has no preference. */
+/** The format that the caller accepts, chosen before a report is pulled or billed. The first format when the caller has no preference. */
 export function formatFor(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -42,7 +42,7 @@ export function formatFor(
   return accepted === MEDIA_TYPES.json ? 'json' : 'html';
 }
 
-/** No cache may keep any reply to a request for a report. */
+/** No cache may store a reply to a request for a report. */
 export function neverCached(reply: FastifyReply): void {
   void reply.header('cache-control', 'no-store').header('vary', 'Accept');
 }

@@ -1,4 +1,4 @@
-// Replies of the report routes, for the API's description.
+// Replies of the report routes, for the API description.
 import { applyDecorators } from '@nestjs/common';
 import {
   ApiExtraModels,

@@ -1,4 +1,4 @@
-// The documented form of answers. These classes check nothing, because the rules depend on the session and are in the domain.
+// The documented form of answers. These classes check nothing, because the rules depend on the session and the domain checks them.
 import { ApiProperty } from '@nestjs/swagger';
 import { Allow } from 'class-validator';
 import { folded } from '../../../../published/folded-text.js';
@@ -23,7 +23,7 @@ export class KbaBody {
   readonly answers?: unknown;
 }
 
-/** Spaces around a code do not count. */
+/** Spaces around a code are ignored. */
 export function codeIn({ code }: OtpBody): unknown {
   return typeof code === 'string' ? folded(code) : code;
 }

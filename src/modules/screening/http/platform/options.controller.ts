@@ -7,7 +7,7 @@ import { ScreeningPolicy } from '../../application/screening-policy.js';
 import { ScreeningOptionsReader } from '../../read/screening-options.js';
 import { OptionsResult, optionsResult } from './options-result.js';
 
-/** Gives a page the facts that it needs before it asks a person for anything (docs/contract/platform.md#options). */
+/** Gives a page the facts that it needs before a person types anything (docs/contract/platform.md#options). */
 @ApiTags('screening')
 @ApiBearerAuth('platform-token')
 @Controller('screening/options')

@@ -71,7 +71,7 @@ export class StatusResult extends SessionResult {
 
 type SessionFields = Pick<SessionResult, keyof SessionResult>;
 
-/** `questions` are in the result only while they are open. */
+/** The result has `questions` only while they are open. */
 export function sessionResult(
   id: string,
   session: SessionSummary,

@@ -21,7 +21,7 @@ const required = { message: 'is required and must be a string' };
 const format = (message: string): ReturnType<typeof means> => means('screening.field_format', message);
 const impossible = (message: string): ReturnType<typeof means> => means('screening.birth_date_impossible', message);
 const FINGERPRINT = /^[ a-zA-Z0-9&._-]*$/;
-/** The characters besides letters in a folded name. The maqaf is a hyphen, and the remaining joiners belong to their letters. */
+/** The characters other than letters in a simplified name. The maqaf is a hyphen, and the other joining characters belong to their letters. */
 const BETWEEN = "'.,\\-\u00b7\u2027\u30fb\u05be\u200c\u200d";
 const IN_NAME = `\\p{L}\\p{Mn}\\p{Mc}${BETWEEN}`;
 const NAME = new RegExp(`^[${IN_NAME}]+(?: [${IN_NAME} \\p{Nd}]*)?$`, 'u');
@@ -30,7 +30,7 @@ const HAS_LETTER = /(?!\p{DI})\p{L}/u;
 const PLAIN_TEXT = /^[^\p{Cc}\p{Cs}]*$/u;
 const AHEAD_MS = 300_000;
 
-/** A text is checked in the folded form in which it is sent. */
+/** A text is checked in the simplified form in which it is sent. */
 const Folded = (holds: (text: string) => boolean, options: ReturnType<typeof means>): PropertyDecorator =>
   Rule((text: string) => holds(folded(text)), options);
 const IsName = (form: RegExp, rule: string): PropertyDecorator =>
@@ -191,7 +191,7 @@ export class SubmitBody {
   readonly termsVersion?: string;
 }
 
-/** The applicant in the vendor port's words. */
+/** The applicant in the terms of the vendor port. */
 export function applicantOf(body: SubmitBody): Applicant {
   return {
     userType: body.userType,
@@ -212,7 +212,7 @@ export function applicantOf(body: SubmitBody): Applicant {
   };
 }
 
-/** The facts in the body beside the applicant's details. */
+/** The facts in the body other than the applicant's details. */
 export function saidIn({ unitAddress, endUserType, termsVersion }: SubmitBody): SaidByPage {
   return {
     // Only documented parts are kept.
@@ -226,7 +226,7 @@ function isBlank(text: string | undefined): boolean {
   return text === undefined || text === '';
 }
 
-/** The age in whole years by UTC date; negative for an impossible or future date (docs/contract/platform.md#submission). */
+/** The age in whole years by the UTC date; negative for an impossible or future date (docs/contract/platform.md#submission). */
 export function ageOf(mmddyyyy: string, now: Date): number {
   const [month, day, year] = [Number(mmddyyyy.slice(0, 2)), Number(mmddyyyy.slice(2, 4)), Number(mmddyyyy.slice(4))];
   const date = new Date(Date.UTC(year, month - 1, day));

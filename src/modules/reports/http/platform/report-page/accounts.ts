@@ -1,4 +1,4 @@
-// The accounts of the file: a card each, with the last 24 months as a row of cells. Pure.
+// The accounts of the file, each as a card with its last 24 months as a row of cells. Pure.
 import type { TradeLine } from '../../../application/report-bodies.js';
 import { codeOf } from './codes.js';
 import { isInCollection, isOpen, monthsOf, worstFirst, type Month, type MonthState } from './figures.js';
@@ -43,7 +43,7 @@ ${months.length === 0 ? html`<p class="note">${accounts.noHistory}</p>` : histor
 `;
 }
 
-/** The cells are for the eye. The sentence before them says the same to a person who hears the page. */
+/** The cells are only for the eye. The sentence before them says the same to a person who listens to the page. */
 function history(months: readonly Month[], words: Wording): Html {
   const { accounts, language } = words;
   const count = (state: MonthState): number => months.filter((month) => month.state === state).length;

@@ -1,4 +1,4 @@
-// The lines of "Needs attention", and the kinds of records that were searched for them. Pure.
+// The lines of "Needs attention", and the kinds of records that were searched for these lines. Pure.
 import { coded } from './codes.js';
 import { isInCollection, newestFirst, worstFirst } from './figures.js';
 import { dayOf, moneyOf } from './formats.js';

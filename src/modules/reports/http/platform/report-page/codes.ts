@@ -1,4 +1,4 @@
-// Plain words for the known codes of bureaus.
+// Plain words for the bureaus' known codes.
 import { html, type Content } from './html.js';
 import type { PageLanguage } from './wording.js';
 
@@ -42,12 +42,12 @@ function meaningOf(code: string, language: PageLanguage): string | null {
   return Object.hasOwn(MEANINGS, code) ? (MEANINGS[code]?.[language] ?? null) : null;
 }
 
-/** The words for a known code, else the code itself. */
+/** The words for a known code, or else the code itself. */
 export function coded(code: string, language: PageLanguage): string {
   return meaningOf(code, language) ?? code;
 }
 
-/** The code for the page. An unknown code is shown as it is, and marked as a code. */
+/** The code for the page. An unknown code is shown unchanged, and marked as a code. */
 export function codeOf(code: string, language: PageLanguage): Content {
   return meaningOf(code, language) ?? html`<code>${code}</code>`;
 }

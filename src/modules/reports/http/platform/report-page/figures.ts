@@ -1,7 +1,7 @@
 // The figures of the report's first page, computed from the bureau's data. Pure.
 import type { TradeLine, VendorReport } from '../../../application/report-bodies.js';
 
-/** One month of a payment history. `late90` is 90 days or more, which includes collection, charge-off and repossession. */
+/** One month of a payment history. `late90` means 90 days or more, which includes collection, charge-off and repossession. */
 export type MonthState = 'onTime' | 'late30' | 'late60' | 'late90' | 'noData';
 
 export interface Month {
@@ -20,10 +20,10 @@ export interface Figures {
   readonly inquiries: number | null;
 }
 
-/** The number of months of an account that the page shows, and that the share of payments on time counts. */
+/** The number of an account's months that the page shows, and over which it computes the share of payments on time. */
 export const MONTHS_SHOWN = 24;
 
-/** The bureau's letters and digits for one month. Any other mark has no data. */
+/** The bureau's letters and digits for one month. A month with any other mark has no data. */
 const STATES: Readonly<Record<string, MonthState>> = {
   C: 'onTime',
   '0': 'onTime',
@@ -42,7 +42,7 @@ export const BANDS: readonly (readonly [from: number, band: Band])[] = [
   [740, 'veryGood'],
   [800, 'exceptional'],
 ];
-/** The scale whose bands are known. */
+/** The only scale whose bands are known. */
 export const MIN_SCORE = 300;
 export const MAX_SCORE = 850;
 
@@ -52,7 +52,7 @@ export interface Scored {
   readonly max: number;
 }
 
-/** Null on any scale but 300 to 850, because the bands of other scales are not known. */
+/** Null on any scale other than 300 to 850, because the bands of other scales are not known. */
 export function bandOf({ value, min, max }: Scored): Band | null {
   if (min !== MIN_SCORE || max !== MAX_SCORE || value < min || value > max) return null;
   return BANDS.findLast(([from]) => value >= from)?.[1] ?? null;
@@ -91,7 +91,7 @@ export function isInCollection({ status }: Pick<TradeLine, 'status'>): boolean {
   return /COLLECTION|CHARGE[D_-]*OFF|REPOSSESS/.test(status);
 }
 
-/** Oldest month first, at most `MONTHS_SHOWN`. The newest is the month before the pull, which is the last that can be paid in full. */
+/** Oldest month first, at most `MONTHS_SHOWN`. The newest is the month before the pull, which is the last month that can be paid in full. */
 export function monthsOf({ paymentHistory }: Pick<TradeLine, 'paymentHistory'>, generatedAt: string): readonly Month[] {
   const pulled = new Date(generatedAt);
   return Array.from(paymentHistory)
@@ -103,7 +103,7 @@ export function monthsOf({ paymentHistory }: Pick<TradeLine, 'paymentHistory'>, 
     .reverse();
 }
 
-/** Open accounts before closed ones, and the worst first: past due, then late in the shown months, then the highest balance. */
+/** Open accounts come before closed accounts, and the worst account is first: past due, then late in the shown months, then the highest balance. */
 export function worstFirst(lines: readonly TradeLine[], generatedAt: string): readonly TradeLine[] {
   const lateMonths = (line: TradeLine): number =>
     monthsOf(line, generatedAt).filter(({ state }) => state !== 'onTime' && state !== 'noData').length;
@@ -118,7 +118,7 @@ export function worstFirst(lines: readonly TradeLine[], generatedAt: string): re
   return ranked.sort((one, other) => compared(one.rank, other.rank)).map(({ line }) => line);
 }
 
-/** Newest first, by the text of a calendar day. */
+/** Newest first, compared by the text of the calendar day. */
 export function newestFirst<Entry>(entries: readonly Entry[], day: (entry: Entry) => string): readonly Entry[] {
   return [...entries].sort((one, other) => day(other).localeCompare(day(one)));
 }

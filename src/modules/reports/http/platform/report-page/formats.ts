@@ -1,4 +1,4 @@
-// Days, times and amounts in a reader's form.
+// Days, times and amounts in the reader's language.
 import type { PageLanguage } from './wording.js';
 
 const FORMATS = { en: formatsOf('en-US'), es: formatsOf('es-US') } satisfies Record<PageLanguage, unknown>;
@@ -20,12 +20,12 @@ export function monthOf(month: string, language: PageLanguage): string {
   return FORMATS[language].month.format(new Date(`${month}-01`));
 }
 
-/** Formats an ISO 8601 time in UTC, because a page that is kept or passed on may be read in any zone. */
+/** Formats an ISO 8601 time in UTC, because a page that is kept or passed on may be read in any time zone. */
 export function momentOf(time: string, language: PageLanguage): string {
   return `${FORMATS[language].moment.format(new Date(time))} UTC`;
 }
 
-/** US dollars; empty for null. */
+/** US dollars; an empty text for null. */
 export function moneyOf(cents: number | null, language: PageLanguage): string {
   return cents === null ? '' : FORMATS[language].money.format(cents / 100);
 }

@@ -1,4 +1,4 @@
-// The score as a half circle with its bands, in SVG that the server makes. Its colours are classes of the page's style.
+// The score as a half circle with its bands, in SVG that the server makes. The page's style defines the colours as classes.
 import { html, type Html } from './html.js';
 import { bandOf, BANDS, MAX_SCORE as MAX, MIN_SCORE as MIN, type Scored } from './figures.js';
 import type { Wording } from './wording.js';
@@ -8,7 +8,7 @@ const CENTRE = { x: 100, y: 96 };
 /** The gap between two bands, as a share of the scale. */
 const GAP = 0.006;
 
-/** A picture for the eye only: the page says the same in words beside it. */
+/** The picture is only for the eye: the page says the same in words next to it. */
 export function gauge(score: Scored, { bands }: Wording): Html {
   const { value, min, max } = score;
   const band = bandOf(score);

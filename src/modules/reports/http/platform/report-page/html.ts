@@ -1,4 +1,4 @@
-// Markup that values cannot break out of: every value is escaped, unless this file made it.
+// Markup that values cannot escape from: every value is escaped, unless this file made it.
 
 /** A piece of markup. */
 export class Html {
@@ -7,7 +7,7 @@ export class Html {
 
 export type Content = string | number | null | Html | readonly Content[];
 
-/** A template whose values are escaped, for element content and quoted attributes. Null adds nothing; a list adds its items. */
+/** A template whose values are escaped, for element content and quoted attributes. Null adds nothing, and a list adds its items. */
 export function html(strings: TemplateStringsArray, ...values: readonly Content[]): Html {
   return new Html(strings.reduce((before, next, index) => before + textOf(values[index - 1] ?? null) + next));
 }

@@ -1,4 +1,4 @@
-// The report as a page: complete in one reply, printable, without scripts.
+// The report as a page that is complete in one reply, can be printed, and has no scripts.
 import { REPORT_STYLE } from '../../../../../surfaces/platform/report-style.js';
 import type { ShownReport } from '../../../application/report-viewer.js';
 import type { ReportRequest } from '../../../application/served-pages.js';
@@ -18,7 +18,7 @@ export interface PageOptions {
   readonly leftOut?: ReadonlySet<Section>;
 }
 
-/** A complete document. A section that is left out says so in one line. Everything from outside is escaped. */
+/** A complete document. One line names each section that was left out. All text from outside is escaped. */
 export function reportPage(
   { id, score, report, generatedAt, expiresAt }: ShownReport,
   request: ReportRequest,
@@ -52,7 +52,7 @@ ${applicantSection(report.consumer, request, words)}${scoreSection(score, words)
 `.text;
 }
 
-/** A short id, enough to tell reports apart on paper. The whole id is at the end of the page. */
+/** A short id that is enough to distinguish reports on paper. The whole id is at the end of the page. */
 function shortNumber(id: string): string {
   return id.slice(-8);
 }

@@ -1,4 +1,4 @@
-// The first page of the report: the applicant, the score, the figures and what needs attention; and the rights at the end. Pure.
+// The first page of the report: the applicant, the score, the figures, what needs attention, and the rights at the end. Pure.
 import type { CreditScore, VendorReport } from '../../../application/report-bodies.js';
 import type { ReportRequest } from '../../../application/served-pages.js';
 import { attentionIn } from './attention.js';
