@@ -1,4 +1,4 @@
-// The files in the data folder beside the log and the vault.
+// The files in the data folder next to the log and the vault.
 import { join } from 'node:path';
 import { Global, Module, type OnModuleInit } from '@nestjs/common';
 import { DataFolderSettings } from '../config/data-folder.js';
@@ -58,7 +58,7 @@ function watchDisk(directory: string, lowBytes: number, log: Log): DiskSpace {
   );
 }
 
-/** For an LMDB file. `variable` sets its room. */
+/** The settings of an LMDB file. `variable` sets the file's largest size. */
 export function nearlyFull(log: Log, what: string, variable: string): (usage: SpaceUsage) => void {
   return ({ usedBytes, totalBytes }) =>
     log.warn(

@@ -1,4 +1,4 @@
-// Watches the room on the disk of the data folder, where the log, the vault, Redis' file and log files may be together.
+// Watches the free space on the disk of the data folder. The log, the vault, Redis' file and log files may share this disk.
 import { statfsSync, statSync } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import { randomBytes } from 'node:crypto';
@@ -8,11 +8,11 @@ import { untilNextRound } from '../kernel/rounds.js';
 export interface DiskSpaceOptions {
   /** The data folder. */
   readonly directory: string;
-  /** Below this `low` is called. 0: never. */
+  /** `low` is called when fewer bytes than this are free. With 0 it is never called. */
   readonly lowBytes: number;
 }
 
-/** Each is called once when its state begins, with the bytes that are free then. */
+/** Each is called once when its state begins, with the number of free bytes at that moment. */
 export interface DiskSpaceObserver {
   low(freeBytes: number): void;
   full(freeBytes: number): void;
@@ -22,17 +22,17 @@ export interface DiskSpaceObserver {
 }
 
 const LOOK_EVERY_MS = 1_000;
-/** Below this the disk counts as full. */
+/** When fewer bytes than this are free, the disk counts as full. */
 const FULL_BYTES = 16_000_000;
-/** A low disk stops being low only when it has this many times the bytes of the limit. */
+/** A disk is no longer low when the free bytes exceed the limit by this factor. */
 const RELAXED = 1.1;
 const RESERVE_BYTES = 16_000_000;
-/** With this much room the disk is no longer full: the reserve fits in without filling it. */
+/** With this many free bytes the disk is no longer full: the reserve file fits without filling the disk. */
 const ROOM_BYTES = RESERVE_BYTES + 2 * FULL_BYTES;
 
 /**
- * When the disk is full, the reserve file is removed to give room to Redis, log files and the operator. It is made again later. Several processes may
- * watch one data folder, and may repeat each other's work on the reserve.
+ * When the disk is full, the reserve file is removed, so that Redis, log files and the operator have space. The file is made again later. Several
+ * processes may watch one data folder, and may repeat each other's work on the reserve.
  */
 export class DiskSpace {
   private readonly reserve: string;
@@ -49,17 +49,17 @@ export class DiskSpace {
     this.reserve = join(options.directory, 'reserve');
   }
 
-  /** Whether the disk has hardly any room. New events and values are then refused. */
+  /** Whether the disk is almost full. New events and values are then refused. */
   get full(): boolean {
     return this.isFull;
   }
 
-  /** As of the last look, without the reserve. */
+  /** The value of the last check, without the reserve file. */
   get freeBytes(): number {
     return this.free;
   }
 
-  /** Looks now, and then every second. */
+  /** Checks the disk now, and then every second. */
   async start(): Promise<void> {
     try {
       await this.look();
@@ -96,7 +96,7 @@ export class DiskSpace {
     return size >= RESERVE_BYTES;
   }
 
-  /** Random bytes, because a file system that compresses would take no room for zeros. */
+  /** Random bytes, because a file system with compression would use no space for zeros. */
   private async makeReserve(): Promise<void> {
     const file = await open(this.reserve, 'w', 0o600);
     try {

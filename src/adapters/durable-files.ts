@@ -1,10 +1,10 @@
-// Files that survive a crash of the machine once these functions answer.
+// Functions that write files. The files survive a crash of the machine when the function has returned.
 import { randomUUID } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, readFileSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** Syncs the content of a file, or the names in a folder, written by any process. */
+/** Syncs the content of a file, or the names in a folder. Any process may have written them. */
 export async function syncPath(path: string): Promise<void> {
   const handle = await open(path, 'r');
   try {
@@ -17,7 +17,7 @@ export async function syncPath(path: string): Promise<void> {
   }
 }
 
-/** Syncs the names in a folder. Opening a store is synchronous, so this is too. */
+/** Syncs the names in a folder. It is synchronous, because opening a store is synchronous. */
 export function syncFolderNow(folder: string): void {
   if (process.platform === 'win32') return;
   const handle = openSync(folder, 'r');
@@ -28,7 +28,7 @@ export function syncFolderNow(folder: string): void {
   }
 }
 
-/** Writes a file that did not exist, readable by its owner only. */
+/** Writes a new file, which only its owner can read. */
 export async function writeNew(path: string, content: string): Promise<void> {
   const handle = await open(path, 'wx', 0o600);
   try {
@@ -39,7 +39,7 @@ export async function writeNew(path: string, content: string): Promise<void> {
   }
 }
 
-/** A small file that several processes replace as a whole. A reader sees one whole content or another. */
+/** A small file that several processes replace as a whole. A reader sees either the whole old content or the whole new content. */
 export class ReplacedFile {
   constructor(readonly path: string) {}
 
@@ -53,11 +53,9 @@ export class ReplacedFile {
     }
   }
 
-  /**
-   * False, and nothing is written, when the content is no longer `before`. The comparison is the last step before the new content takes its place.
-   */
+  /** Returns false and writes nothing when the content is no longer `before`. The comparison is the last step before the new content replaces it. */
   async replace(before: string | null, content: string): Promise<boolean> {
-    // Processes in containers have the same id.
+    // Processes in different containers can have the same process id.
     const fresh = `${this.path}.${randomUUID()}`;
     try {
       await writeNew(fresh, content);

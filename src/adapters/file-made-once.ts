@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { link, mkdir, open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** The text of `<directory>/<name>`, readable by its owner only. `make` gives it once, even when processes start at the same time. */
+/** The text of `<directory>/<name>`, which only its owner can read. `make` makes the text once, even if processes start at the same time. */
 export async function fileMadeOnce(directory: string, name: string, make: () => string): Promise<string> {
   const path = join(directory, name);
   const existing = await readIfThere(path);
@@ -18,7 +18,7 @@ export async function fileMadeOnce(directory: string, name: string, make: () => 
     } finally {
       await file.close();
     }
-    // A link fails when the name is taken, and shows the file whole. The first process wins, and the others read its file.
+    // A link fails when the name exists, and shows only whole files. The first process creates the file, and the others read it.
     await link(draft, path).catch((error: unknown) => {
       if (codeOf(error) !== 'EEXIST') throw error;
     });

@@ -1,4 +1,4 @@
-// The small stores in Redis.
+// The small stores that use Redis.
 import { Global, Module } from '@nestjs/common';
 import { Redis } from 'ioredis';
 import { EventStoreSettings } from '../config/event-store.js';
@@ -33,7 +33,7 @@ import { RedisTemporaryFiles } from './temporary-files/redis.js';
       useFactory: (redis: Redis, stored: StoredLog, { place }: EventStoreSettings, log: Log, health: Health) => {
         const logInUse = new LogInUse(
           redis,
-          // The service gives no id to a cluster. A cluster counts as one log that differs from every embedded one.
+          // The service gives no id to a cluster. A cluster counts as one log that differs from every embedded log.
           () => (stored instanceof EmbeddedEventStore ? stored.id() : place.kind),
           (mustEnd) => {
             log.error(ANOTHER_LOG);

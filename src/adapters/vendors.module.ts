@@ -1,4 +1,4 @@
-// The vendors that workers ask, and the queues to them.
+// The vendors that workers call, and the queues to the workers.
 import {
   type Abstract,
   type DynamicModule,
@@ -34,10 +34,7 @@ import { ChromiumPdfRenderer } from './pdf-renderer/chromium.js';
 import { workerConnection } from './redis/connection.js';
 import { RedisSealedPayloads } from './sealed-payloads/redis.js';
 
-/**
- * The time covers the wait of a page for its turn, and the print. A worker takes at most 36 pages of one environment and source; the others stay in
- * the queue.
- */
+/** The time includes the wait of a page for its turn, and the print. A worker takes at most 36 pages of one environment and source. */
 const PDF_TIMEOUT_MS = 30_000;
 const PDF_PAGES = 36;
 
@@ -70,17 +67,17 @@ class CallConnection implements OnApplicationShutdown {
 @Module({ providers: [CallConnection], exports: [CallConnection] })
 class CallConnectionModule {}
 
-/** Looks after the connections to real vendors while the service runs. */
+/** Maintains the connections to real vendors while the service runs. */
 class VendorConnections implements OnApplicationBootstrap, OnApplicationShutdown {
   constructor(
     private readonly vendors: VendorRegistry,
     private readonly pdf: ChromiumPdfRenderer,
-    /** Whether this process makes the calls. */
+    /** Whether this process makes the calls to vendors. */
     private readonly worker: boolean,
   ) {}
 
   onApplicationBootstrap(): void {
-    // The check itself logs a browser that does not start.
+    // The check itself logs when a browser does not start.
     if (this.worker) void this.pdf.check();
   }
 

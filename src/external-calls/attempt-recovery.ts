@@ -1,4 +1,4 @@
-// Settles attempts whose end no worker recorded, because its process died or the vendor was late.
+// Settles attempts whose end no worker recorded, because the attempt's process died or the vendor was late.
 import type { Provider } from '@nestjs/common';
 import { CommandBus, type ICommand } from '@nestjs/cqrs';
 import { Clock } from '../kernel/clock.js';
@@ -7,14 +7,14 @@ import { RecoveryJob } from '../platform/subscriptions/recovery-job.js';
 import type { VendorKind } from './external-call.js';
 import { QueuedExternalCalls } from './queued-external-calls.js';
 
-/** The name of the one timer for the recovery of all external calls. */
+/** The name of the single timer for the recovery of all external calls. */
 const RECOVERY_JOB = 'external-calls';
 
-/** The recovery of the open attempts of one kind of aggregate at one vendor. */
+/** The recovery of the open attempts at one vendor for one kind of aggregate. */
 export class AttemptRecovery {
   constructor(
     readonly vendor: VendorKind,
-    /** The name of its jobs, unique in the service. */
+    /** The name of the recovery's jobs, unique in the service. */
     readonly operation: string,
     /** Runs in a worker. Safe to repeat: an attempt that fails or stays open is due again at the next run. */
     readonly settle: (id: string, signal: AbortSignal) => Promise<unknown>,
@@ -27,19 +27,19 @@ type InstancesOf<Classes extends readonly Class[]> = {
 };
 
 interface Declaration<Classes extends readonly Class[]> extends Pick<AttemptRecovery, 'vendor' | 'operation'> {
-  /** The readers of due attempts. */
+  /** The readers that list due attempts. */
   readonly inject: Classes;
   /** The ids of at most `limit` aggregates with due attempts in that environment, the most overdue first. */
   due(environment: Environment, now: Date, limit: number, ...readers: InstancesOf<Classes>): Promise<string[]>;
   /** The id of the vendor that the aggregate recorded, if it records one. */
   vendorOf?(id: string, ...readers: InstancesOf<Classes>): Promise<string | undefined>;
-  /** Asks the vendor for the result of the attempt, or ends the attempt. `signal` aborts when the time for the vendor's answer is over. */
+  /** Asks the vendor for the result of the attempt, or ends the attempt. `signal` aborts when the time limit for the vendor's answer has passed. */
   settle(id: string, signal: AbortSignal): ICommand;
 }
 
 /**
- * For the `providers` of a feature module. The recovery job of external calls makes no call. It puts due attempts into the queue of their vendor and
- * environment, and a worker settles them. So a vendor that hangs in test delays neither live traffic nor another vendor.
+ * For the `providers` of a feature module. The recovery job of external calls makes no call itself. It puts due attempts into the queue of their
+ * vendor and environment, and a worker settles them. A vendor that hangs in test therefore delays neither live traffic nor another vendor.
  */
 export function attemptRecovery<const Classes extends readonly Class[]>(kind: Declaration<Classes>): Provider[] {
   const { vendor, operation, inject } = kind;

@@ -1,13 +1,13 @@
-/** Covers the difference between the clocks of two processes, and the time to record a verdict. */
+/** The time allows for differing clocks of two processes, and for recording a verdict. */
 const GRACE_MS = 2_000;
 /** The number of time limits for which the recovery job repeats its query. */
 const ASKED_FOR_LIMITS = 3;
-/** The part of its time in which a worker may begin a call. The rest is left for the vendor. */
+/** The part of a call's time in which a worker may begin the call. The rest is left for the vendor. */
 export const SHARE_OF_TIME = 0.75;
 
 /**
- * The times of an attempt that is reserved now. The recovery job queries the vendor from `settleAfter` on, after the end of the call (`callEnd`).
- * From `giveUpAfter` on it queries once more, and ends the attempt when the vendor still cannot say.
+ * The times of an attempt that is reserved now. From `settleAfter` on, after the end of the call (`callEnd`), the recovery job queries the vendor.
+ * From `giveUpAfter` on, it queries once more, and ends the attempt when the vendor still does not know the result.
  */
 export function attemptTimes(now: Date, vendorTimeoutSeconds: number): Record<'settleAfter' | 'giveUpAfter', Date> {
   const settle = now.getTime() + vendorTimeoutSeconds * 1_000 + GRACE_MS;
@@ -17,12 +17,12 @@ export function attemptTimes(now: Date, vendorTimeoutSeconds: number): Record<'s
   };
 }
 
-/** The time for which the input of a repeatable call is kept. After it, one time limit is left for queries. */
+/** The time for which the input of a repeatable call is kept. After this time, one time limit is left for queries. */
 export function keptMs(timeoutMs: number): number {
   return (ASKED_FOR_LIMITS - 1) * timeoutMs + GRACE_MS;
 }
 
-/** The latest end of an attempt's call, epoch milliseconds. It is before any process settles the attempt. */
+/** The latest end of an attempt's call, epoch milliseconds. It is before the time at which a process settles the attempt. */
 export function callEnd(settleAfter: Date): number {
   return settleAfter.getTime() - GRACE_MS;
 }

@@ -1,22 +1,22 @@
-// The queues between callers and workers, one for each vendor and environment. Calls to one vendor never delay calls to
-// another or take their slots. Test calls never delay live calls or take their slots either.
+// The queues between callers and workers, one for each vendor and environment. Calls to one vendor never delay calls to another vendor or use their
+// slots. Test calls never delay live calls or use their slots either.
 import type { DefaultJobOptions, Job, QueueOptions } from 'bullmq';
 import { ENVIRONMENTS, type Environment } from '../kernel/environment.js';
 import { FIRST_VENDORS } from '../kernel/vendor-choice.js';
 import type { Vendors } from '../ports/vendors.js';
 import { CAPABILITY_OF, type Attempt, type VendorKind } from './external-call.js';
 
-/** References only. The input is sealed under `payloadRef` until the vendor is asked. */
+/** The job contains only references. The encrypted input is stored under `payloadRef` until the vendor is called. */
 export interface CallJobData extends Omit<Attempt, 'settleAfter'> {
-  /** Null in a job of an earlier release, whose process keeps the input. */
+  /** Null in a job of an earlier release, whose process keeps the input itself. */
   readonly payloadRef: string | null;
-  /** Epoch milliseconds. From then on no caller waits, and the call must not be made. */
+  /** Epoch milliseconds. After this time no caller waits, and the call must not be made. */
   readonly deadline: number;
   /** The name of the waiting process. */
   readonly waiter: string;
 }
 
-/** A job that settles the open attempt of an aggregate. No caller waits for it. */
+/** A job that settles the open attempt of an aggregate. No caller waits for the job. */
 export interface SettleJobData {
   /** The aggregate's id. */
   readonly id: string;
@@ -24,7 +24,7 @@ export interface SettleJobData {
 
 export type CallJob = Job<CallJobData | SettleJobData, void>;
 
-/** The vendor's name in queues, places and metrics. The first vendor of a kind has the kind's name, and also serves calls that name no vendor. */
+/** The vendor's name in queues, limits and metrics. The first vendor of a kind has the kind's name, and serves calls that name no vendor. */
 export function vendorName(kind: VendorKind, id: string | undefined): string {
   const capability = CAPABILITY_OF[kind];
   return id === undefined || capability === null || id === FIRST_VENDORS[capability] ? kind : `${kind}-${id}`;
@@ -34,7 +34,7 @@ export function queueName(kind: VendorKind, id: string | undefined, environment:
   return `${vendorName(kind, id)}-${environment}`;
 }
 
-/** The queue for jobs that settle attempts. It is separate, so that these jobs and waiting callers never delay each other. */
+/** The queue for jobs that settle attempts. The queue is separate, so that these jobs and waiting callers never delay each other. */
 export function settleQueueName(queue: string): string {
   return `${queue}-settle`;
 }
@@ -42,11 +42,11 @@ export function settleQueueName(queue: string): string {
 interface CallQueue {
   readonly kind: VendorKind;
   readonly name: string;
-  /** Whether its jobs settle attempts. */
+  /** Whether the jobs of this queue settle attempts. */
   readonly settles: boolean;
 }
 
-/** The queues of the first vendors and of every other vendor that is set up here. */
+/** The queues of the first vendors and of every other vendor that is configured here. */
 export function queuesOf(vendors: Pick<Vendors, 'offering'>): readonly CallQueue[] {
   return (Object.keys(CAPABILITY_OF) as VendorKind[]).flatMap((kind) => {
     const capability = CAPABILITY_OF[kind];
@@ -75,14 +75,12 @@ export const QUEUE_OPTIONS = {
   streams: { events: { maxLen: 100 } },
 } satisfies Omit<QueueOptions, 'connection'>;
 
-/**
- * The channel on which a process learns that its jobs are over. A message is the job's id and, after a space, the word of its kind if there is one.
- */
+/** The channel on which a process learns that its jobs have ended. A message is the job's id and, after a space, the result word if any. */
 export function channelOf(waiter: string): string {
   return `external-calls:${waiter}`;
 }
 
-/** `timeoutMs` covers queueing and the call. */
+/** `timeoutMs` includes the time in the queue and the call. */
 export interface CallSettings {
   readonly timeoutMs: number;
   /** The number of calls that one worker process makes at once to one vendor in one environment. */

@@ -1,4 +1,4 @@
-// The workers' side: takes jobs, runs their calls, and reports that the jobs are over.
+// The workers' part: it takes jobs, makes their calls, and reports that the jobs have ended.
 import { setMaxListeners } from 'node:events';
 import { Logger, type OnModuleInit } from '@nestjs/common';
 import { Worker, type WorkerOptions } from 'bullmq';
@@ -16,8 +16,8 @@ import type { ExternalCall, VendorKind } from './external-call.js';
 import type { QueuedExternalCalls } from './queued-external-calls.js';
 
 /**
- * A job whose worker died is failed, never run again. After an error of Redis a worker waits `runRetryDelay` milliseconds. A job that lost its
- * wake-up with a process waits at most `drainDelay` seconds, which is less than callers wait by default.
+ * A job whose worker died counts as failed and is never run again. After an error of Redis, a worker waits `runRetryDelay` milliseconds. If a process
+ * dies before it wakes a worker, the job waits at most `drainDelay` seconds. This is less than callers wait by default.
  */
 const WORKER_OPTIONS = {
   autorun: false,
@@ -27,8 +27,8 @@ const WORKER_OPTIONS = {
 } satisfies Partial<WorkerOptions>;
 
 /**
- * An attempt cannot be settled while a dead worker holds its job, so these locks are short (milliseconds). A worker that only paused does no harm,
- * because attempts may be settled twice. No caller waits for these jobs, so an idle worker polls seldom (seconds).
+ * An attempt cannot be settled while a dead worker holds the lock of its job, so these locks are short (milliseconds). A worker that was only
+ * suspended does no harm, because attempts may be settled twice. No caller waits for these jobs, so an idle worker polls seldom (seconds).
  */
 const SETTLING_OPTIONS = {
   lockDuration: 5_000,
@@ -36,13 +36,13 @@ const SETTLING_OPTIONS = {
   drainDelay: 30,
 } satisfies Partial<WorkerOptions>;
 
-/** The slots of a worker for settling attempts, as a part of its slots for waiting callers; at least one. */
+/** The slots of a worker for settling attempts, as a fraction of its slots for waiting callers; at least one. */
 const SETTLING_SHARE = 0.5;
 
-/** The time limit for recording abandoned calls and for closing, milliseconds. */
+/** The time limit for recording abandoned calls and for closing, in milliseconds. */
 const CLOSING_MS = 2_000;
 
-/** The time that a closing worker gives its running calls, milliseconds. */
+/** The time that a closing worker gives its running calls, in milliseconds. */
 const DRAIN_MS = 10_000;
 
 /** The time until a worker that does not renew its locks counts as dead (milliseconds), and the time of one poll for a job (seconds). */
@@ -50,15 +50,15 @@ export type WorkerPatience = Pick<WorkerOptions, 'lockDuration' | 'stalledInterv
   readonly drainMs?: number;
 };
 
-/** The end of the time for the vendor. */
+/** The time at which the vendor must have answered. */
 type Within = Required<Pick<VendorCall, 'signal' | 'endsAt' | 'onEnd'>>;
 
-/** The waiting callers in the same process. */
+/** The callers that wait in the same process. */
 export type NearbyCallers = Pick<QueuedExternalCalls, 'name' | 'over'>;
 
 /**
- * One worker for each queue, each with its own slots. A job of a call leads to at most one call, and to none when its input is gone or no caller
- * waits. Redis never gets the text of an error, because BullMQ would keep it.
+ * One worker for each queue, each with its own slots. The job of a call makes at most one call, and none when its input is gone or no caller waits.
+ * Redis never gets the text of an error, because BullMQ would store it.
  */
 export class CallWorkers implements OnModuleInit {
   private readonly logger = new Logger('CallWorkers');
@@ -73,13 +73,13 @@ export class CallWorkers implements OnModuleInit {
     private readonly clock: Clock,
     private readonly settingsOf: SettingsOf,
     private readonly vendors: Pick<Vendors, 'offering'>,
-    /** Every kind of call and of recovery that the modules have. */
+    /** Every kind of call and every kind of recovery that the modules declare. */
     private readonly find: () => readonly (ExternalCall | AttemptRecovery)[],
     private readonly nearby: NearbyCallers,
     private readonly patience: WorkerPatience = {},
   ) {}
 
-  /** Two kinds of one name are a fault of the release, because one would get the jobs of the other. */
+  /** Two kinds with one name are a fault of the release, because one would get the jobs of the other. */
   onModuleInit(): void {
     for (const kind of this.find()) {
       const name = jobName(kind.vendor, kind.operation);
@@ -111,8 +111,8 @@ export class CallWorkers implements OnModuleInit {
   }
 
   /**
-   * Takes no further job, and gives the running calls `drainMs`. After that time their outcome counts as unknown. Then it closes. BullMQ's own
-   * `close` would wait for ever for a Redis that is away.
+   * Takes no further job, and gives the running calls `drainMs`. After that time, the outcome of these calls counts as unknown. Then it closes.
+   * BullMQ's own `close` would wait for ever when Redis is unavailable.
    */
   async stop(): Promise<void> {
     await Promise.all(this.workers.map((worker) => worker.pause(true)));
@@ -123,7 +123,7 @@ export class CallWorkers implements OnModuleInit {
     await withTimeout(CLOSING_MS, Promise.all(this.workers.map((worker) => worker.close(force))));
   }
 
-  /** Never throws. The recovery job settles a call that was not recorded, and an attempt that was not settled is due again. */
+  /** Never throws. The recovery job settles a call that was not recorded, and an attempt that was not settled becomes due again. */
   private async process(vendor: VendorKind, job: CallJob): Promise<void> {
     const data = 'deadline' in job.data ? job.data : null;
     const leftMs = data ? data.deadline - this.clock.now().getTime() : this.settingsOf(vendor).timeoutMs;
@@ -145,7 +145,7 @@ export class CallWorkers implements OnModuleInit {
   private async workOf(vendor: VendorKind, job: CallJob, data: CallJobData | null, within: Within): Promise<unknown> {
     const kind = this.kinds.get(jobName(vendor, job.name));
     if (kind instanceof AttemptRecovery) return kind.settle(job.data.id, within.signal);
-    // A job of a newer release may have no kind here. The recovery job then settles the attempt.
+    // A job of a newer release may have an unknown kind. The recovery job then settles the attempt.
     if (kind && data) return this.run(kind, job, data, within);
   }
 
@@ -161,7 +161,7 @@ export class CallWorkers implements OnModuleInit {
     const isOver = (): boolean => within.signal.aborted || Date.now() >= within.endsAt;
     try {
       const input = await this.payloads.read(payloadRef);
-      // The input expired, the person was erased, or another process may have called the vendor.
+      // The input has expired, the person was erased, or another process may have called the vendor.
       if (input === null) return;
       const isLate = within.endsAt - Date.now() < (deadline - job.timestamp) * (1 - SHARE_OF_TIME);
       if (isLate && call.isMadeAgain) return;
@@ -171,7 +171,7 @@ export class CallWorkers implements OnModuleInit {
       if (!isOver()) await mayAsk();
       return end;
     } catch (error) {
-      // The vault or the log was away. If the settlement may still make the call, only it may record its end.
+      // The vault or the log was unavailable. If the settlement may still make the call, only the settlement may record its end.
       if (asked || call.isMadeAgain || !(error instanceof Unavailable)) throw error;
       return notAsked(nameOf(error));
     }
@@ -189,13 +189,13 @@ function jobName(vendor: VendorKind, operation: string): string {
   return `${vendor}/${operation}`;
 }
 
-/** Ids only. */
+/** The log gets only ids. */
 function whatIs(job: CallJob | undefined): string {
   if (job === undefined) return 'unknown';
   return 'attemptId' in job.data ? `${job.name}, attempt ${job.data.attemptId}` : `${job.name}, of ${job.data.id}`;
 }
 
-/** The name only, because a message could hold personal data. */
+/** The log gets only the error's name, because the message could contain personal data. */
 function nameOf(error: unknown): string {
   return error instanceof Error ? error.name : typeof error;
 }

@@ -17,21 +17,21 @@ import { VendorPlaces } from './vendor-places.js';
 export interface ExternalCallsOptions {
   /** The connection for commands and for `payloads`. */
   readonly redis: Redis;
-  /** The connection of the workers. Their commands wait while Redis is away. */
+  /** The connection of the workers. Its commands wait while Redis is unavailable. */
   readonly workerRedis: Redis;
   readonly payloads: SealedPayloads;
   readonly clock: Clock;
   readonly settings: CallSettings;
-  /** The settings of vendors that have their own. */
+  /** The settings of vendors that differ from the common settings. */
   readonly own: Partial<Readonly<Record<VendorKind, CallSettings>>>;
   readonly vendors: Vendors;
-  /** The part of a vendor's slots that one account may use; 0 means no limit. */
+  /** The part of a vendor's slots that one account may use. 0 means no limit. */
   readonly vendorShare: number;
-  /** The part of the account's places that one lineage may use; 0 means no limit. */
+  /** The part of the account's places that one lineage of tokens may use. 0 means no limit. */
   readonly vendorPlacesPerLineage: number;
-  /** Is told of every call that could not be counted against an account's share. */
+  /** Receives every call that could not be counted in an account's share. */
   notCounted(): void;
-  /** Gets, once for each queue, a function that gives the queue's backlog. */
+  /** Receives, once for each queue, a function that returns the length of the queue. */
   queued(queue: string, backlog: () => Promise<Backlog>): void;
 }
 
@@ -89,12 +89,12 @@ export class ExternalCallsModule {
   }
 }
 
-/** A place outlives the call's time limit by the time to record the verdict. */
+/** A place lasts longer than the call's time limit, by the time that recording the verdict takes. */
 const PLACE_GRACE_MS = 5_000;
 /** Many times the usual time of a reservation. */
 const RESERVED_WITHIN_MS = 500;
 
-/** 0 means no limit; else there is at least one place. */
+/** 0 means no limit. Otherwise there is at least one place. */
 function partOf(places: number, fraction: number): number {
   return fraction === 0 ? 0 : Math.max(1, Math.floor(places * fraction));
 }

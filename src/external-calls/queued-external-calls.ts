@@ -1,4 +1,4 @@
-// The side of a use case: hands calls to the workers and waits for their end.
+// The use case's part: it gives calls to the workers and waits for their end.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { OnApplicationShutdown } from '@nestjs/common';
@@ -27,10 +27,10 @@ import { REDIS_AWAY_MS, type VendorPlaces } from './vendor-places.js';
 
 const NOT_ASKED = Symbol('not asked');
 
-/** The pause between two tries to listen on a connection, milliseconds. */
+/** The pause between two tries to subscribe on a connection, in milliseconds. */
 const LISTEN_AGAIN_MS = 100;
 
-/** The word of a call that is over, if any; `NOT_ASKED` when no worker can make it any more. */
+/** The result word of a call that has ended, if there is one. `NOT_ASKED` when no worker can make the call any more. */
 type Over = string | typeof NOT_ASKED | null;
 
 interface Waiter {
@@ -46,12 +46,12 @@ export interface Backlog {
 }
 
 /**
- * One call takes these steps: SET the sealed input and add the job. The worker reads the input, deletes it, asks the vendor, records the verdict and
- * reports the end of the job. It reports directly in this process, and by a message to others. A lost connection can lose a message. So this process
- * checks after a reconnect which of its jobs are gone, and `make` ends without a word.
+ * One call takes these steps: SET the encrypted input and add the job. The worker reads the input, deletes it, calls the vendor, records the verdict
+ * and reports the end of the job. It reports directly within its own process, and by a message to other processes. A lost connection can lose a
+ * message. Therefore this process checks after a reconnect which of its jobs are gone, and `make` ends without a result word.
  *
- * This class records that the vendor was not asked only while no worker can ask it. After that, the process that deletes the input decides. When the
- * queue falls silent and may have stored the job, the attempt stays open.
+ * This class records that the vendor was not called only while no worker can call it. After that, the process that deletes the input decides. When
+ * the queue does not answer and may have stored the job, the attempt stays open.
  */
 export class QueuedExternalCalls extends ExternalCalls implements OnApplicationShutdown {
   /** The name of this process in its jobs. */
@@ -62,7 +62,7 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
   private listening: Promise<void> | null = null;
   private readonly waiting = new Map<string, Waiter>();
 
-  /** `redis` is duplicated for a second connection, which listens. Neither connects before its first use. */
+  /** `redis` is duplicated for a second connection, which subscribes. Neither connects before its first use. */
   constructor(
     private readonly redis: Redis,
     private readonly payloads: SealedPayloads,
@@ -80,7 +80,7 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
       this.over(jobId, end === '' ? null : end, retryAfter === undefined ? undefined : Number(retryAfter));
     });
     this.listener.on('error', () => undefined);
-    // The listener writes nothing, so it would not notice that the address now leads to another server.
+    // The subscribing connection writes nothing, so it would not notice that the address now leads to another server.
     redis.on('reconnecting', () => {
       if (this.listener.status === 'ready') this.listener.disconnect(true);
     });
@@ -117,8 +117,8 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
   }
 
   /**
-   * Hands a worker the open attempt of an aggregate to settle, and does not wait. A repeated request adds no second job while the first is there.
-   * Throws when the queue does not take the job in time.
+   * Gives a worker the open attempt of an aggregate to settle, and does not wait. A repeated request adds no second job while the first exists.
+   * Throws when the queue does not accept the job in time.
    */
   async settle(
     { vendor: kind, operation }: Pick<ExternalCall, 'vendor' | 'operation'>,
@@ -132,12 +132,12 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
     if ((await withTimeout(this.redisAwayMs, added)) === null) throw new Error(`The queue ${name} did not take a job`);
   }
 
-  /** Called by a worker in this process, or after a message from another. It ignores a job without a waiting caller. */
+  /** Called by a worker in this process, or after a message from another process. It ignores a job without a waiting caller. */
   over(jobId: string, end: string | null, retryAfter?: number): void {
     this.waiting.get(jobId)?.over(end, retryAfter);
   }
 
-  /** For metrics. Throws when Redis is away. */
+  /** For metrics. Throws when Redis is unavailable. */
   async backlog(name: string): Promise<Backlog> {
     const queue = this.queueNamed(name);
     const [waiting, [oldest]] = await Promise.all([queue.getWaitingCount(), queue.getWaiting(0, 0)]);
@@ -145,7 +145,7 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
     return { waiting, oldestWaitingMs };
   }
 
-  /** Stops listening, and ends every wait. */
+  /** Unsubscribes, and ends every wait. */
   async onApplicationShutdown(): Promise<void> {
     this.listener.disconnect();
     for (const waiter of this.waiting.values()) waiter.over(null);
@@ -167,7 +167,7 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
     const inputMs = call.isMadeAgain ? keptMs(timeoutMs) : timeoutMs * SHARE_OF_TIME;
     const sealed = this.payloads.seal(jobId, attempt.subject, bytes, inputMs);
     if ((await this.answered(sealed, timeoutMs)) === null) {
-      // Redis may store the input late, and with a stored input the vendor may still be asked. So the input is removed.
+      // Redis may store the input late, and with a stored input the vendor may still be called. The input is therefore removed.
       void sealed.then(() => this.payloads.remove(jobId)).catch(() => undefined);
       return NOT_ASKED;
     }
@@ -195,7 +195,7 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
     );
   }
 
-  /** Begins with the first call, which waits until this process listens. */
+  /** Begins with the first call, which waits until this process has subscribed. */
   private beginToListen(): Promise<void> {
     return (this.listening ??= new Promise((resolve) => {
       this.listener.on('ready', () => void this.listen().then(resolve));
@@ -213,13 +213,13 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
           if (waiter.queue && (await waiter.queue.getJob(jobId)) === undefined) waiter.over(null);
         return;
       } catch {
-        // The connection of the queues may come back later than this one.
+        // The connection of the queues may be restored later than this one.
         await pause(LISTEN_AGAIN_MS, undefined, { ref: false });
       }
     }
   }
 
-  /** A vendor that is not set up here uses the first one's queue. A worker that has the vendor calls it, and another finds it unavailable. */
+  /** A vendor that is not configured here uses the queue of the first vendor. A worker with that vendor calls it; others answer unavailable. */
   private nameOf(kind: VendorKind, vendor: string | undefined, environment: Environment): string {
     const own = queueName(kind, vendor, environment);
     return this.names.has(own) ? own : queueName(kind, undefined, environment);
@@ -235,7 +235,7 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
     return queue;
   }
 
-  /** Null when Redis is away or silent, and when the person was erased. */
+  /** Null when Redis is unavailable or silent, and when the person was erased. */
   private answered<Value>(work: Promise<Value>, timeoutMs: number): Promise<Value | null> {
     return withTimeout(Math.min(this.redisAwayMs, timeoutMs), work);
   }

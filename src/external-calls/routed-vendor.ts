@@ -5,7 +5,7 @@ import type { VendorCall } from '../ports/vendor-call.js';
 import { vendorName } from './call-queues.js';
 import type { VendorKind } from './external-call.js';
 
-/** Receives every call: its vendor, its operation, the kind of its verdict, its duration, the ends of its exchanges, and its ids. */
+/** Receives every call: its vendor, its operation, the kind of its verdict, its duration, how its exchanges ended, and its ids. */
 export interface MadeCall {
   readonly vendor: string;
   readonly operation: string;
@@ -20,9 +20,9 @@ type Operation = (call: VendorCall, ...input: unknown[]) => Promise<{ readonly k
 const logger = new Logger('RoutedVendor');
 
 /**
- * A port that sends each call to the vendor it names, in the call's environment. Test traffic never reaches a real vendor, and live traffic never a
- * sandbox. A vendor that is not set up is `unavailable`. `observe` measures and logs every call. A call whose signal is aborted is `timed-out`, and
- * one whose adapter threw is `unintelligible`. The log has only the name of an error.
+ * A port that sends each call to the vendor that the call names, in the call's environment. Test traffic never reaches a real vendor, and live
+ * traffic never reaches a sandbox. A vendor that is not configured is `unavailable`. `observe` measures and logs every call. A call whose signal is
+ * aborted is `timed-out`, and a call whose adapter threw an error is `unintelligible`. The log has only the name of the error.
  */
 export function routedVendor<Port extends object>(
   kind: VendorKind,
@@ -44,7 +44,7 @@ export function routedVendor<Port extends object>(
         notCalled('it is not set up');
         return { kind: 'unavailable' };
       }
-      // A call without time left is not begun, because the attempt is about to be settled or the process to end.
+      // A call without time left is not begun, because its attempt will be settled or its process will end soon.
       const isLate = (): boolean => call.signal?.aborted || Date.now() >= (call.endsAt ?? Infinity);
       if (isLate() || (call.mayAsk && !(await call.mayAsk())) || isLate()) {
         notCalled(isLate() ? 'no time was left' : 'another process has its input');

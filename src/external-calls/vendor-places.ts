@@ -1,4 +1,4 @@
-// Limits the calls that one account and one lineage have under way or waiting at a vendor, over all processes.
+// Limits the running and waiting calls that one account and one lineage of tokens have at a vendor, over all processes.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Redis, Result } from 'ioredis';
 import { DomainError } from '../kernel/domain-error.js';
@@ -8,15 +8,15 @@ import type { Attempt } from './external-call.js';
 
 declare module 'ioredis' {
   interface RedisCommander<Context> {
-    /** KEYS: the places of all, of the account, of the lineage; the waiting. 1: taken, 0: refused, -1: wait. */
+    /** KEYS: the places of all, of the account, of the lineage; the waiting callers. 1: taken, 0: refused, -1: wait. */
     takeVendorPlace(...args: readonly (string | number)[]): Result<1 | 0 | -1, Context>;
   }
 }
 
 /**
  * Uses Redis's clock. An attempt has one place, even if it takes it several times. A place of a dead process is free again after its time. An account
- * or lineage with places gets another only while more are free than it holds, which leaves room for others. Strangers leave an eighth of the
- * account's places to its servers and session grants.
+ * or lineage of tokens with places gets another place only while more places are free than it has. Room therefore remains for others. Strangers leave
+ * an eighth of the account's places to the account's servers and session grants.
  */
 const TAKE = `
 local attempt, ttl = ARGV[1], tonumber(ARGV[2])
@@ -48,34 +48,34 @@ if (perLineage == 0 and ofAccount >= limit) or (not waits and waiting >= slots) 
 put(KEYS[4], ARGV[6])
 return -1`;
 
-/** The silence after which Redis counts as away, milliseconds. */
+/** The silence in milliseconds after which Redis counts as unavailable. */
 export const REDIS_AWAY_MS = 1_500;
-/** The time until a place may be free again, seconds. Calls are short. */
+/** The seconds until a place may be free again. Calls are short. */
 const RETRY_AFTER_SECONDS = 1;
 const NO_PLACE = 'Too many requests: the account has all the calls at the vendor that its share allows (VENDOR_SHARE).';
-/** The interval at which a waiting caller checks for its turn, and the time for which a caller that has gone counts as waiting, milliseconds. */
+/** In milliseconds: how often a waiting caller checks for its turn, and how long a caller that has left still counts as waiting. */
 const TURN_MS = 100;
 const GONE_MS = 2_000;
-/** After calls have waited for the log, other callers find no place for this time, milliseconds. */
+/** After calls have waited for the log, other callers get no place for this time, in milliseconds. */
 const AFTERWARDS_MS = 2_000;
 const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 
 export interface PlaceLimits {
-  /** The places of an account, in each environment; 0 means no limit. */
+  /** The places of an account in each environment. 0 means no limit. */
   readonly limit: number;
-  /** The places of a lineage, among those of its account; 0 means no limit. */
+  /** The places of a lineage of tokens among those of its account. 0 means no limit. */
   readonly perLineage: number;
   /** The slots of one worker process. */
   readonly slots: number;
   /** The longest wait of a caller for its turn. */
   readonly waitMs: number;
-  /** The longest time for which a place is held. */
+  /** The longest time for which a call has a place. */
   readonly ttlMs: number;
-  /** A call that is not reserved by then waits for the log, and has no place meanwhile. */
+  /** A call that is not reserved after this time waits for the log, and has no place during the wait. */
   readonly reservedWithinMs: number;
 }
 
-/** While Redis is away, calls are not counted, as with every limit against abuse. They are not made either. */
+/** While Redis is unavailable, calls are not counted, like all limits against abuse. The calls are not made either. */
 export class VendorPlaces {
   /** Calls that have a place and are not reserved yet. */
   private readonly reserving = new Map<string, NodeJS.Timeout>();
@@ -91,7 +91,7 @@ export class VendorPlaces {
     redis.defineCommand('takeVendorPlace', { numberOfKeys: 5, lua: TAKE });
   }
 
-  /** `workers` counts the processes with slots for the call. It is called only when the slots of one process do not suffice. */
+  /** `workers` counts the processes with slots for the call. It is called only when the slots of one process are not enough. */
   async take(vendor: string, attempt: Attempt, workers: () => Promise<number>): Promise<void> {
     const { limit, perLineage, slots, waitMs, ttlMs } = this.limits;
     if (limit === 0) return;

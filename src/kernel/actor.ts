@@ -1,4 +1,4 @@
-/** The kind of actor. `operator` is a person at the command line, `system` a timer or event handler of the service. */
+/** The kind of actor. `operator` is a person at the command line, and `system` is a timer or event handler of the service. */
 export type ActorKind =
   'platform-token' | 'secret-key' | 'api-key' | 'dashboard-user' | 'operator' | 'system' | 'vendor';
 

@@ -1,9 +1,9 @@
-// A person and a device, as an identity vendor receives them.
+// A person and a device, in the form that an identity vendor receives.
 
 /**
- * The person and device as sent to the vendor. Personal data: it is only in memory, or sealed on its way to a worker. The platform always fills the
- * required fields in their form. A server of the direct API may omit every field but the type and the fingerprint, or write it in another form. The
- * vendor then refuses it.
+ * The person and device that are sent to the vendor. They are personal data, which are only in memory, or encrypted on the way to a worker. The
+ * platform always fills the required fields in their documented form. A server of the direct API may omit every field except the type and the
+ * fingerprint, or write a field in another form. The vendor then refuses the field.
  */
 export interface Applicant extends Device {
   readonly userType: 'CONSUMER' | 'AGENT' | 'PMC';
@@ -23,16 +23,16 @@ export interface Applicant extends Device {
   readonly spouseName?: string;
   readonly propertyZip?: string;
   readonly productId?: number;
-  /** ISO 8601 UTC. Absent when the integrator's server holds the consent. */
+  /** ISO 8601 UTC. Absent when the integrator's server has recorded the consent. */
   readonly termsAcceptedAt?: string;
 }
 
 /** The address of a person's connection, and the fingerprint of the device. */
 export interface Device {
   readonly address?: Readonly<Partial<Record<'street' | 'city' | 'state' | 'zip', string>>>;
-  /** The person's address, as the integrator's server saw it. */
+  /** The person's network address that the integrator's server saw. */
   readonly ipAddress?: string;
-  /** Device fingerprint, opaque. Never logged, cached or stored. */
+  /** The device fingerprint, an opaque text. It is never logged, cached or stored. */
   readonly jscPayload: string;
   readonly hdimPayload?: string;
 }

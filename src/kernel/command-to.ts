@@ -9,6 +9,6 @@ export interface CommandTo<Of extends AnyDecider> {
   readonly decider: Of;
   readonly id: string;
   readonly command: Parameters<Of['decide']>[0];
-  /** The aggregate as the caller has seen it. It saves the first read. */
+  /** The aggregate in the state that the caller has seen, which saves the first read. */
   readonly known?: LoadedAggregate<Of['initial']> | undefined;
 }

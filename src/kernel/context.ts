@@ -2,36 +2,36 @@ import type { Actor } from './actor.js';
 import type { Environment } from './environment.js';
 import { newId } from './ids.js';
 
-/** The account and environment that something belongs to. Both are null only for facts of the installation itself. */
+/** The account and environment to which an object belongs. Both are null only for facts of the installation itself. */
 export interface Owner {
   readonly accountId: string | null;
   readonly environment: Environment | null;
 }
 
-/** The effects of a request so far. All contexts of one request share it. */
+/** The effects of a request until now. All contexts of one request share this object. */
 export interface Effect {
-  /** Whether an event was appended or a vendor was asked. */
+  /** Whether an event was appended or a vendor was called. */
   done: boolean;
-  /** The pause that the vendor asked for with its last refusal, in seconds. */
+  /** The seconds that the vendor asked the service to wait in its last refusal. */
   retryAfterSeconds?: number;
 }
 
-/** The owner, the actor and the request of a command. It becomes the metadata of every event of that command. */
+/** The owner, the actor and the request of a command. They become the metadata of every event of that command. */
 export interface ActionContext extends Owner {
   readonly actor: Actor;
-  /** The request that caused this; `Service-Request-Id` on the wire. */
+  /** The request that caused the command; `Service-Request-Id` on the wire. */
   readonly correlationId: string;
-  /** The id of the event or request that caused this. */
+  /** The id of the event or request that caused the command. */
   readonly causationId: string;
   /** The session grant of the caller's token. It is never stored. */
   readonly grantId?: string;
-  /** The chain of platform tokens that began with one exchange. Limits on strangers count by it. It is never stored. */
+  /** The chain of platform tokens that began with one exchange. Limits on strangers are counted for this lineage. It is never stored. */
   readonly lineage?: string;
-  /** Absent when no request caused this. It is never stored. */
+  /** Absent when no request caused the command. It is never stored. */
   readonly effect?: Effect;
-  /** No caller reads the result at once. So only the subscriptions of read models get it, which costs less. */
+  /** No caller reads the result at once. Read models therefore get it only through their subscriptions, which costs less. */
   readonly skipReadYourWrites?: true;
-  /** The operator's reason, recorded with every event. It holds no personal data. */
+  /** The operator's reason, which is recorded with every event. It contains no personal data. */
   readonly reason?: string;
 }
 
@@ -44,7 +44,7 @@ export interface CallerContext extends ActionContext {
 /**
  * Whether the caller may use an object of its account and environment. If the object was opened under a grant, the caller needs that grant
  * (docs/contract/server.md#sessions-of-a-grant). A party's sessions are open only to a server with an API key
- * (docs/contract/platform.md#sessions-of-parties). Servers with a secret key are not checked here.
+ * (docs/contract/platform.md#sessions-of-parties). This function does not check servers with a secret key.
  */
 export function isOpenTo(
   owner: Owner | null,
@@ -60,7 +60,7 @@ export function isOpenTo(
   );
 }
 
-/** The context of work that the service does by itself, such as a timer run. */
+/** The context of work that the service does without a request, such as a timer run. */
 export function systemContext(part: string, owner: Owner | null): ActionContext {
   const correlationId = newId();
   return {

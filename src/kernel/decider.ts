@@ -1,14 +1,14 @@
 import type { DomainEvent } from './domain-event.js';
 
 /**
- * An aggregate as three pure functions. `decide` throws only DomainError. `evolve` never throws and reads every event ever stored. Both take time,
- * random values and outside facts from the command only.
+ * An aggregate as three pure functions. `decide` throws only DomainError. `evolve` never throws and accepts every event that was ever stored. Both
+ * get time, random values and outside facts only from the command.
  */
 export interface Decider<State, Command, Event extends DomainEvent> {
   /** The first part of the stream name `<category>-<id>`: letters, digits and underscores. */
   readonly category: string;
   readonly initial: State;
-  /** The decider only records, so its state never changes. Only the newest event of its stream is read (see GroupedStream). */
+  /** The decider only records events, so its state never changes. Only the newest event of its stream is read (see GroupedStream). */
   readonly stateless?: true;
   decide(command: Command, state: State): readonly Event[];
   evolve(state: State, event: Event): State;
@@ -23,10 +23,7 @@ export function fold<State, Event extends DomainEvent>(
   return state;
 }
 
-/**
- * The default case of an `evolve`. It does not compile while a known event has no case of its own. An event of a later version changes nothing, so
- * that the other events can still be read.
- */
+/** The default case of an `evolve`. It does not compile while a known event has no case. An event of a later version changes nothing. */
 export function assertNever<State>(_event: never, state: State): State {
   return state;
 }

@@ -3,33 +3,31 @@ import type { FieldName } from './field-names.js';
 import type { VendorReply, VendorStep } from './vendor-reply.js';
 
 export interface DomainErrorDetail {
-  /** The field at fault: a `FieldName`, or a name in the body class that refuses it. */
+  /** The wrong field: a `FieldName`, or a name in the body class that refuses it. */
   readonly field?: string;
-  /** Every field at fault and its rule, such as `must have five digits`. Messages never quote the value. */
+  /** Every wrong field and the rule that it breaks, such as `must have five digits`. Messages never quote the value. */
   readonly details?: readonly { readonly field: string; readonly message: string }[];
-  /** The broken rule as a whole sentence, when no field of the request carries it. */
+  /** The broken rule as a whole sentence, when the rule concerns no field of the request. */
   readonly rule?: string;
   /** The screening session that the refused request has opened. */
   readonly sessionId?: string;
-  /** Set when the refused session has ended BLOCKED. `reasonCode` is the reason, where the browser may know it. */
+  /** Set when the refused session has ended BLOCKED. `reasonCode` is the reason, if the browser may learn it. */
   readonly block?: { readonly reasonCode: string | undefined };
-  /** The bureau's reason to give no report (docs/contract/platform.md#a-report-that-the-bureau-refuses). */
+  /** The bureau's reason for refusing the report (docs/contract/platform.md#a-report-that-the-bureau-refuses). */
   readonly reasonCode?: string;
-  /** Whole seconds until another try makes sense. */
+  /** The whole seconds until another try can succeed. */
   readonly retryAfterSeconds?: number;
-  /** The methods that the path takes. */
+  /** The methods that the path accepts. */
   readonly methods?: readonly string[];
-  /** The end of the block that the request met, ISO 8601 UTC. */
+  /** The end of the block that refused the request, ISO 8601 UTC. */
   readonly blockedUntil?: string;
-  /**
-   * The vendor's answer and the step that it answers. Only surfaces that pass vendors' answers on show it. `subject` names the person in the vault.
-   */
+  /** The vendor's answer and the step to which it belongs. Only surfaces that pass on vendors' answers show it. `subject` is the vault subject. */
   readonly vendor?: { readonly reply: VendorReply; readonly step: VendorStep; readonly subject?: string };
   /** For the log only, never for the caller. */
   readonly cause?: unknown;
 }
 
-/** A rule was not met. Domain and application throw no other exception on purpose. */
+/** A rule was not met. Domain and application intentionally throw no other exception. */
 export class DomainError extends Error {
   override readonly name = 'DomainError';
 

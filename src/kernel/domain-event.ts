@@ -1,8 +1,8 @@
-// Events as the domain uses them and as the log keeps them. Every layer uses them.
+// Events as the domain uses them and as the log stores them. Every layer uses these types.
 import type { Actor } from './actor.js';
 import type { Environment } from './environment.js';
 
-/** A change that happened, named in the past tense. It carries only ids, enums, amounts, times and vault references. */
+/** A change that happened, named in the past tense. It contains only ids, enums, amounts, times and vault references. */
 export interface DomainEvent<Type extends string = string, Data extends object = object> {
   readonly type: Type;
   readonly data: Data;
@@ -19,7 +19,7 @@ export interface ChainLink {
 /** The metadata of an event. The event store indexes the `$` names. */
 export interface EventMetadata {
   readonly schemaVersion: number;
-  /** The account that the fact belongs to; null only for facts of the installation itself. */
+  /** The account to which the fact belongs; null only for facts of the installation itself. */
   readonly accountId: string | null;
   readonly environment: Environment | null;
   /** The time of the change, ISO 8601 UTC with milliseconds. */
@@ -38,9 +38,9 @@ export interface EventMetadata {
 export interface RecordedEvent<Event extends DomainEvent = DomainEvent> {
   readonly id: string;
   readonly stream: string;
-  /** The place in its stream, from 0, contiguous. */
+  /** The event's number in its stream, from 0, without gaps. */
   readonly revision: number;
-  /** The place in the whole log. It is opaque, but the positions of one store sort as strings. */
+  /** The position in the whole log. It is opaque, but the positions of one store sort as strings. */
   readonly position: string;
   readonly type: Event['type'];
   readonly data: Event['data'];

@@ -1,4 +1,4 @@
-// Every named reason to refuse a request. `surfaces/` holds the words of each API surface.
+// Every named reason to refuse a request. `surfaces/` has the texts of each API surface.
 
 /** Keyed by `<area>.<code>`. The texts are for readers of code and of generated documents. */
 export const ERROR_CODES = {
@@ -117,17 +117,17 @@ export const ERROR_CODES = {
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 
-/** Errors of the direct API only. The other surfaces have no words for them. */
+/** Errors of the direct API only. The other surfaces have no texts for them. */
 export type DirectErrorCode = Extract<
   ErrorCode,
   `exclusion.${string}` | `vendor.${string}` | `party.${string}` | `checkout.${string}`
 >;
-/** Errors of every surface but the direct API. */
+/** Errors of every surface except the direct API. */
 type PlatformErrorCode = Extract<
   ErrorCode,
   `token.${string}` | `payment.${string}` | `sharing.${string}` | `income.${string}` | `webhook.${string}`
 >;
-/** Errors that every surface has words for. */
+/** Errors for which every surface has texts. */
 export type CommonErrorCode = Exclude<ErrorCode, DirectErrorCode | PlatformErrorCode>;
 
 /** Temporary errors of a session or payment. The same request may succeed later, so replies with these codes are not kept. */

@@ -1,13 +1,13 @@
 import { createHmac, hash, randomFillSync } from 'node:crypto';
 import { v7 } from 'uuid';
 
-/** Random bytes are drawn in bulk, because the system call for sixteen bytes is the largest cost of an id. */
+/** Random bytes are drawn in large blocks, because a system call for sixteen bytes is the largest cost of an id. */
 const pool = Buffer.alloc(16 * 256);
 let used = pool.length;
 let lastMs = 0;
 let sequence = 0;
 
-/** A new UUID, version 7. Its time order keeps neighbours in time close in an index. Within one process the ids strictly grow. */
+/** A new UUID, version 7. Its time order puts ids of similar times near each other in an index. Within one process the ids strictly increase. */
 export function newId(): string {
   if (used === pool.length) {
     randomFillSync(pool);
@@ -17,7 +17,7 @@ export function newId(): string {
   const now = Date.now();
   if (now > lastMs) {
     lastMs = now;
-    // The sequence starts at random and leaves room to count up.
+    // The sequence starts at a random number that leaves enough numbers to count up.
     sequence = pool.readUInt32BE(used - 8) >>> 1;
   } else {
     sequence += 1;
@@ -31,24 +31,24 @@ export function isId(text: string): boolean {
   return UUID.test(text);
 }
 
-/** The same UUID (version 8, RFC 9562 section 5.8) for the same parts, so that a repeated action names the same thing. */
+/** Returns the same UUID (version 8, RFC 9562 section 5.8) for the same parts, so that a repeated action names the same object. */
 export function derivedId(...parts: readonly string[]): string {
   return asUuid(hash('sha256', JSON.stringify(parts), 'buffer'));
 }
 
-/** As `derivedId`, but a reader without the key cannot find the parts by trying. */
+/** Like `derivedId`, but a reader without the key cannot find the parts by guessing. */
 export function keyedId(key: Uint8Array, ...parts: readonly string[]): string {
   return asUuid(keyedDigest(key, parts));
 }
 
-/** As `keyedId`, but a version 7 id of the moment `at` (milliseconds since 1970). The key and parts replace its random bits. */
+/** Like `keyedId`, but a version 7 id of the time `at` (milliseconds since 1970). The key and parts replace its random bits. */
 export function keyedIdAt(at: number, key: Uint8Array, ...parts: readonly string[]): string {
   const time = Buffer.alloc(6);
   time.writeUIntBE(at, 0, 6);
   return asUuid(keyedDigest(key, [at, ...parts]), 7, time);
 }
 
-/** As `derivedId`, but with the time of `id`, a version 7 id. Ids derived from events sort in the order of the events. */
+/** Like `derivedId`, but with the time of `id`, a version 7 id. Ids derived from events sort in the order of the events. */
 export function derivedIdLike(id: string, ...parts: readonly string[]): string {
   const time = Buffer.from(id.replaceAll('-', '').slice(0, 12), 'hex');
   return asUuid(hash('sha256', JSON.stringify([id, ...parts]), 'buffer'), 8, time);

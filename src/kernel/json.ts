@@ -1,10 +1,10 @@
-/** A value that survives JSON unchanged: no undefined, Date, BigInt, NaN or infinity. */
+/** A value that JSON preserves unchanged: no undefined, Date, BigInt, NaN or infinity. */
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | { readonly [key: string]: JsonValue };
 export type JsonObject = { readonly [key: string]: JsonValue };
 
-/** The overhead of a cache entry: its key, its place and two objects. */
+/** The overhead of a cache entry: its key, its slot and two objects. */
 const ENTRY_BYTES = 300;
-/** Bytes of memory for each character of the JSON of a value, as measured on documents of the read models. */
+/** The bytes of memory for each character of a value's JSON, as measured on documents of the read models. */
 const BYTES_PER_CHARACTER = 2;
 
 /** The bytes that a value and its cache entry take, estimated from the JSON of the value. */

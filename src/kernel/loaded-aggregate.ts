@@ -1,14 +1,14 @@
 import type { Owner } from './context.js';
 import type { RecordedEvent } from './domain-event.js';
 
-/** An aggregate as it is now. */
+/** An aggregate in its present state. */
 export interface LoadedAggregate<State> {
   readonly state: State;
   /** The revision of the newest event; null when the stream has no event. */
   readonly revision: number | null;
   /** The owner that the first event names; null when the stream has no event. */
   readonly owner: Owner | null;
-  /** All events of the aggregate. A long stream has at least its newest ones. */
+  /** All events of the aggregate. For a long stream, at least the newest events. */
   readonly history: readonly RecordedEvent[];
 }
 

@@ -1,50 +1,50 @@
 import type { DomainEvent, RecordedEvent } from './domain-event.js';
 import type { Environment } from './environment.js';
 
-/** A place of a document in a list. Neither text holds a space. */
+/** An entry of a document in a list. Neither text contains a space. */
 export interface IndexEntry {
   /** A name such as `account=<id>`; see `listOf`. */
   readonly list: string;
-  /** The sort key, compared by bytes. The document's id orders entries of the same key, and all entries when the key is left out. */
+  /** The sort key, compared by bytes. The document's id orders entries with the same key, and all entries when the key is omitted. */
   readonly sort?: string;
-  /** The list keeps only its greatest entry. A document must never take such an entry back. */
+  /** The list keeps only its greatest entry. A document must never remove such an entry later. */
   readonly latestOnly?: true;
 }
 
 /**
  * A read model: one document for each stream of one category, a pure function of that stream's events. Every process folds the same document at
- * revision n. Of the entries kept in Redis, the higher revision wins.
+ * revision n. In Redis, the entries of the higher revision replace the others.
  *
- * `State` is the input of the next fold step, and `Doc` is what readers get. Redis holds the lists of a document. The document itself is folded from
- * its stream.
+ * `State` is the input of the next fold step, and readers get `Doc`. Redis stores the lists of a document. The document itself is folded from its
+ * stream.
  */
 export interface Projection<Doc extends object, State = Doc> {
   /** Lowercase letters and underscores. */
   readonly name: string;
-  /** Raise it when anything below gives another result. The next start then builds the new version beside the old one. */
+  /** Raise the version when anything below gives another result. The next start then builds the new version while the old one is still read. */
   readonly version: number;
   readonly category: string;
   /** Documents are kept for some days after their last event, for readers during an outage of the log. */
   readonly toldWithoutLog?: true;
   /**
-   * A document leaves its lists this many days after its last event, unless something is due. Readers still find it by its id. Used for lists that
-   * would grow without end. Entries with `latestOnly` stay.
+   * A document leaves its lists this many days after its last event, unless it is due. Readers still find it by its id. Used for lists that would
+   * grow without end. Entries with `latestOnly` stay.
    */
   readonly listedForDays?: number;
   /** Pure. It must throw at an unknown event type, which stops the projection with an alarm. */
   evolve(state: State | null, event: RecordedEvent): State;
   /** The document for readers: named fields, without the state of an aggregate. */
   view(state: State): Doc;
-  /** The lists of the document. The entries of a new revision replace those of the one before. */
+  /** The lists of the document. The entries of a new revision replace those of the previous revision. */
   entries?(state: State): readonly IndexEntry[];
-  /** The time at which a recovery job must look at the stream, ISO 8601 UTC; null when nothing is due. Lists the document in `DUE`. */
+  /** The time at which a recovery job must examine the stream, ISO 8601 UTC; null when it is not due. It lists the document in `DUE`. */
   dueAt?(state: State): string | null;
 }
 
 /** The list of due documents, by time. */
 export const DUE = 'due';
 
-/** The entry of an open call to a vendor, sorted by the time to settle it (ISO 8601 UTC). */
+/** The entry of an open call to a vendor, sorted by the time at which the call must be settled (ISO 8601 UTC). */
 export function openCall(environment: Environment, settleAfter: string): IndexEntry {
   return { list: openCallsIn(environment), sort: new Date(settleAfter).toISOString() };
 }
@@ -62,7 +62,8 @@ export function listOf(values: Values): string {
 }
 
 /**
- * Every list that `listOf` names for the values of `within` and any of `filters`. With an entry in each, every combination of filters is one range.
+ * Every list that `listOf` names for the values of `within` and any of `filters`. A document with an entry in each list is found for every
+ * combination of filters in one range.
  */
 export function listsBy(within: Values, filters: Values): string[] {
   let lists = [fieldsOf(within)];
@@ -82,7 +83,7 @@ function nameOf(fields: readonly (string | null)[]): string {
   return set.sort().join('&') || 'all';
 }
 
-/** The document of a whole history; null for an empty one. */
+/** The document of a whole history; null for an empty history. */
 export function foldState<State>(
   projection: Pick<Projection<object, State>, 'evolve'>,
   history: readonly RecordedEvent[],
@@ -92,7 +93,7 @@ export function foldState<State>(
   return state;
 }
 
-/** Reads an event as one of the listed types and throws at any other. Code that lacks a type does not compile. */
+/** Reads an event as one of the listed types and throws at any other type. Code that lacks a type does not compile. */
 export function exhaustiveEvents<Event extends DomainEvent>(
   projection: string,
   types: Readonly<Record<Event['type'], true>>,

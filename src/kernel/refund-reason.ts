@@ -1,3 +1,3 @@
-/** The reasons for a refund, in the words of the wire. */
+/** The reasons for a refund, in their wire form. */
 export const REFUND_REASONS = ['report_unavailable', 'requested_by_consumer', 'duplicate', 'other'] as const;
 export type RefundReason = (typeof REFUND_REASONS)[number];

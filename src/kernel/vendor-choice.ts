@@ -2,14 +2,14 @@
 export const CAPABILITIES = ['identity', 'credit', 'income', 'payment'] as const;
 export type Capability = (typeof CAPABILITIES)[number];
 
-/** The capabilities whose vendor an account can choose. The installation chooses the payment processor, because its events come to one address. */
+/** The capabilities whose vendor an account can choose. The installation chooses the payment processor, whose events go to one address. */
 export const CHOSEN_CAPABILITIES = ['identity', 'credit', 'income'] as const satisfies readonly Capability[];
 export type ChosenCapability = (typeof CHOSEN_CAPABILITIES)[number];
 
 /** The ids of the vendors that an account chose. */
 export type VendorChoice = Readonly<Record<ChosenCapability, string>>;
 
-/** The vendors of an account that chose none. They also serve data stored before the vendor was recorded, so they never change. */
+/** The vendors of an account that has chosen none. Data from before vendors were recorded uses them too, so they never change. */
 export const FIRST_CHOICE: VendorChoice = { identity: 'idv', credit: 'idv', income: 'voie' };
 
 /** The vendor for each capability when none is named. */

@@ -1,8 +1,8 @@
 import type { FieldName } from './field-names.js';
 
 /**
- * A vendor's answer, unchanged, for surfaces that pass it on (docs/contract/direct.md#passthrough). It holds tokens and personal data. It is only in
- * memory, sealed or in the vault, and is never logged.
+ * A vendor's answer, unchanged, for surfaces that pass it on (docs/contract/direct.md#passthrough). It contains tokens and personal data. It is only
+ * in memory, encrypted or in the vault, and is never logged.
  */
 export interface VendorReply {
   /** The vendor's HTTP status. */
@@ -11,13 +11,13 @@ export interface VendorReply {
   readonly body: string;
   /** The vendor's error number; null when the answer has none. */
   readonly code: number | null;
-  /** The field that the vendor names with it. */
+  /** The field that the vendor names with its number. */
   readonly field: FieldName | null;
-  /** The vendor's words for that number; null when it has none. */
+  /** The vendor's text for that number; null without one. */
   readonly message: string | null;
 }
 
-/** A verdict with the vendor's answer. The answer is absent when the vendor gave none, or one that says nothing about the request. */
+/** A verdict with the vendor's answer. The answer is absent when the vendor gave none, or one that does not concern the request. */
 export interface Replied {
   readonly reply?: VendorReply;
 }

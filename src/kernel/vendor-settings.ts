@@ -1,16 +1,16 @@
-// The settings of a vendor in the environment. Each vendor folder declares a schema, and the configuration reads by it.
+// The settings of a vendor in the environment variables. Each vendor folder declares a schema, with which the configuration reads the variables.
 
 export interface VendorSetting {
-  /** `url`: the vendor's address. `secrets`: a comma list, all valid while one replaces another. */
+  /** `url`: the vendor's address. `secrets`: a comma list. All are valid while one replaces another. */
   readonly kind: 'url' | 'secret' | 'secrets';
   readonly variable: string;
-  /** The variable for the vendor of the test environment in production. Without it the sandbox is used. */
+  /** The variable for the vendor of the test environment in production. If it is missing, the sandbox is used. */
   readonly testVariable?: string;
-  /** The value for the sandbox when nothing is set. It is published, so production refuses it. */
+  /** The value for the sandbox when nothing is set. The value is published, so production refuses it. */
   readonly published?: string;
-  /** The vendor's marks on the secrets of each environment, which reveal a secret of the other one. */
+  /** The vendor's prefixes of the secrets in each environment, by which a secret of the other environment is recognised. */
   readonly marks?: { readonly live: RegExp; readonly test: RegExp };
-  /** The adapter knows the vendor's own address. */
+  /** The adapter itself has the vendor's address. */
   readonly optional?: true;
 }
 
@@ -21,7 +21,7 @@ export type SettingsOf<Schema extends SettingsSchema> = {
   readonly [Name in keyof Schema]: Schema[Name] extends { readonly optional: true } ? string | null : string;
 };
 
-/** Null when the vendor is not set up. Outside production both are the sandbox's. */
+/** Null when the vendor is not configured. Outside production, both vendors are the sandbox's. */
 export interface VendorSettings {
   readonly live: Readonly<Record<string, string | null>> | null;
   readonly test: Readonly<Record<string, string | null>> | null;

@@ -1,6 +1,6 @@
-// Every time limit of the service uses these functions.
+// The functions for every time limit of the service.
 
-/** Gives the result of the work, or of `late` after `limit`: milliseconds, or the abort of a signal. The work continues. */
+/** Returns the result of the work, or of `late` after `limit`: milliseconds, or the abort of a signal. The work continues. */
 export function within<Value, Late>(
   limit: number | AbortSignal,
   work: Promise<Value>,
@@ -20,7 +20,7 @@ export function within<Value, Late>(
   });
 }
 
-/** The value; null when the work failed, gave null, or took too long. */
+/** The value; null when the work failed, returned null, or took too long. */
 export function withTimeout<Value>(limitMs: number, work: Promise<Value>): Promise<Value | null> {
   return within(limitMs, work, () => null).catch(() => null);
 }

@@ -1,6 +1,6 @@
 import type { DiscoveryService } from '@nestjs/core';
 
-/** Every provider of this process that is an instance of the class, in the order of the modules. Complete when all providers are made. */
+/** Returns every provider of this process that is an instance of the class, in the order of the modules. Complete when all providers are made. */
 export function providedBy<Provided>(
   discovery: DiscoveryService,
   type: abstract new (...args: never[]) => Provided,

@@ -7,7 +7,7 @@ export interface VendorAnswer {
   readonly status: number;
   readonly body: unknown;
   readonly text: string | null;
-  /** The wait that the vendor asks for when it turned the call away. */
+  /** The wait that the vendor demands when it rejects a call. */
   readonly retryAfterSeconds?: number;
 }
 
@@ -15,7 +15,7 @@ export function answerOf(status: number, text: string): VendorAnswer {
   try {
     return { status, body: JSON.parse(text) as unknown, text };
   } catch {
-    // An answer that is not JSON is complete too. Its readers call it unintelligible.
+    // An answer that is not JSON is complete too. The code that reads it calls it unintelligible.
     return { status, body: null, text: null };
   }
 }
@@ -24,26 +24,25 @@ export function errorOf({ body }: VendorAnswer): Record<string, unknown> {
   return isRecord(body) && isRecord(body.error) ? body.error : {};
 }
 
-/** The vendor's number for the fault; null when the answer names none. */
+/** The vendor's number for the fault; null when the answer has none. */
 export function upstreamCode(answer: VendorAnswer): number | null {
   const { code } = errorOf(answer);
   return typeof code === 'number' ? code : null;
 }
 
-/** Whether the vendor turned the call away: it refused the credential, limited the rate or was down, and executed nothing. */
+/** Whether the vendor rejected the call without executing it: the credential was refused, the rate was limited or the vendor was down. */
 export function turnedAway(status: number): boolean {
   return status === 401 || status === 403 || status === 429 || status === 503;
 }
 
-/** Whether a gateway answered in place of the vendor. The vendor may or may not have executed the call. */
+/** Whether a gateway answered instead of the vendor. The vendor may or may not have executed the call. */
 export function fromGateway(answer: VendorAnswer): boolean {
   return (answer.status === 502 || answer.status === 504) && upstreamCode(answer) === null;
 }
 
 /**
- * Adds the answer to its verdict, for surfaces that pass vendors' answers on.
- * Adds nothing when the answer is not JSON, is a redirect, or concerns only the call, which was turned away or misused its key.
- * `fields`: the service's field for each name of the vendor.
+ * Adds the answer to its verdict, for surfaces that pass on vendors' answers. Adds nothing when the answer is not JSON, is a redirect, or concerns
+ * only the call, which was rejected or misused its key. `fields`: the service's field for each name of the vendor.
  */
 export function withReply<Verdict extends { readonly kind: string }>(
   verdict: Verdict,

@@ -16,14 +16,14 @@ export function poolOf(origin: string, connections: number, timeoutMs: number, m
     connections,
     pipelining: 1,
     connect: connector(Math.ceil(timeoutMs / 2)),
-    // Both are off: the caller's timer covers the whole exchange, and these two would only measure silence.
+    // Both limits are off: the caller's timer limits the whole exchange, and these two would only measure silence.
     headersTimeout: 0,
     bodyTimeout: 0,
     maxResponseSize,
   });
 }
 
-/** Marks every failure before the connection stands: DNS, refusals, TLS and the time limit. */
+/** Marks every failure before the connection is made: DNS, refusals, TLS and the time limit. */
 function connector(timeoutMs: number): buildConnector.connector {
   const connect = buildConnector({ timeout: timeoutMs });
   return (options, callback) => {
@@ -34,9 +34,9 @@ function connector(timeoutMs: number): buildConnector.connector {
   };
 }
 
-/** `ambiguous`: the exchange broke off, or was garbled below HTTP, after the vendor may have read the request. */
+/** `ambiguous`: the exchange was interrupted, or was invalid below HTTP, when the vendor might already have read the request. */
 export function failureOf(error: unknown): 'not-sent' | 'unusable' | 'ambiguous' {
-  // The pool closes only when no request is in progress. So these two errors mean that the pool never took the request.
+  // The pool closes only when no request is in progress. These two errors therefore mean that the pool never accepted the request.
   if (error instanceof errors.ClientClosedError || error instanceof errors.ClientDestroyedError) return 'not-sent';
   if (error instanceof NotConnected) return 'not-sent';
   if (error instanceof errors.InvalidArgumentError) throw error;
@@ -50,7 +50,7 @@ export function behaviourHeader({ behaviour }: Pick<VendorCall, 'behaviour'>): R
 
 const LONGEST_RETRY_AFTER = 600;
 
-/** The wait that an answer with 429 or 503 asks for, in seconds or as a date. Whole seconds from 1 to 600. */
+/** The wait that an answer with 429 or 503 demands, in seconds or as a date. Whole seconds from 1 to 600. */
 export function retryAfterOf({ statusCode, headers }: Dispatcher.ResponseData): number | undefined {
   const said = headers['retry-after'];
   if ((statusCode !== 429 && statusCode !== 503) || typeof said !== 'string') return undefined;

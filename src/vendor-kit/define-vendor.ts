@@ -19,7 +19,7 @@ export interface CapabilityOf<Port> {
   readonly operations: { readonly [Operation in keyof Port]: DeliverySemantics };
   /** The identity vendors whose sessions identify a person for this vendor. Only for `credit` and `income`. */
   readonly sessionsOf?: readonly string[];
-  /** The charged currencies by their lowercase ISO 4217 codes. Only for `payment`. */
+  /** The currencies that can be charged, by their lowercase ISO 4217 codes. Only for `payment`. */
   readonly currencies?: Readonly<Record<string, ChargedCurrency>>;
 }
 
@@ -27,11 +27,11 @@ export interface CapabilityOf<Port> {
 export type OpenVendor = { readonly [Name in Capability]?: VendorPorts[Name] } & { close(): Promise<void> };
 
 export interface Vendor<Schema extends SettingsSchema = SettingsSchema> {
-  /** The folder's name. It is stored in events, so it never changes. */
+  /** The name of the vendor's folder. Events store it, so it never changes. */
   readonly id: string;
   readonly capabilities: { readonly [Name in Capability]?: CapabilityOf<VendorPorts[Name]> };
   readonly settings: Schema;
-  /** Called where calls are made. It loads the adapters only then, because most commands of an operator call no vendor. */
+  /** Called in processes that make calls. It loads the adapters only then, because most operator commands call no vendor. */
   open(settings: SettingsOf<Schema>, timeoutMs: number): Promise<OpenVendor>;
   /** Reads the webhook events of a payment processor, from either environment. */
   webhookEvents?(settings: readonly SettingsOf<Schema>[]): Promise<ProcessorWebhookEvents>;

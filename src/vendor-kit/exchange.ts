@@ -6,12 +6,12 @@ import { type VendorAnswer, answerOf, fromGateway } from './answer.js';
 import { behaviourHeader, failureOf, poolOf, retryAfterOf } from './connection.js';
 
 export interface VendorHttpOptions {
-  /** Address of the vendor. A path in it becomes the prefix of every path. */
+  /** The address of the vendor. If it has a path, the path is the prefix of every request's path. */
   readonly baseUrl: string;
   readonly credential: string;
-  /** Milliseconds over the whole exchange: waiting for a connection, connecting, headers, body, and a repeat after an ambiguous end. */
+  /** The milliseconds of the whole exchange: wait for a connection, connecting, headers, body, and a repeat when the first outcome is unknown. */
   readonly timeoutMs: number;
-  /** The most connections; default 128. */
+  /** The largest number of connections. The default is 128. */
   readonly connections?: number;
 }
 
@@ -19,7 +19,7 @@ export type Exchange =
   | { readonly end: 'answered'; readonly answer: VendorAnswer }
   | { readonly end: 'unusable' }
   | { readonly end: 'not-sent' }
-  /** The exchange broke off, was garbled below HTTP, or was lost behind a gateway, after the vendor may have read the request. */
+  /** The exchange was interrupted, was invalid below HTTP, or was lost behind a gateway, when the vendor might already have read the request. */
   | { readonly end: 'ambiguous' }
   | { readonly end: 'timed-out' };
 
@@ -39,7 +39,7 @@ export function withoutAnswer({ end }: Exclude<Exchange, { readonly end: 'answer
   }
 }
 
-/** The signal of the time limit for an exchange. */
+/** The signal for the time limit of an exchange. */
 export type Limit = AbortSignal;
 
 const SMALL_ANSWER_BYTES = 256 * 1_024;
@@ -51,17 +51,14 @@ interface Request {
   readonly body: string | null;
 }
 
-/**
- * Sends each request once. Follows no redirect, reads up to a fixed size and keeps connections alive.
- * Every failure is an end, never an exception. Logs nothing.
- */
+/** Sends each request once. Follows no redirect, limits what it reads and keeps connections open. Returns failures as values. Logs nothing. */
 export class VendorHttp {
   private readonly pool: Pool;
   private readonly prefix: string;
   private readonly authorization: string;
   private readonly timeoutMs: number;
 
-  /** `api` begins every path. `maxAnswerBytes` is 256 kB by default. */
+  /** `api` is the beginning of every path. `maxAnswerBytes` is 256 kB by default. */
   constructor(options: VendorHttpOptions, api: string, maxAnswerBytes = SMALL_ANSWER_BYTES) {
     const { origin, pathname } = new URL(options.baseUrl);
     this.prefix = pathname.replace(/\/+$/, '') + api;
@@ -70,7 +67,7 @@ export class VendorHttp {
     this.pool = poolOf(origin, options.connections ?? 128, options.timeoutMs, maxAnswerBytes);
   }
 
-  /** Runs the exchanges of a call under one time limit. The call's signal may end it earlier. */
+  /** Runs the exchanges of a call within one time limit. The call's signal may end them earlier. */
   withinLimit<Value>({ signal }: VendorCall, work: (limit: Limit) => Promise<Value>): Promise<Value> {
     return limited(this.timeoutMs, signal, work);
   }
@@ -92,10 +89,7 @@ export class VendorHttp {
     await this.pool.close();
   }
 
-  /**
-   * The limit ends the exchange at once. The pool may still hold an aborted request until a connection is free, and then drops it
-   * unsent.
-   */
+  /** The limit ends the exchange at once. The pool may keep an aborted request until a connection is free, and then drops it unsent. */
   private async exchange(call: VendorCall, request: Request, limit: Limit): Promise<Exchange> {
     const exchange = await within(limit, this.request(request, limit), () => ({ end: 'timed-out' }) as const);
     if (exchange.end === 'answered') call.onEnd?.(String(exchange.answer.status), exchange.answer.retryAfterSeconds);

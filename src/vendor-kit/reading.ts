@@ -12,7 +12,7 @@ export const text = v.pipe(v.string(), v.minLength(1), v.maxLength(500));
 
 export const textLike = (pattern: RegExp) => v.pipe(v.string(), v.regex(pattern));
 
-/** A day that exists, YYYY-MM-DD. */
+/** A date that exists, YYYY-MM-DD. */
 export const date = v.pipe(v.string(), v.isoDate(), v.check(exists));
 
 /** A whole number, both bounds included. */

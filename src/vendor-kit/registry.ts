@@ -1,4 +1,4 @@
-// The vendors of an installation: finds their folders, opens their adapters, and knows the capabilities of each.
+// The vendors of an installation: finds their folders, opens their adapters, and returns the capabilities of each.
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -12,7 +12,7 @@ import type { OpenVendor, Vendor, VendorPorts } from './define-vendor.js';
 
 const FOLDERS = join(import.meta.dirname, '..', 'vendors');
 
-/** Operations that the service repeats under the same key until it knows their outcome. */
+/** Operations that the service repeats under the same key until their outcome is known. */
 const REPEATED: { readonly [Name in Capability]: readonly (keyof VendorPorts[Name] & string)[] } = {
   identity: [],
   credit: ['pullReport'],
@@ -20,7 +20,7 @@ const REPEATED: { readonly [Name in Capability]: readonly (keyof VendorPorts[Nam
   payment: ['createIntent', 'changeIntent'],
 };
 
-/** The vendors whose folders lie in `root`. */
+/** The vendors whose folders are in `root`. */
 export async function findVendors(root = FOLDERS): Promise<readonly Vendor[]> {
   const files = readdirSync(root)
     .sort()
@@ -52,7 +52,7 @@ function refuseWhatMayNotBeRepeated({ id, capabilities }: Vendor): void {
 export class VendorRegistry extends Vendors {
   private readonly vendors: ReadonlyMap<string, Vendor>;
   private readonly opened = new Map<string, { readonly [Name in Environment]: OpenVendor | null }>();
-  /** The reader of the payment processor's webhook events; null before `open`. */
+  /** Reads the payment processor's webhook events; null before `open`. */
   webhookEvents: ProcessorWebhookEvents | null = null;
 
   constructor(
@@ -63,7 +63,7 @@ export class VendorRegistry extends Vendors {
     this.vendors = new Map(found.map((vendor) => [vendor.id, vendor]));
   }
 
-  /** Must precede the first call. A process that calls no vendor, such as an operator's command, need not open it. */
+  /** Must precede the first call. A process that calls no vendor, such as an operator command, need not call it. */
   async open(timeoutMs: number): Promise<void> {
     for (const vendor of this.vendors.values()) {
       const { live, test } = this.settingsOf(vendor.id);
@@ -93,7 +93,7 @@ export class VendorRegistry extends Vendors {
     return Object.hasOwn(currencies, code) ? (currencies[code] ?? null) : null;
   }
 
-  /** The names of the operations of the default vendor. */
+  /** The names of the default vendor's operations. */
   operationsOf(capability: Capability): readonly string[] {
     return Object.keys(this.vendors.get(FIRST_VENDORS[capability])?.capabilities[capability]?.operations ?? {});
   }

@@ -1,14 +1,11 @@
-// A call that may be repeated, because it changes nothing or the vendor executes it once per idempotency key.
+// A call that may be repeated, because it changes nothing or because the vendor executes it once for each idempotency key.
 import type { NoVerdict, VendorCall } from '../ports/vendor-call.js';
 import { type VendorAnswer, errorOf, turnedAway, upstreamCode } from './answer.js';
 import { type Exchange, type Limit, type VendorHttp, withoutAnswer } from './exchange.js';
 
 type Attempt<Verdict> = Verdict | NoVerdict | 'ambiguous';
 
-/**
- * Sends a call, and repeats it once after an ambiguous end, all within one time limit. `read` receives the answers that `noVerdictOf`
- * leaves open.
- */
+/** Sends a call, and repeats it once when its outcome is unknown, within one time limit. `read` gets answers for which `noVerdictOf` is null. */
 export function repeatable<Verdict extends { readonly kind: string }>(
   http: VendorHttp,
   call: VendorCall,
@@ -30,7 +27,7 @@ function verdictOf<Verdict>(exchange: Exchange, read: (answer: VendorAnswer) => 
     : withoutAnswer(exchange);
 }
 
-/** The verdict of an answer that concerns only the call. Null when it carries a vendor's number, or concerns the subject. */
+/** The verdict of an answer that concerns only the call. Null when the answer has a vendor's number, or concerns the subject. */
 function noVerdictOf(answer: VendorAnswer): NoVerdict | null {
   if (answer.status === 200 || upstreamCode(answer) !== null) return null;
   const { code } = errorOf(answer);

@@ -1,4 +1,4 @@
-// Pending attempts in a line for each endpoint, and the BullMQ jobs in which `dispatcher.ts` works the lines off.
+// Pending attempts wait in a line for each endpoint. `dispatcher.ts` makes these attempts in BullMQ jobs.
 import type { Queue, QueueOptions } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { Unavailable } from '../../kernel/unavailable.js';
@@ -13,7 +13,7 @@ export interface DispatchJobData {
 
 export type DispatchQueue = Queue<DispatchJobData>;
 
-/** A job leaves Redis when it is over, so that the next one of the same id can follow. The event stream is not read, so it is kept short. */
+/** A job is removed from Redis when it has ended, so that its id can be used again. No process reads the event stream, so it is kept short. */
 export const QUEUE_OPTIONS = {
   defaultJobOptions: { attempts: 1, removeOnComplete: true, removeOnFail: true, stackTraceLimit: 0 },
   streams: { events: { maxLen: 100 } },
@@ -21,27 +21,27 @@ export const QUEUE_OPTIONS = {
 
 /** Settings that only tests change. */
 export abstract class DispatchSettings {
-  /** The limit of one exchange with Redis, milliseconds; default 5,000. */
+  /** The limit of one exchange with Redis in milliseconds. The default is 5,000. */
   readonly limitMs?: number;
 }
 
 /** The key of the set of endpoints that may have a line. Only the backlog reads this set. */
 const ENDPOINTS = 'webhook-dispatch:endpoints';
-/** An attempt that ended with a fault of the service may have been sent, so it is not repeated before this time, milliseconds. */
+/** An attempt that ended with a fault of the service may have been sent. It is not repeated for this time, in milliseconds. */
 const AFTER_FAULT_MS = 10_000;
-/** The retries of an endpoint within this time share one job that wakes them, milliseconds. */
+/** The retries of an endpoint within this time, in milliseconds, share one job that wakes them. */
 const WAKE_EVERY_MS = 100;
 
 /**
- * The line of an endpoint is a sorted set of its attempts by the time when they are due. An attempt stays there until it is over, so a dead worker
- * loses none. The job has the id of its endpoint. BullMQ refuses an existing id, so one worker works off a line.
+ * The line of an endpoint is a sorted set of its attempts by the time when they are due. An attempt stays in the line until it has ended, so a dead
+ * worker loses none. The job has the id of its endpoint. BullMQ refuses a second job with the same id, so only one worker serves a line.
  */
 export class BullMqDeliveryQueue extends DeliveryQueue {
-  /** Endpoints whose job runs in this process. The line is checked again at the end of the job. */
+  /** Endpoints whose job runs in this process. The worker checks the line again at the end of the job. */
   readonly running = new Set<string>();
   private readonly connection: BoundedRedis;
 
-  /** `redis` and `jobs` are the caller's. They share a connection, which keeps the order of their commands. */
+  /** `redis` and `jobs` belong to the caller. They share a connection, which keeps the order of their commands. */
   constructor(
     redis: Redis,
     private readonly jobs: DispatchQueue,
@@ -49,7 +49,7 @@ export class BullMqDeliveryQueue extends DeliveryQueue {
   ) {
     super();
     this.connection = new BoundedRedis(redis, limitMs);
-    // The callers get the error. An error event without a listener would be printed.
+    // The callers get the error. BullMQ would print an error event that has no listener.
     jobs.on('error', () => undefined);
   }
 
@@ -76,7 +76,7 @@ export class BullMqDeliveryQueue extends DeliveryQueue {
         ]);
         if (all === 0) {
           await redis.srem(ENDPOINTS, endpointId);
-          // An endpoint that got a line meanwhile stays.
+          // The endpoint stays in the set when its line got an attempt in the meantime.
           if ((await redis.zcard(line)) > 0) await redis.sadd(ENDPOINTS, endpointId);
         }
         backlog.waiting += waiting;
@@ -108,13 +108,13 @@ export class BullMqDeliveryQueue extends DeliveryQueue {
     );
   }
 
-  /** Call at the end of an endpoint's job, because an attempt that comes during a job adds no job. */
+  /** Call this at the end of an endpoint's job, because an attempt that arrives during a job adds no job. */
   async callIfDue(endpointId: string): Promise<void> {
     const due = await this.bounded((redis) => redis.zcount(lineOf(endpointId), '-inf', Date.now()));
     if (due > 0) await this.call(endpointId);
   }
 
-  /** Adds the job of the endpoint, or for a later time a job that adds it then. */
+  /** Adds the job of the endpoint now, or adds a job that will add it later. */
   async call(endpointId: string, at = 0): Promise<void> {
     const now = Date.now();
     if (at <= now && this.running.has(endpointId)) return;
@@ -140,7 +140,7 @@ function lineOf(endpointId: string): string {
   return `webhook-dispatch:due:${endpointId}`;
 }
 
-/** Two requests for one attempt give one member. */
+/** Two requests for one attempt make one member of the set. */
 function memberOf({ deliveryId, kind, turn }: DueDelivery): string {
   return JSON.stringify([deliveryId, kind, turn]);
 }

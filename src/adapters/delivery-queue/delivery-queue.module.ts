@@ -1,4 +1,4 @@
-// The queue of webhook deliveries, and the workers of processes that make them.
+// The queue of webhook deliveries, and the workers that make the deliveries.
 import { BullModule, getQueueToken } from '@nestjs/bullmq';
 import { Global, Injectable, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
@@ -13,9 +13,9 @@ import { measure, workerConnection } from '../redis/connection.js';
 import { BullMqDeliveryQueue, DispatchSettings, type DispatchQueue, QUEUE, QUEUE_OPTIONS } from './bullmq.js';
 import { AttemptRunner, Dispatcher } from './dispatcher.js';
 
-/** The longest time of an attempt beyond its receiver's limit, milliseconds. */
+/** The time that an attempt may take beyond its receiver's limit, in milliseconds. */
 const RECORDING_MS = 2_000;
-/** An operator learns soon that Redis is away. */
+/** The time is short, so that an operator learns soon that Redis is unavailable. */
 const OPERATOR_WAITS_MS = 2_000;
 
 @Injectable()
@@ -79,7 +79,7 @@ class DispatchConnectionModule {}
 })
 export class DeliveryQueueModule {}
 
-/** For processes that only work. The maker of the attempts needs the queue, so it is looked up at the first attempt. */
+/** For processes that only run workers. The class that makes the attempts needs the queue, so it is resolved at the first attempt. */
 @Module({
   providers: [
     {

@@ -1,4 +1,4 @@
-// The worker that has due deliveries attempted.
+// The worker that makes due attempts of deliveries.
 import { setImmediate as nextTurn, setTimeout } from 'node:timers/promises';
 import { OnWorkerEvent, Processor, WorkerHost } from '@nestjs/bullmq';
 import { Injectable } from '@nestjs/common';
@@ -7,38 +7,38 @@ import { withTimeout } from '../../kernel/with-timeout.js';
 import type { DeliveryAttempts, DueDelivery } from '../../ports/delivery-queue.js';
 import { BullMqDeliveryQueue, type DispatchJobData, QUEUE } from './bullmq.js';
 
-/** Makes the attempts, and is told of faults. */
+/** Makes the attempts, and receives reports of faults. */
 export abstract class AttemptRunner {
-  /** The longest wait for an attempt, milliseconds. */
+  /** The longest time that an attempt may take, in milliseconds. */
   abstract readonly limitMs: number;
   abstract run(due: DueDelivery): ReturnType<DeliveryAttempts['attempt']>;
   /** An attempt ended with an error of the service. */
   abstract failed(deliveryId: string, error: unknown): void;
   /** A job was taken from a dead worker. */
   abstract reclaimed(): void;
-  /** Redis or BullMQ reports trouble, which repairs itself. Called at most once a second. */
+  /** Redis or BullMQ reports a problem that repairs itself. Called at most once a second. */
   abstract troubled(error: unknown): void;
 }
 
 type DispatchJob = Job<DispatchJobData, void>;
 
-/** The largest number of attempts of one endpoint under way, in all processes together. */
+/** The largest number of simultaneous attempts at one endpoint, over all processes. */
 export const MOST_UNDER_WAY = 32;
-/** The same at the beginning of its job, and after a time-out. Each answer in time adds one. */
+/** The limit at the beginning of an endpoint's job, and after a time-out. Each answer in time raises the limit by one. */
 export const FEW_UNDER_WAY = 16;
-/** After this time a job begins no more attempts, milliseconds. The next job of its endpoint queues behind those of the others. */
+/** After this time, in milliseconds, a job begins no more attempts. The next job of its endpoint waits behind the jobs of the others. */
 const JOB_MS = 10_000;
-/** The interval at which a job with long attempts looks for newly due ones, milliseconds. */
+/** The interval in milliseconds at which a job with long attempts looks for attempts that are now due. */
 const LOOK_EVERY_MS = 500;
-/** The time for which an attempt keeps its place after a fault of the service, milliseconds. */
+/** The time in milliseconds for which an attempt stays blocked after a fault of the service. */
 const REST_MS = 1_000;
-/** The time that BullMQ and Redis may add to the running attempts when a worker closes. */
+/** The time that BullMQ and Redis may need in addition to the running attempts when a worker closes. */
 const CLOSING_MS = 2_000;
 const TELL_EVERY_MS = 1_000;
 
 /**
- * When a worker dies, the line of its endpoint waits until the lock of the job is over. So locks are short. Times are in milliseconds, except
- * `drainDelay` in seconds. A wait that lost its connection is noticed after `drainDelay`. The job of an endpoint that hangs costs little, so the
+ * When a worker dies, the line of its endpoint waits until the lock of the job expires. Locks are therefore short. Times are in milliseconds, except
+ * `drainDelay` in seconds. A worker notices a wait with a lost connection after `drainDelay`. The job of an endpoint that hangs costs little, so the
  * concurrency is high.
  */
 export const WORKER_OPTIONS = {
@@ -50,14 +50,14 @@ export const WORKER_OPTIONS = {
   runRetryDelay: 1_000,
 } as const;
 
-/** The job of an endpoint makes attempts while one is due and its time lasts. The endpoint's latest answers decide how many run at once. */
+/** The job of an endpoint makes attempts while one is due and the job's time lasts. The endpoint's latest answers decide how many run at once. */
 @Injectable()
 @Processor(QUEUE, WORKER_OPTIONS)
 export class Dispatcher extends WorkerHost {
   protected readonly closingMs: number = CLOSING_MS;
   protected readonly jobMs: number = JOB_MS;
   protected readonly restMs: number = REST_MS;
-  /** The work on the line of each endpoint in this process, even if another process has the job by now. */
+  /** The running attempts at each endpoint in this process, even if another process now has the endpoint's job. */
   private readonly lines = new Map<string, Promise<void>>();
   private readonly calls = new Set<Promise<void>>();
   private closing = false;
@@ -74,18 +74,18 @@ export class Dispatcher extends WorkerHost {
     this.worker.run().catch((error: unknown) => this.onError(error));
   }
 
-  /** Takes no further job, and waits for running attempts, but not for a Redis that is away. */
+  /** Takes no further job, and waits for running attempts, but does not wait for an unavailable Redis. */
   async close(): Promise<void> {
     this.closing = true;
     this.queue.running.clear();
-    // Otherwise BullMQ would wait for Redis for ever.
+    // Without this, BullMQ would wait for Redis for ever.
     const redisIsAway = (await withTimeout(this.closingMs, this.queue.due('', 1))) === null;
     const closed = this.worker.close(redisIsAway).then(() => Promise.all(this.calls));
     await withTimeout(this.runner.limitMs + this.closingMs, closed);
   }
 
   override async process({ id, data: { endpointId } }: DispatchJob): Promise<void> {
-    // Any other job only wakes the endpoint's own, for a retry or after an earlier release.
+    // Any other job only adds the endpoint's own job, for a retry or after an earlier release.
     if (id !== endpointId) return this.queue.call(endpointId);
     const older = this.lines.get(endpointId);
     if (older === undefined) {
@@ -93,7 +93,7 @@ export class Dispatcher extends WorkerHost {
       this.lines.set(endpointId, line);
       return line;
     }
-    // BullMQ renews one lock for an id until the older job ends. So this job ends too, and a new one follows.
+    // BullMQ renews one lock for an id until the older job ends. This job therefore ends too, and a new job follows.
     this.queue.running.delete(endpointId);
     return older;
   }
@@ -104,7 +104,7 @@ export class Dispatcher extends WorkerHost {
     const endsAt = performance.now() + this.jobMs;
     const goesOn = (): boolean => running.has(endpointId) && performance.now() < endsAt;
     let places = FEW_UNDER_WAY;
-    /** By delivery, so that the ladder and a redelivery of one delivery wait for each other. */
+    /** Keyed by delivery, so that a scheduled attempt and a redelivery of one delivery wait for each other. */
     const underWay = new Map<string, Promise<void>>();
     const begin = async (due: DueDelivery): Promise<void> => {
       const timedOut = await this.attempt(due);
@@ -122,7 +122,7 @@ export class Dispatcher extends WorkerHost {
         }
         const ended = Promise.race(underWay.values());
         if (underWay.size > 0) await (isFree ? withTimeout(LOOK_EVERY_MS, ended) : ended);
-        // Waits until the attempts that end in the same turn have ended, and then begins new ones for all of them.
+        // Waits until the attempts that end in the same turn have ended, and then begins new attempts for all of them.
         await nextTurn();
       }
     } finally {
@@ -146,7 +146,7 @@ export class Dispatcher extends WorkerHost {
     this.runner.reclaimed();
   }
 
-  /** This process paused, and another one has the jobs now. Ids of jobs are ids of endpoints. */
+  /** This process was suspended, and another process now has the jobs. The ids of jobs are the ids of endpoints. */
   @OnWorkerEvent('lockRenewalFailed')
   onLockLost(endpointIds: readonly string[]): void {
     for (const endpointId of endpointIds) this.queue.running.delete(endpointId);
@@ -169,13 +169,13 @@ export class Dispatcher extends WorkerHost {
     this.calls.add(call);
   }
 
-  /** Whether the receiver took too long; null when that is not known. */
+  /** Whether the receiver took too long; null when this is unknown. */
   private async attempt(due: DueDelivery): Promise<boolean | null> {
     const made = await withTimeout(
       this.runner.limitMs,
       this.runner.run(due).then(
         (answer) => ({ answer }),
-        // The text of an error must not get into Redis.
+        // Redis must not get the text of an error.
         (error: unknown) => (this.runner.failed(due.deliveryId, error), null),
       ),
     );
@@ -185,7 +185,7 @@ export class Dispatcher extends WorkerHost {
     } catch (error) {
       this.onError(error);
     }
-    // The log or Redis is in trouble. The attempt keeps its place for a while, so that they are not asked again at once.
+    // The log or Redis has a problem. The attempt stays blocked for some time, so that the service does not ask them again at once.
     await setTimeout(this.restMs);
     return null;
   }

@@ -1,10 +1,10 @@
-// Processes that share a log hear of new appends by a file: the process that appends touches it, and the others watch it.
+// A file tells processes that share a log about new appends. The process that appends touches the file, and the others watch it.
 import { closeSync, futimesSync, openSync, watch, type FSWatcher } from 'node:fs';
 import { join } from 'node:path';
 
 /** The name of the file in the folder of the log. */
 export const BELL_FILE = 'appended';
-/** The shortest time between two rings. */
+/** The shortest time between two touches of the file. */
 const RING_EVERY_MS = 25;
 
 export class AppendBell {
@@ -23,23 +23,23 @@ export class AppendBell {
     }
   }
 
-  /** Whether a listener can hear rings. Some file systems cannot be watched, and the number of watches is limited. */
+  /** Whether a listener can watch the file. Some file systems cannot be watched, and the number of watches is limited. */
   get isHeard(): boolean {
     return this.watcher !== null;
   }
 
-  /** The listener also hears rings of this process. Only the first listener is called. */
+  /** The listener is also called for touches of this process. Only the first listener is called. */
   listen(heard: () => void): void {
     if (this.descriptor === null || this.watcher !== null) return;
     try {
       this.watcher = watch(this.file, { persistent: false }, heard);
       this.watcher.on('error', () => this.unwatch());
     } catch {
-      // The listener must look from time to time instead.
+      // Without a watch, the listener must check the log from time to time.
     }
   }
 
-  /** Rings at once, or within `RING_EVERY_MS` of the last ring. */
+  /** Touches the file at once, or within `RING_EVERY_MS` of the last touch. */
   ring(): void {
     if (this.ringing !== null || this.descriptor === null) return;
     const waitMs = this.rangAt + RING_EVERY_MS - performance.now();
@@ -63,7 +63,7 @@ export class AppendBell {
       const now = Date.now() / 1_000;
       futimesSync(this.descriptor, now, now);
     } catch {
-      // The others find the append when they look by themselves.
+      // Other processes find the append when they check the log themselves.
     }
   }
 

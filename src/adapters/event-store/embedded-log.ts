@@ -1,6 +1,6 @@
-// The layout of the embedded store's log in LMDB. Only ./embedded.ts calls it. Reads are synchronous and short. Each ends its read transaction,
-// because an open one keeps LMDB from reusing pages and hides the appends of other processes.
-// Older events are in segments: a fixed number of events compressed together (docs/adr/0021).
+// The layout of the embedded store's log in LMDB. Only ./embedded.ts calls it. Reads are synchronous and short. Each read ends its read transaction,
+// because an open transaction keeps LMDB from reusing pages and hides the appends of other processes. Older events are in segments: a fixed number of
+// events that are compressed together (docs/adr/0021).
 import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
@@ -13,7 +13,7 @@ import { syncFolderNow } from '../durable-files.js';
 import { Space, type SpaceUsage } from '../lmdb/space.js';
 import { packSegment, SegmentUnreadable, textsOf } from './segment.js';
 
-/** An append for the log. The texts are complete except for the position, which the transaction gives. */
+/** An append to the log. The texts are complete except for the position, which the transaction adds. */
 export interface LogAppend {
   readonly stream: string;
   /** The revision of the stream's last event; NO_STREAM when the stream must not exist. */
@@ -24,14 +24,14 @@ export interface LogAppend {
 
 export const NO_STREAM = -1;
 
-/** The result of the check of an append; `current` is the revision of its stream's last event. */
+/** The result of checking an append. `current` is the revision of the last event in its stream. */
 type Verdict =
   | { readonly is: 'conflict' | 'repeated'; readonly current: number }
   | { readonly is: 'new'; readonly current: number; readonly name: Bytes; readonly idKeys: readonly Bytes[] };
 
 export interface LogPage {
   readonly events: RecordedEvent[];
-  /** The last position that was read, or the requested one when nothing came after it. */
+  /** The last position that was read, or the requested position when no event followed it. */
   readonly through: number;
   /** Whether the log ended at `through` when it was read. */
   readonly atEnd: boolean;
@@ -45,25 +45,25 @@ export interface LogInspection {
 }
 
 /**
- * The number of characters that are read before the event loop turns. Finding an event counts as `FINDING` characters, and opening a segment (about
- * 0.7 ms) as `OPENING`.
+ * The number of characters that are read before the event loop gets a turn. Finding an event counts as `FINDING` characters, and opening a segment
+ * (about 0.7 ms) as `OPENING`.
  */
 const STRETCH = 1_000_000;
 const FINDING = 500;
 const OPENING = 125_000;
 
-/** Written into the log at its creation. Another number means another layout, which this code must not touch. */
+/** Written into the log at its creation. Another number means another layout, which this code must not change. */
 const LAYOUT = '1';
-/** The layout from the first segment on, so that releases without segments leave the log alone. */
+/** The layout number from the first segment on, so that releases without segments do not open the log. */
 const LAYOUT_WITH_SEGMENTS = '2';
 const LAYOUT_ENTRY = Buffer.from('layout');
-/** Entry beside the trees: the characters of events of the test environment written since the entry exists. */
+/** A single entry outside the trees: the characters of test events that were written since the entry exists. */
 const TEST_CHARACTERS = Buffer.from('test-characters');
-/** Entry beside the trees: a random id, made with the log. */
+/** A single entry outside the trees: a random id that was made with the log. */
 const LOG_ID = Buffer.from('log-id');
-/** The bytes of the file for each character of an event, including its keys in four trees and the slack of their pages; measured. */
+/** The bytes of the file for each character of an event, including its keys in four trees and the free space in their pages; measured. */
 const BYTES_PER_CHARACTER = 1.5;
-/** The memory for opened segments: about 25 segments of ordinary events. */
+/** The memory for segments that were opened: about 25 segments of ordinary events. */
 const OPENED_BYTES = 16 * 2 ** 20;
 /** The name of the log in its folder. */
 export const LOG_FILE = 'events.mdb';
@@ -71,7 +71,7 @@ const TEXT_START = '{"stream":"';
 
 type Bytes = Buffer<ArrayBufferLike>;
 
-/** The newest events that stay in memory, about 10 MB of ordinary ones. Events longer than `KEPT_CHARACTERS` do not stay. */
+/** The newest events that stay in memory, about 10 MB of ordinary events. Events longer than `KEPT_CHARACTERS` do not stay. */
 const KEPT_EVENTS = 8_192;
 const KEPT_CHARACTERS = 4_000;
 
@@ -90,7 +90,7 @@ export class EmbeddedLog {
     private readonly positions: Database<Bytes, Bytes>,
     /** stream -> revision of its last event */
     private readonly heads: Database<Bytes, Bytes>,
-    /** stream, event id -> revision, of events that are in no segment */
+    /** stream, event id -> revision, for events outside segments */
     private readonly ids: Database<Bytes, Bytes>,
     /** first position -> the compressed texts of `segmentEvents` events */
     private readonly segments: Database<Bytes, Bytes>,
@@ -102,11 +102,11 @@ export class EmbeddedLog {
     maxSize: OPENED_BYTES,
     sizeCalculation: bytesOfTexts,
   });
-  /** The characters that reading has taken. */
+  /** The number of characters that were read since the last turn. */
   private spent = 0;
-  /** The place of an event follows from its position. Most repeated reads come soon after the append, and stored events never change. */
+  /** An event's index in this array follows from its position. Most repeated reads follow soon after the append, and stored events never change. */
   private readonly kept: (KeptEvent | undefined)[] = new Array<undefined>(KEPT_EVENTS);
-  /** The last position that this process has seen. A reader of the whole log keeps no old events. */
+  /** The last position that this process has read. A process that reads the whole log does not cache old events. */
   private seen = 0;
 
   /** Opens the log in a directory, or creates it. Other processes may have it open, or open it at the same time. */
@@ -125,13 +125,12 @@ export class EmbeddedLog {
       maxDbs: 8,
       encoding: 'string',
       keyEncoding: 'binary',
-      // Otherwise an event is visible before it is durable.
+      // Without this setting, an event is visible before it is durable.
       overlappingSync: false,
-      // The store groups commits itself. The library's own batching makes a promise that no code awaits, and a full disk would end the process as an
-      // unhandled rejection.
+      // The store groups commits itself. On a full disk, a promise of the library's batching would end the process as an unhandled rejection.
       eventTurnBatching: false,
     });
-    // A new file is durable in its folder only after a sync of the folder.
+    // A new file is durable only after a sync of its folder.
     syncFolderNow(directory);
     const numbers = { encoding: 'binary', keyEncoding: 'binary' } as const;
     const log = new EmbeddedLog(
@@ -149,16 +148,16 @@ export class EmbeddedLog {
   }
 
   /**
-   * The identity of this log. A copy of the file has the same id but gets other events, so the inode of the file counts too. A snapshot of a volume
-   * has the same inode, so the boot of the machine counts too.
+   * The identity of this log. A copy of the file has the same id but gets other events, so the identity includes the inode of the file. A snapshot of
+   * a volume has the same inode, so the identity includes the boot of the machine too.
    */
   id(): string {
     return [this.entryMadeOnce(LOG_ID, newId()), statSync(this.space.file).ino, runOfMachine()].join('-');
   }
 
   /**
-   * Writes the group in one transaction, durable when this resolves. If it rejects, nothing is stored. Each member of the group is decided by itself.
-   * Its appends, to different streams, are stored all or none.
+   * Writes the group in one transaction, which is durable when this resolves. If it rejects, nothing is stored. Each member of the group is decided
+   * separately. Either all of its appends to different streams are stored, or none.
    */
   async commit(group: readonly (readonly LogAppend[])[]): Promise<TogetherOutcome[]> {
     return this.inTransaction(() => {
@@ -186,7 +185,7 @@ export class EmbeddedLog {
         const kept = this.keptAt(through + 1);
         const text = kept === undefined ? this.textAt(through + 1) : '';
         if (text === undefined) {
-          // Only the place after the newest event may be empty. A gap that was taken for the end would hide all later events.
+          // Only the position after the newest event may be empty. If a gap looked like the end, all later events would be hidden.
           if (through < this.seen)
             throw new EventLogDamaged(`The event at position ${positionText(through + 1)} is missing from the log`);
           return { events, through, atEnd: true };
@@ -194,7 +193,7 @@ export class EmbeddedLog {
         if (events.length >= limit || (through > after && this.spent >= until))
           return { events, through, atEnd: false };
         through++;
-        // The category is read from the text, because most events that a filtered subscription passes are not worth parsing.
+        // The category is read from the text, because a filtered subscription skips most events and need not parse them.
         const isWanted =
           categories === null ||
           categories.has(
@@ -210,7 +209,7 @@ export class EmbeddedLog {
     return this.read(() => this.lastRevision(Buffer.from(stream, 'latin1')));
   }
 
-  /** The events from `first`, in steps of `step`, until `last` or the end of the stretch. The revisions must exist. */
+  /** The events from `first`, in steps of `step`, until `last` or the next turn of the event loop. The revisions must exist. */
   revisions(stream: string, first: number, last: number, step: 1 | -1): RecordedEvent[] {
     return this.read(() => {
       const name = Buffer.from(stream, 'latin1');
@@ -231,14 +230,15 @@ export class EmbeddedLog {
     });
   }
 
-  /** The bytes of the file for events of the test environment, estimated from their length. */
+  /** The estimated bytes of the file for events of the test environment, computed from their length. */
   testBytes(): number {
     return this.read(() => this.testCharacters() * BYTES_PER_CHARACTER);
   }
 
   /**
-   * Reads on from a position past every fault, and reports the faults: gaps, unreadable events, and indexes that disagree with an event. The end of
-   * the log reports an index with more entries than events. If every event has its entry and the numbers are equal, the index has no wrong entry.
+   * Reads the log from a position, continues after every fault, and reports the faults: gaps, unreadable events, and indexes that disagree with an
+   * event. The end of the log reports an index with more entries than events. If every event has its entry and the numbers are equal, the index has
+   * no wrong entry.
    */
   inspect(after: number, limit: number): LogInspection {
     return this.read(() => {
@@ -272,14 +272,14 @@ export class EmbeddedLog {
     });
   }
 
-  /** The last position minus the number of events. Both are known without reading the log. */
+  /** The last position minus the number of events. Both numbers are known without reading the log. */
   missingEvents(): number {
     return this.read(() => this.lastPosition() - this.eventCount());
   }
 
   /**
-   * Replaces the oldest events outside segments by a segment, in one transaction. False when they do not fill a segment before the `keep` newest
-   * events, or one of them is missing. Another process may do the same meanwhile. `admit` throws when the segment has no room.
+   * Replaces the oldest events outside segments by a segment, in one transaction. False when these events do not fill a segment before the `keep`
+   * newest events, or when one is missing. Another process may do the same at the same time. `admit` throws when the segment has no room.
    */
   async compressOldest(keep: number, admit: () => void): Promise<boolean> {
     const oldest = this.read(() => this.oldest(keep));
@@ -287,7 +287,7 @@ export class EmbeddedLog {
     admit();
     const { first, texts } = oldest;
     const events = texts.map((text, index) => recorded(text, first + index));
-    // Takes some milliseconds, in a thread.
+    // The compression takes some milliseconds and runs in a thread.
     const packed = await packSegment(texts);
     const lengthOf = (wanted: readonly string[]): number => wanted.reduce((sum, { length }) => sum + length, 0);
     const ofTest = lengthOf(texts.filter((_, index) => events[index]?.metadata['environment'] === 'test'));
@@ -296,7 +296,7 @@ export class EmbeddedLog {
       this.segments.putSync(numberKey(first), packed);
       for (const { stream, id, position } of events) {
         const place = Number(position);
-        // The event counts as old from now on. A newer one may already have its place.
+        // The event counts as old from now on. A newer event may already use its index in the array.
         if (this.keptAt(place) !== undefined) this.kept[place % KEPT_EVENTS] = undefined;
         this.events.removeSync(numberKey(place));
         this.ids.removeSync(pairKey(Buffer.from(stream, 'latin1'), idBytes(id)));
@@ -311,14 +311,14 @@ export class EmbeddedLog {
 
   private oldest(keep: number): { readonly first: number; readonly texts: readonly string[] } | null {
     const [first] = this.events.getKeys({ limit: 1 }).map(numberOf);
-    // The newest event stays, because its position is the head.
+    // The newest event stays outside segments, because its position is the head.
     if (first === undefined || first + this.segmentEvents - 1 + keep >= this.lastPosition()) return null;
     const texts = Array.from({ length: this.segmentEvents }, (_, index) => this.events.get(numberKey(first + index)));
     const isWhole = (first - 1) % this.segmentEvents === 0 && texts.every((text) => text !== undefined);
     return isWhole ? { first, texts } : null;
   }
 
-  /** Copies one moment of the log into a file that must not exist. Appends and reads go on meanwhile. */
+  /** Copies the log at one moment into a file that must not exist. Appends and reads continue during the copy. */
   async copyTo(file: string): Promise<void> {
     await this.root.backup(file, true);
   }
@@ -329,10 +329,10 @@ export class EmbeddedLog {
 
   private async inTransaction<Result>(work: () => Result): Promise<Result> {
     try {
-      // A child transaction, because an exception in a plain one would still commit its earlier writes.
+      // A child transaction is used, because an exception in an ordinary transaction would still commit the earlier writes.
       return await this.root.childTransaction(work);
     } catch (error) {
-      // The library gives the reason in a second promise, which would be an unhandled rejection without a listener.
+      // The library gives the reason in a second promise. Without a listener, this promise would be an unhandled rejection.
       if (error instanceof Error && 'commitError' in error) throw await reasonOf(error.commitError);
       throw error;
     }
@@ -385,7 +385,7 @@ export class EmbeddedLog {
   }
 
   private apply(appends: readonly LogAppend[], log: { head: number; testCharacters: number }): TogetherOutcome {
-    // All appends are checked before the first is stored, because the transaction continues with the rest of its group.
+    // All appends are checked before the first is stored, because after a refusal the transaction continues with the other members of its group.
     const verdicts = appends.map((append) => this.judge(append));
     const index = verdicts.findIndex(({ is }) => is === 'conflict');
     if (index >= 0) {
@@ -427,7 +427,7 @@ export class EmbeddedLog {
     for (const [index, { text, test }] of events.entries()) {
       const position = numberKey(++log.head);
       const revisionKey = numberKey(++revision);
-      // `append` fills pages. An ordinary put in ascending order leaves them half empty.
+      // `append` fills pages completely. An ordinary put in ascending order leaves pages half empty.
       this.events.putSync(position, text, { append: true });
       this.positions.putSync(pairKey(name, revisionKey), position);
       this.ids.putSync(idKeys[index] as Bytes, revisionKey);
@@ -458,7 +458,7 @@ export class EmbeddedLog {
     return Math.max(position, Math.min(last, ...next.map((found) => found - 1)));
   }
 
-  /** The disagreement of the indexes with the event; null without one. */
+  /** How the indexes disagree with the event; null when they agree. */
   private indexFault({ stream, revision, id }: RecordedEvent, position: number): string | null {
     const name = Buffer.from(stream, 'latin1');
     const indexed = this.positions.get(pairKey(name, numberKey(revision)));
@@ -539,7 +539,7 @@ function eventStart(stream: string, revision: number): string {
   return `${TEXT_START}${stream}","revision":${revision},`;
 }
 
-/** The position in the form of the port. */
+/** The position in the form that the port uses. */
 export function positionText(position: number): string {
   return String(position).padStart(20, '0');
 }
@@ -590,7 +590,7 @@ function lastUnreadable(error: Error, position: number): number {
   return error instanceof SegmentUnreadable ? error.last : position;
 }
 
-/** LMDB throws when it cannot follow its own pages. An inspection goes on behind the fault. */
+/** LMDB throws when it cannot follow its own pages. An inspection continues after the fault. */
 function attempt<Result>(look: () => Result): Result | Error {
   try {
     return look();
@@ -603,7 +603,7 @@ function entriesOf(tree: Database<string, Bytes> | Database<Bytes, Bytes>): numb
   return (tree.getStats() as { entryCount: number }).entryCount;
 }
 
-/** Eight bytes, big end first, so that keys sort as the numbers do. */
+/** Eight bytes, big end first, so that keys sort like the numbers. */
 function numberKey(value: number): Bytes {
   const bytes = Buffer.allocUnsafe(8);
   bytes.writeUInt32BE(Math.floor(value / 2 ** 32), 0);
@@ -633,7 +633,7 @@ async function reasonOf(commitError: unknown): Promise<unknown> {
   }
 }
 
-/** The same for all processes of a machine until it restarts; empty where the system does not tell. */
+/** The same for all processes of a machine until the machine restarts. Empty when the system does not report it. */
 function runOfMachine(): string {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
@@ -642,7 +642,7 @@ function runOfMachine(): string {
   }
 }
 
-/** The upper bound. An ASCII text takes half of it. */
+/** The upper limit of the length. An ASCII text needs half of it. */
 function bytesOfTexts(texts: readonly string[]): number {
   return texts.reduce((bytes, { length }) => bytes + 2 * length, 0);
 }

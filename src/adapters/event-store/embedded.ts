@@ -1,5 +1,5 @@
-// The event store inside the process, on LMDB: the default where one machine is enough. Several processes on that machine may open the same directory
-// and write to it. ./embedded-log.ts knows the layout on disk.
+// The event store inside the process, on LMDB. It is the default when one machine is enough. Several processes on that machine may open the same
+// directory and write to it. ./embedded-log.ts implements the layout on disk.
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RecordedEvent } from '../../kernel/domain-event.js';
@@ -23,19 +23,19 @@ import { EmbeddedLog, eventText, LOG_FILE, type LogAppend, NO_STREAM, positionTe
 import { checkTogether, type StorableAppend } from './storable.js';
 
 export interface EmbeddedEventStoreOptions {
-  /** Created when it does not exist. It must be on a local disk, because locks and maps do not work over a network file system. */
+  /** The directory is created when it does not exist. It must be on a local disk, because locks and maps do not work over a network file system. */
   readonly directory: string;
-  /** The largest size of the log. The space is not taken in advance, and may be raised at any later start. */
+  /** The largest size of the log. The space is not reserved in advance, and the size may be raised at any later start. */
   readonly mapSizeBytes?: number;
-  /** Called when the log is nearly full, well before appends are refused. Called once, until the log has more room again. */
+  /** Called when the log is nearly full, long before appends are refused. Called once, until the log has more room again. */
   readonly onNearlyFull?: (usage: SpaceUsage) => void;
-  /** Whether appends are refused to keep the last room of the disk for other needs. */
+  /** Whether appends are refused so that the last free space of the disk stays for other needs. */
   readonly diskFull?: () => boolean;
-  /** Called when older events could not be compressed. They stay as they are. Called once, until compressing works again. */
+  /** Called when older events could not be compressed. The events stay uncompressed. Called once, until compression works again. */
   readonly onCompressionFailed?: (error: unknown) => void;
-  /** The delay until a live subscription sees the append of another process that did not announce it. Announced appends are seen at once. */
+  /** The delay until a live subscription sees the append of another process that did not announce the append. Announced appends are seen at once. */
   readonly pollIntervalMs?: number;
-  /** The newest events that are kept uncompressed. Older ones are compressed, some hundred at a time. */
+  /** The number of newest events that stay uncompressed. Older events are compressed in groups of some hundred. */
   readonly uncompressedEvents?: number;
   /** The number of events in a segment. It is the same for every process and for the life of the log. Only tests change it. */
   readonly segmentEvents?: number;
@@ -45,28 +45,28 @@ export interface EmbeddedEventStoreOptions {
 
 const DEFAULT_MAP_SIZE_BYTES = 16 * 2 ** 30;
 const DEFAULT_POLL_INTERVAL_MS = 2_000;
-/** For processes that cannot hear each other. */
+/** The delay for processes that cannot notify each other. */
 const DEAF_POLL_INTERVAL_MS = 50;
 const DEFAULT_APPEND_TIMEOUT_MS = 12_000;
 
-/** About the number of events that present work reads: open sessions, and work scheduled for later. */
+/** About the number of events that current work reads: open sessions, and work that is scheduled for later. */
 export const UNCOMPRESSED_EVENTS = 65_536;
 const SEGMENT_EVENTS = 256;
-/** A segment is compressed after a quarter of its events were appended, so that a log of an earlier release catches up. */
+/** A segment is compressed after a quarter of its events were appended. The log of an earlier release is therefore compressed step by step. */
 const SEGMENTS_PER_SEGMENT = 4;
-/** The room for the pages of five trees that the write of a segment changes: three times the usual 300 pages. */
+/** The space for the pages of five trees that the write of a segment changes: three times the usual 300 pages. */
 const SEGMENT_PAGES_BYTES = 1_000_000;
 
 /** The limits of one transaction, so that other processes get their turn. */
 const MAX_GROUP_APPENDS = 512;
 const MAX_GROUP_BYTES = 8_000_000;
-/** The bytes that may wait for the disk before appends are refused, so that a stuck disk does not fill the memory. */
+/** The bytes that may wait for the disk before appends are refused, so that a disk that hangs does not fill the memory. */
 const MAX_QUEUED_BYTES = 64_000_000;
 
 /** The largest number of events in one read. */
 const PAGE = 500;
 
-/** Appends that are stored as a whole or not at all. */
+/** Appends that are either all stored or not stored at all. */
 interface QueuedAppends {
   readonly appends: readonly LogAppend[];
   readonly bytes: number;
@@ -77,7 +77,7 @@ interface QueuedAppends {
 export class EmbeddedEventStore extends EventStore implements InspectableLog {
   private readonly queue: QueuedAppends[] = [];
   private queuedBytes = 0;
-  /** Settles when the queue is empty; null while nothing is written. */
+  /** Settles when the queue is empty; null while no write is running. */
   private writing: Promise<void> | null = null;
   private closing: Promise<void> | null = null;
   /** The subscriptions that wait for an append. */
@@ -132,7 +132,7 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
     return { outcome: 'appended', revision: outcome.revisions[0] as number };
   }
 
-  /** Stores all or nothing. */
+  /** Stores either all appends or none. */
   override async appendTogether(together: readonly StreamAppend[]): Promise<TogetherOutcome> {
     const storable = checkTogether(together);
     const appends = together.map(({ stream, expected, events }, place): LogAppend => {
@@ -151,7 +151,7 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
       throw new EventStoreUnavailable('Too many bytes wait to be written');
     return new Promise<TogetherOutcome>((resolve, reject) => {
       const deadline = setTimeout(() => {
-        // An append in the queue will never be written. One that is being written may still be stored, so its outcome is unknown.
+        // An append in the queue will never be written. An append that is being written may still be stored, so its outcome is unknown.
         const place = this.queue.indexOf(queued);
         if (place >= 0) this.take(place, 1);
         queued.fail(new EventStoreUnavailable(`No answer from the disk within ${this.appendTimeoutMs} ms`));
@@ -242,17 +242,17 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
     return this.read(() => this.log.space.usage());
   }
 
-  /** As `usage`. With much room left, it may be a moment old. */
+  /** Like `usage`. While much room is left, the value may be a moment old. */
   recentUsage(): SpaceUsage {
     return this.read(() => this.log.space.recentUsage());
   }
 
-  /** Identifies this log alone, for as long as its file stays in its place. */
+  /** Identifies only this log, as long as its file stays at its path. */
   id(): string {
     return this.log.id();
   }
 
-  /** Compresses all old events, which otherwise happens step by step after appends. Gives the number of events. Throws the error that stopped it. */
+  /** Compresses all old events, which otherwise happens step by step. Returns the number of events, or throws the error that stopped it. */
   async compress(): Promise<number> {
     for (let events = 0; ; events += this.compressAfterEvents * SEGMENTS_PER_SEGMENT) {
       this.refuseIfClosed();
@@ -261,9 +261,7 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
     }
   }
 
-  /**
-   * The bytes of the log that the test environment uses, from all processes. A log of an earlier version counts from its first start under this one.
-   */
+  /** The bytes of the log that the test environment uses, from all processes. An older log is counted from its first start with this version on. */
   testBytes(): number {
     return this.read(() => this.log.testBytes());
   }
@@ -273,13 +271,13 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
     return this.read(() => this.log.space.lacking(0)) !== null;
   }
 
-  /** Copies one moment of the log into a folder without a log, while processes read and write it. */
+  /** Copies the log at one moment into a folder without a log, while processes read and write it. */
   async copyTo(directory: string): Promise<void> {
     this.refuseIfClosed();
     await this.log.copyTo(join(directory, LOG_FILE));
   }
 
-  /** Queued appends are still written. New ones are refused. */
+  /** Queued appends are still written. New appends are refused. */
   override async close(): Promise<void> {
     this.closing ??= (async () => {
       await this.writing;
@@ -290,7 +288,7 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
     await this.closing;
   }
 
-  /** Group commit: appends queued while the disk was busy share the next transaction. */
+  /** Group commit: appends that were queued while the disk was busy share the next transaction. */
   private async write(): Promise<void> {
     await nextTurn();
     while (this.queue.length > 0) {
@@ -309,7 +307,7 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
     this.writing = null;
   }
 
-  /** Events that cannot be compressed stay as they are and are compressed later. */
+  /** Events that cannot be compressed now stay uncompressed until later. */
   private async compressAfter(group: readonly QueuedAppends[]): Promise<void> {
     for (const { appends } of group) for (const { events } of appends) this.appendedSinceCompressing += events.length;
     if (this.appendedSinceCompressing < this.compressAfterEvents || this.closing !== null) return;
@@ -348,7 +346,7 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
     return taken;
   }
 
-  /** A full log must stay readable, so appends are refused before LMDB fails. */
+  /** A full log must stay readable, so the store refuses appends before LMDB fails. */
   private refuseIfFull(group: readonly QueuedAppends[]): void {
     const full = this.log.space.lacking(group.reduce((sum, { bytes }) => sum + bytes, 0));
     if (full !== null)
@@ -359,7 +357,7 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
     for (const wake of this.waiting) wake();
   }
 
-  /** Resolves at the next announced append, at the time to look for others, on abort and on close. */
+  /** Resolves at the next announced append, at the time to check for unannounced appends, on abort and on close. */
   private moreToRead(signal: AbortSignal): Promise<void> {
     const pollMs = this.bell.isHeard ? this.pollIntervalMs : Math.min(this.pollIntervalMs, DEAF_POLL_INTERVAL_MS);
     return new Promise((resolve) => {
@@ -394,7 +392,7 @@ function asUnavailable(error: unknown): EventStoreUnavailable {
   return new EventStoreUnavailable('The event log cannot be read or written', { cause: error });
 }
 
-/** 0 is before the first event. */
+/** Position 0 is before the first event. */
 function parsePosition(text: string | null): number {
   if (text === null) return 0;
   const position = Number(text);

@@ -1,4 +1,4 @@
-// The log of the installation, read through the upcasters and watched.
+// The log of the installation, which is read through the upcasters and watched for losses.
 import { join } from 'node:path';
 import { Global, Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { DataFolderSettings } from '../../config/data-folder.js';
@@ -82,7 +82,7 @@ export class EventStoreModule implements OnModuleInit, OnApplicationShutdown {
   }
 
   async onApplicationShutdown(): Promise<void> {
-    // The close does not wait for an unreachable log.
+    // Closing does not wait for a log that cannot be reached.
     await withTimeout(LAST_LOOK_WITHIN_MS, this.logWatch.leave());
     await this.stored.close();
   }
@@ -108,7 +108,7 @@ async function open(
       diskFull: () => disk.full,
       onCompressionFailed: (error) => log.warn({ err: error }, 'older events of the log could not be compressed'),
     });
-  // Loaded only when used, because an operator waits for every command's start.
+  // Loaded only when it is used, because otherwise every operator command would start more slowly.
   const { EventStoreDbEventStore } = await import('./eventstoredb.js');
   return EventStoreDbEventStore.connect({ connectionString: place.url });
 }

@@ -38,21 +38,21 @@ import { subscription } from './eventstoredb/subscription.js';
 import { checkTogether, encodeStorable } from './storable.js';
 
 export interface EventStoreDbOptions {
-  /** `esdb://user:password@a:2113,b:2113,c:2113?tlsCAFile=...`. Strings that the client would misread are refused (see docs/operations/install.md). */
+  /** `esdb://user:password@a:2113,b:2113,c:2113?tlsCAFile=...`. A string that the client would misread is refused (docs/operations/install.md). */
   readonly connectionString: string;
-  /** The time for one attempt of an append before its outcome counts as unknown; default 3 s. */
+  /** The time for one attempt of an append before its outcome counts as unknown. The default is 3 s. */
   readonly appendDeadlineMs?: number;
-  /** The time for which a read may stay silent, and a subscription unconfirmed; default 5 s. */
+  /** The time for which a read may stay silent, or a subscription unconfirmed. The default is 5 s. */
   readonly readDeadlineMs?: number;
-  /** The silence of a subscription after which the log is checked for missed events; default 10 s. */
+  /** The silence of a subscription after which the log is checked for missed events. The default is 10 s. */
   readonly silenceMs?: number;
-  /** The pause before the first retry. Later pauses are longer; default 100 ms. */
+  /** The pause before the first retry. Later pauses are longer. The default is 100 ms. */
   readonly retryPauseMs?: number;
 }
 
-/** The port promises an answer within 15 s. The rest of the time is for the work around the attempts. */
+/** The port promises an answer within 15 s. The remaining time is for the work before and after the attempts. */
 const APPEND_TOTAL_MS = 14_500;
-/** The client itself gives up first, and then looks for another node. */
+/** The client's own limit ends first, and then the client looks for another node. */
 const GRACE_MS = 100;
 const READ_TOTAL_MS = 10_000;
 const PING_TOTAL_MS = 4_500;
@@ -69,7 +69,7 @@ export class EventStoreDbEventStore extends EventStore {
 
   private constructor(options: EventStoreDbOptions) {
     super();
-    // Every running call listens to it.
+    // Every running call listens to this signal.
     setMaxListeners(0, this.#closing.signal);
     const build = (): ReturnType<typeof buildClient> => buildClient(options.connectionString);
     this.#operations = new RoleClient(build);
@@ -85,7 +85,7 @@ export class EventStoreDbEventStore extends EventStore {
     this.#silenceMs = options.silenceMs ?? 10_000;
   }
 
-  /** Opens no connection yet. Throws on a connection string that the client would misread. */
+  /** Opens no connection yet. Throws for a connection string that the client would misread. */
   static connect(options: EventStoreDbOptions): EventStoreDbEventStore {
     checkConnectionString(options.connectionString);
     return new EventStoreDbEventStore(options);
@@ -108,7 +108,7 @@ export class EventStoreDbEventStore extends EventStore {
       async (client, deadline): Promise<AppendOutcome> => {
         const call = client.appendToStream(stream, prepared, { expectedRevision, requiresLeader: true, deadline });
         try {
-          // An identical batch gets its first revision as the answer, sometimes without a position.
+          // An identical batch is answered with its first revision, sometimes without a position.
           const { nextExpectedRevision } = await within(deadline + GRACE_MS, this.#closing.signal, call);
           return { outcome: 'appended', revision: numberOf(nextExpectedRevision) };
         } catch (error) {
@@ -120,7 +120,7 @@ export class EventStoreDbEventStore extends EventStore {
     );
   }
 
-  /** One after the other, because the server has no append to several streams. */
+  /** The appends run one after the other, because the server has no append to several streams. */
   override async appendTogether(appends: readonly StreamAppend[]): Promise<TogetherOutcome> {
     checkTogether(appends);
     const revisions: number[] = [];
@@ -133,7 +133,7 @@ export class EventStoreDbEventStore extends EventStore {
     return { outcome: 'appended', revisions };
   }
 
-  /** Appends in exactly this order, without waiting for each answer. A stream may occur twice. Ends at the first conflict. */
+  /** Appends in exactly this order, without waiting for each answer. A stream may occur more than once. Ends at the first conflict. */
   async appendInOrder(appends: readonly StreamAppend[]): Promise<void> {
     const requests = appends.map(requestOf);
     await attempt(this.#operations, this.#appendLimits, this.#closing.signal, (client, silenceMs) =>
@@ -161,7 +161,7 @@ export class EventStoreDbEventStore extends EventStore {
     const found: RecordedEvent[] = [];
     let [from, least] = [after, 0];
     while (found.length < limit) {
-      // One more than needed, because a read begins with the event at the position itself.
+      // One more event than needed, because a read begins with the event at the position itself.
       const count = Math.min(Math.max(limit - found.length + 1, least), PAGE);
       const before = found.length;
       const page = await this.#read({ fromPosition: from === null ? START : positionOf(from), maxCount: count });
@@ -178,7 +178,7 @@ export class EventStoreDbEventStore extends EventStore {
     return found;
   }
 
-  /** The server's own streams count. A passed position may be one of their events, but never beyond the head. */
+  /** The server's own streams count too. A position that was read may be that of such an event, but it is never beyond the head. */
   override async head(): Promise<string | null> {
     return this.#readHead(this.#readLimits);
   }

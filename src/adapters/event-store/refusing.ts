@@ -1,11 +1,11 @@
-// The log of a process that must append nothing, because it only reads or because the log has a complaint.
+// The log of a process that must append nothing, because the process only reads or because the log has a complaint.
 import type { AppendOutcome, EventStore, TogetherOutcome } from '../../ports/event-store.js';
 import { EventStoreDecorator } from '../../ports/event-store-decorator.js';
 
 export class RefusingEventStore extends EventStoreDecorator {
   constructor(
     store: EventStore,
-    /** The reason to refuse appends; null when they are allowed. */
+    /** The reason why appends are refused; null when they are allowed. */
     private readonly refusal: () => Promise<Error | null>,
   ) {
     super(store);

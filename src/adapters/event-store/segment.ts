@@ -1,15 +1,15 @@
-// Events of the embedded log that are compressed together. Fields and values of neighbours are alike, so a text of 800 characters takes about 100
-// bytes. The measurements and the choice of the method are in docs/adr/0021.
+// Events of the embedded log that are compressed together. Neighbouring events have similar fields and values, so a text of 800 characters takes
+// about 100 bytes. The measurements and the choice of the method are in docs/adr/0021.
 import { promisify } from 'node:util';
 import { brotliCompress, brotliDecompressSync, constants } from 'node:zlib';
 import { EventsUnreadable } from '../../ports/event-store.js';
 
 const compress = promisify(brotliCompress);
-/** Higher qualities take twice the time for no gain. */
+/** Higher qualities take twice the time and save no space. */
 const QUALITY = 4;
-/** JSON has none outside its strings, and escapes it within. */
+/** JSON has no such character outside its strings, and escapes it inside them. */
 const SEPARATOR = '\n';
-/** More than the largest events can make. */
+/** More bytes than a segment of the largest events can have. */
 const MAX_BYTES = 32 * 2 ** 20;
 
 export class SegmentUnreadable extends EventsUnreadable {
@@ -22,7 +22,7 @@ export class SegmentUnreadable extends EventsUnreadable {
   }
 }
 
-/** Returns only data that can be read again, because the other copies are deleted afterwards. */
+/** Returns only data that was read back successfully, because the other copies are deleted afterwards. */
 export async function packSegment(texts: readonly string[]): Promise<Buffer> {
   const joined = texts.join(SEPARATOR);
   const params = {

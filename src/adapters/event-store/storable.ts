@@ -1,5 +1,4 @@
-// Checks the events for an event store and writes them as JSON. Both adapters call `encodeStorable` first, so that refused events never reach a queue
-// or the network.
+// Checks events before they are stored and writes them as JSON. Adapters call `encodeStorable` first, so refused events reach no queue.
 import { isId } from '../../kernel/ids.js';
 import {
   type ExpectedRevision,
@@ -24,16 +23,16 @@ export interface StorableAppend {
   readonly bytes: number;
 }
 
-/** `<category>-<id>` in visible ASCII only, so that a name is its own bytes in every store. */
+/** `<category>-<id>` in visible ASCII only, so that every store has the same bytes for a name. */
 const STREAM = /^[A-Za-z0-9_]+-[!-~]+$/;
 const MAX_STREAM_LENGTH = 256;
 const EVENT_TYPE = /^[A-Za-z][A-Za-z0-9_.-]{0,127}$/;
-/** Deeper than any event. A value that contains itself ends here too. */
+/** A depth that no event reaches. The limit also stops at a value that contains itself. */
 const MAX_DEPTH = 64;
-/** Id, type and framing of an event, which the stores count as well. */
+/** The id, type and framing of an event, which the stores count as well. */
 const EVENT_OVERHEAD_BYTES = 64;
 
-/** Throws UnstorableEvent, naming the place and never the value. The texts are made now, so later changes by the caller do not matter. */
+/** Throws UnstorableEvent, which names the location and never the value. The texts are made now, so later changes by the caller have no effect. */
 export function encodeStorable(
   stream: string,
   expected: ExpectedRevision,
@@ -62,7 +61,7 @@ export function encodeStorable(
   return { events: encoded, bytes };
 }
 
-/** Throws UnstorableEvent for a group that no store takes, before the first of it is stored. */
+/** Throws UnstorableEvent for a group that no store accepts, before its first event is stored. */
 export function checkTogether(appends: readonly StreamAppend[]): readonly StorableAppend[] {
   if (new Set(appends.map(({ stream }) => stream)).size < appends.length)
     throw new UnstorableEvent('A stream appears twice in one append');
@@ -70,7 +69,7 @@ export function checkTogether(appends: readonly StreamAppend[]): readonly Storab
 }
 
 function encodeEvent({ id, type, data, metadata }: NewEvent, index: number): StorableEvent {
-  // EventStoreDB would return an upper-case UUID in lower case, as the id of another event.
+  // EventStoreDB would return an upper-case UUID in lower case, and the id would seem to be that of another event.
   if (typeof id !== 'string' || !isId(id))
     throw new UnstorableEvent(`The id of event ${index} is not a UUID in lower case`);
   if (typeof type !== 'string' || !EVENT_TYPE.test(type))
@@ -90,7 +89,7 @@ function encodeObject(value: unknown, place: string): string {
   return JSON.stringify(value);
 }
 
-/** Refuses values that JSON would drop or change, or fail on. A negative zero passes, because it comes back as a zero, which equals it. */
+/** Refuses values that JSON would drop or change, or on which it fails. A negative zero passes, because it is read back as an equal zero. */
 function check(value: unknown, place: string, path: string[]): void {
   switch (typeof value) {
     case 'boolean':
@@ -108,7 +107,6 @@ function check(value: unknown, place: string, path: string[]): void {
   if (path.length >= MAX_DEPTH) return refuse('is nested too deeply', place, path);
   const keys = Object.keys(value);
   if (Array.isArray(value)) {
-    // The indexes come first and in order. If there are as many keys as elements and the last one is the last index, all are indexes.
     if (!isWhole(value, keys)) return refuse('is an array with holes or properties', place, path);
   } else if (!isPlain(value)) return refuse('is neither a plain object nor an array', place, path);
   if (Object.getOwnPropertySymbols(value).length > 0) return refuse('has a symbol as a key', place, path);
@@ -120,18 +118,18 @@ function check(value: unknown, place: string, path: string[]): void {
   }
 }
 
-/** The indexes come first and in order: as many keys as elements, the last being the last index, are all indexes. */
+/** An array's own keys begin with its indexes. If it has as many keys as elements and the last key is the last index, all keys are indexes. */
 function isWhole({ length }: readonly unknown[], keys: readonly string[]): boolean {
   return keys.length === length && (length === 0 || keys.at(-1) === String(length - 1));
 }
 
 function refuse(reason: string, place: string, path: readonly string[]): never {
-  // A key may hold personal data, so the error gives only keys that look like names of the service.
+  // A key may contain personal data, so the error repeats only keys that look like names of the service.
   const names = path.slice(0, 8).map((key) => (/^[$\w]{1,32}$/.test(key) ? key : '?'));
   throw new UnstorableEvent(`${[place, ...names].join('.')} ${reason}`);
 }
 
-/** Its prototype is null or a root one. A check for `Object.prototype` itself would refuse objects of another realm. */
+/** The prototype is null or has no prototype of its own. A check for `Object.prototype` itself would refuse objects of another realm. */
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;

@@ -4,7 +4,7 @@ import { BoundedRedis } from '../redis/bounded-redis.js';
 import { changeIf, defineChangeIf, releaseLease, takeLease } from '../redis/guarded.js';
 
 const LIMIT_MS = 2_000;
-/** Earlier releases divided a handler's events into up to eight shares, each with its own place. Goes after June 2027. */
+/** Earlier releases divided a handler's events into up to eight shares, each with its own checkpoint. This code can be removed after June 2027. */
 const EARLIER_SHARES = 8;
 
 export class RedisHandlerCheckpoints extends HandlerCheckpoints {
@@ -33,7 +33,7 @@ export class RedisHandlerCheckpoints extends HandlerCheckpoints {
     return failed === null;
   }
 
-  /** The earliest place, where an earlier release has left shares. */
+  /** The earliest checkpoint of the shares that an earlier release has left. */
   override async passed(handler: string): Promise<string | null> {
     const [saved, ...ofShares] = await this.connection.use((redis) => redis.mget(placesOf(handler)));
     const places = [saved ?? '', ...ofShares.filter((place) => place !== null)];
@@ -50,12 +50,12 @@ export class RedisHandlerCheckpoints extends HandlerCheckpoints {
   }
 }
 
-/** Stored keys keep the earlier word for event handler. */
+/** Stored keys still use the earlier word for event handler. */
 function leaseOf(handler: string): string {
   return `{reaction:${handler}}:holder`;
 }
 
-/** The key of the place, then the keys of the shares of earlier releases. */
+/** The key of the checkpoint, then the keys of the shares of earlier releases. */
 function placesOf(handler: string): string[] {
   const place = `{reaction:${handler}}:through`;
   return [place, ...Array.from({ length: EARLIER_SHARES - 1 }, (_, share) => `${place}:${share + 1}`)];

@@ -17,13 +17,13 @@ import { isOfEarlierFormat, Sealing } from '../sealed-payloads/sealing.js';
 
 declare module 'ioredis' {
   interface RedisCommander<Context> {
-    /** The state of the record and, by state, the kept reply or the round. */
+    /** The state of the record. Depending on the state, also the kept reply or the round. */
     idempotencyBeginBuffer(...args: readonly string[]): Result<[state: Buffer, reply?: Buffer], Context>;
     idempotencyKeep(...args: readonly (string | Buffer)[]): Result<Keeping, Context>;
   }
 }
 
-/** Durations in milliseconds. The defaults are the port's promises. Tests shorten them. */
+/** Durations are in milliseconds. The defaults are the promises of the port. Tests shorten them. */
 export interface IdempotencyTimes {
   readonly keepFor: number;
   readonly keepForVisitors: number;
@@ -43,11 +43,11 @@ const TIMES: IdempotencyTimes = {
 const FIRST_LOOK_MS = 20;
 const LONGEST_LOOK_MS = 250;
 const TICKS_PER_LEASE = 4;
-/** The time, in leases, for which keeping a reply is retried. */
+/** The time in leases for which the service tries to keep a reply. */
 const KEEP_TRYING_LEASES = 6;
 
 // A record is a hash: `content` (keyed hash), `since` (its first use), `round` (releases so far), then either `holder` and `until`, or `reply`. A
-// `twin` waits. Times are the Redis server's, so the clocks of the processes do not matter.
+// `twin` is an equal request, which waits. Times come from the Redis server, so the clocks of the processes do not matter.
 const NOW = `local time = redis.call('TIME') local now = time[1] * 1000 + math.floor(time[2] / 1000)`;
 
 /** KEYS: record. ARGV: content, holder, lease, time to keep. */
@@ -64,7 +64,7 @@ redis.call('PEXPIRE', KEYS[1], ARGV[4])
 return { 'execute', (round or '0') .. ' ' .. (since or now) .. (content and '' or ' first') }`;
 
 /**
- * KEYS: record, the kept records of the visitor or account by the end of their time. ARGV: holder, reply, time to keep, content, lease, the largest
+ * KEYS: the record, and the kept records of the visitor or account by their expiry. ARGV: holder, reply, time to keep, content, lease, the largest
  * number of kept replies (0: unlimited). A record that Redis has lost is written again.
  */
 const KEEP = `${NOW}
@@ -81,13 +81,13 @@ redis.call('HDEL', KEYS[1], 'holder', 'until')
 redis.call('PEXPIRE', KEYS[1], full and (twin and ARGV[5] or 0) or ARGV[3])
 return full and 'beyond-cap' or 'kept'`;
 
-/** The kept replies that one visitor or one account may have in an environment; 0: unlimited. */
+/** The number of kept replies that one visitor or one account may have in an environment. 0 means unlimited. */
 export interface MostKept {
   readonly ofVisitor: number;
   readonly ofAccount: number;
 }
 
-/** An execution and the place of its reply. */
+/** An execution and the record for its reply. */
 interface Held {
   readonly record: string;
   readonly counted: string;
@@ -100,9 +100,9 @@ interface Held {
 }
 
 /**
- * One Redis hash for each key, changed by scripts only. Its name and the content's hash are HMACs under a key of the installation. A rotation of the
- * master key does not change that key. Otherwise a retry across a rotation would execute twice. Replies are sealed under the data key of the person
- * concerned. An empty reply means that the person was erased meanwhile.
+ * One Redis hash for each key, which only scripts change. Its name and the content's hash are HMACs under a key of the installation. A rotation of
+ * the master key does not change that key. Otherwise a retry across a rotation would execute twice. Replies are encrypted under the data key of their
+ * person. An empty reply means that the person was erased in the meantime.
  */
 export class RedisIdempotencyRecords extends IdempotencyRecords {
   private readonly connection: BoundedRedis;
@@ -150,7 +150,7 @@ export class RedisIdempotencyRecords extends IdempotencyRecords {
           return this.open(record, reply ?? Buffer.alloc(0));
         case 'execute': {
           const [round = '', since = '', first] = String(reply).split(' ');
-          // The scope depends on the first use. So the same key has another scope after its record is gone.
+          // The scope depends on the first use. The same key therefore has another scope when its record is gone.
           const scope = keyedIdAt(Number(since), this.hashing, 'scope', content, round);
           const held = { record, counted, content, holder, scope, first: first !== undefined, keepFor, most };
           return { kind: 'execute', execution: this.execution(held) };
@@ -174,7 +174,7 @@ export class RedisIdempotencyRecords extends IdempotencyRecords {
     const ticking = setInterval(() => {
       ticksLeft -= 1;
       if (ticksLeft < 0) clearInterval(ticking);
-      // A failure is retried at the next tick. When the lease runs out, the other requests go on.
+      // A failure is retried at the next tick. When the lease expires, the other requests continue.
       else attempt().catch(() => undefined);
     }, this.times.lease / TICKS_PER_LEASE).unref();
     return {
@@ -206,7 +206,7 @@ export class RedisIdempotencyRecords extends IdempotencyRecords {
     };
   }
 
-  /** The length of the head, the head with status and headers, the body. */
+  /** The length of the head, the head with status and headers, and the body. */
   private async seal(record: string, { status, headers, body }: KeptReply, subject: string | null): Promise<Buffer> {
     const head = Buffer.from(JSON.stringify({ status, headers }));
     const length = Buffer.alloc(4);

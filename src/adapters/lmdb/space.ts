@@ -1,33 +1,33 @@
-// The room of an LMDB file. Used by the embedded event store and by the vault on disk.
+// The space in an LMDB file. The embedded event store and the vault on disk use this class.
 import { statfsSync } from 'node:fs';
 import type { RootDatabase } from 'lmdb';
 
 export interface SpaceUsage {
   readonly usedBytes: number;
-  /** The largest size of the file: the configured size, or less where the disk has less room. */
+  /** The largest size of the file: the configured size, or less if the disk has less free space. */
   readonly totalBytes: number;
 }
 
-/** The alarm rings when the usage is above the first part, and again only after it was below the second. */
+/** The alarm is raised when the usage exceeds the first part, and again only after the usage was below the second part. */
 const NEARLY_FULL_AT = 0.7;
 const RELAXED_AT = 0.65;
 /** Writes beyond this part are refused. */
 const FULL_AT = 0.95;
-/** A value changes pages of several trees beside its own. */
+/** A stored value changes pages of several trees in addition to its own page. */
 const SPACE_PER_BYTE = 3;
-/** A check takes tens of microseconds. While this much room is left, the next check waits a while. */
+/** A check takes tens of microseconds. While this much space is left, the next check is delayed. */
 const MUCH_ROOM_BYTES = 64 * 2 ** 20;
 const LOOK_AGAIN_MS = 100;
 
 /**
- * The limit is the service's own. The LMDB of the `lmdb` package enlarges a map that is too small, for writers and for readers. So processes with
- * different sizes may have one file open, and each refuses at its own size.
+ * The limit is the service's own. The LMDB of the `lmdb` package enlarges a map that is too small, for writers and for readers. Processes with
+ * different sizes may therefore open one file, and each refuses writes at its own size.
  */
 export class Space {
   private nearlyFull = false;
   private seen: { readonly at: number; readonly usage: SpaceUsage } | null = null;
 
-  /** Each writing process calls `onNearlyFull` once when the alarm rings. */
+  /** Each writing process calls `onNearlyFull` once when the alarm is raised. */
   constructor(
     private readonly root: Pick<RootDatabase, 'getStats' | 'resetReadTxn'>,
     readonly file: string,
@@ -35,7 +35,7 @@ export class Space {
     private readonly onNearlyFull: (usage: SpaceUsage) => void = () => undefined,
   ) {}
 
-  /** Freed pages count as used, because LMDB reuses them but never gives them back. */
+  /** Freed pages count as used, because LMDB reuses them but never returns them to the disk. */
   usage(): SpaceUsage {
     try {
       const { lastPageNumber, root } = this.root.getStats() as { lastPageNumber: number; root: { pageSize: number } };
@@ -47,7 +47,7 @@ export class Space {
     }
   }
 
-  /** As `usage`. With much room left, it may be a moment old. */
+  /** Like `usage`. While much space is left, the value may be a moment old. */
   recentUsage(): SpaceUsage {
     const now = performance.now();
     if (this.seen === null || now - this.seen.at >= LOOK_AGAIN_MS || !hasMuchRoom(this.seen.usage))
@@ -55,7 +55,7 @@ export class Space {
     return this.seen.usage;
   }
 
-  /** The usage that leaves no room for this many bytes more; null when there is room. Refusing early keeps the file readable. */
+  /** The usage if this many more bytes do not fit; null if they fit. An early refusal keeps the file readable. */
   lacking(bytes: number): SpaceUsage | null {
     const usage = this.recentUsage();
     const { usedBytes, totalBytes } = usage;

@@ -4,27 +4,27 @@ import { Unavailable } from '../../kernel/unavailable.js';
 import { MailSender, type Mail } from '../../ports/mail-sender.js';
 
 export interface SmtpMailSenderOptions {
-  /** `smtp://` or `smtps://`, with credentials if the server asks for them; null: no mail is sent. */
+  /** `smtp://` or `smtps://`, with credentials if the server requires them. With null, no mail is sent. */
   readonly url: string | null;
   /** The sender address. */
   readonly from: string;
-  /** The limit of the whole exchange, milliseconds; default 15,000. */
+  /** The limit of the whole exchange in milliseconds. The default is 15,000. */
   readonly timeoutMs?: number;
 }
 
-/** The used parts of nodemailer's errors, whose messages quote addresses. */
+/** The parts of nodemailer's errors that are used. The errors' messages quote addresses. */
 interface SmtpError {
   readonly code?: string;
   readonly responseCode?: number;
-  /** Errors of single recipients. */
+  /** Errors about single recipients. */
   readonly rejectedErrors?: readonly { readonly permanent?: boolean }[];
 }
 
 const LIMIT_MS = 15_000;
 
 /**
- * One connection for each mail, because mails are few. A recipient that the server refuses for good counts as done, because another try would change
- * nothing. Any other failure throws Unavailable. The error names neither the recipient nor the mail.
+ * One connection for each mail, because mails are few. A recipient that the server refuses permanently counts as done, because another try would
+ * change nothing. Any other failure throws Unavailable. The error names neither the recipient nor the mail.
  */
 export class SmtpMailSender extends MailSender {
   private readonly transport: ReturnType<typeof createTransport> | null;
@@ -60,7 +60,7 @@ export class SmtpMailSender extends MailSender {
     } catch (error) {
       const { code, responseCode, rejectedErrors } = error as SmtpError;
       if (rejectedErrors?.length && rejectedErrors.every(({ permanent }) => permanent)) return;
-      // Without the cause, which names addresses.
+      // The error is thrown without the cause, which names addresses.
       throw new Unavailable(
         `The mail server did not take a mail (${signal.aborted ? 'time is over' : [code, responseCode].filter(Boolean).join(' ')})`,
       );
@@ -68,7 +68,7 @@ export class SmtpMailSender extends MailSender {
   }
 }
 
-/** Credentials go over TLS or not at all, unless the URL itself says `requireTLS=false`. */
+/** Credentials are sent only over TLS, unless the URL itself says `requireTLS=false`. */
 function carriesCredentials(url: string): boolean {
   return new URL(url).username !== '';
 }

@@ -1,4 +1,4 @@
-// One browser for all pages. It starts at the first use and again after it died, and is removed completely at the end.
+// One browser for all pages. It starts at the first use and again after a crash, and leaves no process or file at the end.
 import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,12 +7,12 @@ import { withTimeout } from '../../kernel/with-timeout.js';
 
 const START_WITHIN_MS = 15_000;
 const WATCH_EVERY_MS = 250;
-/** No server listens there, and the name rules below keep the browser from even trying. */
+/** No server listens at this address, and the name rules below prevent the browser from connecting at all. */
 const NO_PROXY_THERE = 'http://127.0.0.1:1';
 
 /**
- * Denies pages the network a second time: no name resolves, not even an address, and every connection needs a proxy that does not exist. The rest
- * keeps the browser itself from calling home.
+ * Blocks the network for pages a second time: no name or address resolves, and every connection needs a proxy that does not exist. The other flags
+ * prevent the browser itself from contacting its maker.
  */
 const ARGUMENTS = [
   '--host-resolver-rules=MAP * ~NOTFOUND',
@@ -25,14 +25,14 @@ const ARGUMENTS = [
   '--disable-quic',
 ];
 
-/** An unprivileged user. The browser runs as this user when the service runs as root, because its sandbox does not work for root. */
+/** An unprivileged user. When the service runs as root, the browser runs as this user, because its sandbox does not work for root. */
 const NOBODY = 65_534;
-/** The memory that each of the browser's processes may allocate, kilobytes. A page that needs more ends. */
+/** The memory that each of the browser's processes may allocate, in kilobytes. A page that needs more ends. */
 const MEMORY_KB = 786_432;
 
 /**
- * Starts the browser within its limits. It uses the last folder on its command line, because the library's folder belongs to the service's user. It
- * always has its sandbox: without one it ends, and nothing is printed.
+ * Starts the browser within its limits. The browser uses the last folder on its command line, because the library's folder belongs to the service's
+ * user. It always has its sandbox: without a sandbox it ends, and no page is printed.
  */
 function launcher(executablePath: string, asRoot: boolean): string {
   const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
@@ -42,18 +42,18 @@ function launcher(executablePath: string, asRoot: boolean): string {
 
 export class ChromiumBrowser {
   private current: Promise<Browser> | null = null;
-  /** Pending ends: each settles when a browser's process is gone and its folder is removed. */
+  /** Browsers that are ending: each promise settles when a browser's process has ended and its folder is removed. */
   private readonly ending = new Set<Promise<void>>();
   private readonly pages = new Map<Browser, number>();
   private readonly spent = new Set<Browser>();
 
-  /** `executable` is called at each start, so that a browser may be installed meanwhile. Null when the machine has none. */
+  /** `executable` is called at each start, because a browser may have been installed in the meantime. Null when the machine has no browser. */
   constructor(
     private readonly executable: () => string | null,
     private readonly searchPath: string,
   ) {}
 
-  /** The running browser, started if needed. Rejects when the machine has none or it does not start. The next call tries again. */
+  /** The running browser, started if needed. Rejects when the machine has no browser or the browser does not start. The next call tries again. */
   get(): Promise<Browser> {
     if (this.current !== null) return this.current;
     const starting = this.start();
@@ -65,7 +65,7 @@ export class ChromiumBrowser {
     return starting;
   }
 
-  /** Counts one more page in this browser, until `end`. */
+  /** Counts one more page in this browser, until `end` is called. */
   begin(browser: Browser): void {
     this.pages.set(browser, (this.pages.get(browser) ?? 0) + 1);
   }
@@ -80,16 +80,16 @@ export class ChromiumBrowser {
     if (this.spent.delete(browser)) browser.close().catch(() => undefined);
   }
 
-  /** The next `get` starts another browser, and this one ends with its last page. */
+  /** The next `get` starts another browser, and this browser ends with its last page. */
   async spend(browser: Browser): Promise<void> {
     if ((await this.current?.catch(() => null)) === browser) this.current = null;
     this.spent.add(browser);
   }
 
-  /** Ends a browser that died or does not obey. The next `get` starts another one. */
+  /** Ends a browser that has died or does not respond. The next `get` starts another one. */
   async retire(browser: Browser): Promise<void> {
     if ((await this.current?.catch(() => null)) === browser) this.current = null;
-    // The library kills a browser that does not answer. If the browser is already gone, the error does not matter.
+    // The library kills a browser that does not answer. If the browser has already ended, the error does not matter.
     browser.close().catch(() => undefined);
   }
 
@@ -103,7 +103,7 @@ export class ChromiumBrowser {
   private async start(): Promise<Browser> {
     const executablePath = this.executable();
     if (executablePath === null) throw new Error('This machine has no browser.');
-    // A process that prints nothing never loads the library.
+    // A process that prints no page never loads the library.
     const { chromium } = await import('playwright-core');
     const home = await mkdtemp(join(tmpdir(), 'pdf-browser-'));
     const remove = (): Promise<void> => rm(home, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
@@ -119,7 +119,7 @@ export class ChromiumBrowser {
         chromiumSandbox: true,
         proxy: { server: NO_PROXY_THERE },
         args: ARGUMENTS,
-        // The service's environment holds secrets, and the browser must not see its home.
+        // The service's environment contains secrets, and the browser must not read the service's home folder.
         env: {
           PATH: this.searchPath,
           LANG: 'C.UTF-8',
@@ -143,7 +143,7 @@ export class ChromiumBrowser {
       if (!browser.isConnected()) resolve();
     }).then(remove);
     this.ending.add(ended);
-    // Leftover temporary files are not a fault.
+    // Temporary files that are left over are not a fault.
     void ended.catch(() => undefined).finally(() => this.ending.delete(ended));
     const fault = await withTimeout(
       START_WITHIN_MS,
@@ -158,8 +158,8 @@ export class ChromiumBrowser {
 }
 
 /**
- * The library counts a browser as alive until its last process has closed their common pipes. The process of a page that computes without end never
- * closes them. So after the end of the browser's own process, the rest of its process group is ended too.
+ * The library counts a browser as running until its last process has closed their common pipes. The process of a page that computes without end never
+ * closes them. After the end of the browser's main process, the other processes of its group are therefore ended too.
  */
 async function watchProcess(browser: Browser): Promise<void> {
   const session = await browser.newBrowserCDPSession();
@@ -176,7 +176,7 @@ async function watchProcess(browser: Browser): Promise<void> {
   browser.once('disconnected', () => clearInterval(watch));
 }
 
-/** False without such a process or group. */
+/** False when no such process or group exists. */
 function signalled(pid: number, signal: 0 | 'SIGKILL'): boolean {
   try {
     return process.kill(pid, signal);

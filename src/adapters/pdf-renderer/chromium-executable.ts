@@ -2,14 +2,11 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { basename, delimiter, dirname, join } from 'node:path';
 
-/**
- * Debian's browser, the quickest one (docs/benchmarks.md). Debian's file of this name in the path is a script. The browser itself has the same name,
- * in the folder beside.
- */
+/** Debian's browser, the fastest (docs/benchmarks.md). Debian's file of this name in the path is a script. The browser is in another folder. */
 const HEADLESS_SHELL = 'chromium-headless-shell';
 const BESIDE = join('..', 'lib', 'chromium');
 
-/** The names of desktop browsers that are Chromium or derived from it. scripts/chromium.mjs looks for the same ones. */
+/** The names of desktop browsers that are Chromium or derived from Chromium. scripts/chromium.mjs looks for the same names. */
 export const BROWSERS: readonly string[] = [
   'chromium',
   'google-chrome-stable',
@@ -20,7 +17,7 @@ export const BROWSERS: readonly string[] = [
   'microsoft-edge',
 ];
 
-/** The given path if it names a program, otherwise the first of the names in `searchPath`; null without one. */
+/** The given path if it names a program, otherwise the first of the names in `searchPath`; null when neither exists. */
 export function findChromium(
   executablePath: string | null,
   searchPath: string,
@@ -39,7 +36,7 @@ function isProgram(file: string): boolean {
     accessSync(file, constants.X_OK);
     return statSync(file).isFile();
   } catch {
-    // The reason does not matter: the file cannot be run.
+    // The reason does not matter: the file cannot be executed.
     return false;
   }
 }

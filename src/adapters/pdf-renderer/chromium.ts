@@ -10,35 +10,35 @@ import { quickToPrint } from './quick-to-print.js';
 import { PageTurns } from './page-turns.js';
 
 export interface ChromiumPdfRendererOptions {
-  /** Null: the first of the usual names in `searchPath`. */
+  /** With null, the first of the usual names in `searchPath` is used. */
   readonly executablePath: string | null;
-  /** Folders of programs, as in PATH. The browser gets this variable too, and no other of the environment. */
+  /** Folders of programs, as in PATH. The browser receives this variable and no other variable of the environment. */
   readonly searchPath: string;
-  /** The limit for one page after its wait, with a running browser, milliseconds. */
+  /** The limit in milliseconds for one page after its wait, with a running browser. */
   readonly limitMs?: number;
-  /** For each environment and source. */
+  /** The limits for each environment and source of pages. */
   readonly pagesAtOnce?: number;
   readonly waitingAtMost?: number;
   /** The largest PDF. */
   readonly mostBytes?: number;
-  /** Gets the reason why no browser starts, without any part of a page. */
+  /** Receives the reason why the browser does not start, without any part of a page. */
   readonly notStarted?: (error: unknown) => void;
 }
 
-/** Enough for hundreds of sheets. */
+/** Enough bytes for hundreds of sheets. */
 const LIMIT_MS = 10_000;
 const PAGES_AT_ONCE = 2;
 const WAITING_AT_MOST = 16;
 /** A page that is not gone by then takes its browser with it. */
 const GONE_WITHIN_MS = 2_000;
-/** The service may stop while a page takes its whole time. */
+/** The service may stop while a page uses its whole time limit. */
 const CLOSED_WITHIN_MS = 15_000;
-/** A browser that died under a page, perhaps because of another page, gets a second try. */
+/** When a browser dies while it prints a page, perhaps because of another page, the page is tried once more. */
 const TRIES = 2;
 
-/** Never requested over a network: the renderer itself answers a request for this address with the page. */
+/** This address is never requested over a network: the renderer itself answers the request with the page. */
 const ADDRESS = 'http://page.invalid/';
-/** The first title of a page is the title of its PDF. */
+/** The first title in a page is the title of its PDF. */
 const FOREIGN_TITLE = '<title>Not a report: this page was given to be printed</title>';
 /** The document may show only its own content. */
 const HEADERS = {
@@ -49,14 +49,14 @@ const HEADERS = {
 };
 
 /**
- * A page cannot make requests: its content security policy, the interception of every request and an offline context prevent it. Names that never
- * resolve and a proxy that does not exist also stop connections ahead of requests. Scripts are off in the context. A page with an http address cannot
- * reach files.
+ * A page cannot make requests: its content security policy, the interception of every request and an offline context prevent this. Names that never
+ * resolve and a proxy that does not exist also prevent connections that precede requests. Scripts are off in the context. A page with an http address
+ * cannot read files.
  */
 export class ChromiumPdfRenderer extends PdfRenderer {
   private readonly browser: ChromiumBrowser;
   private readonly searchPath: string;
-  /** Turns for each environment and source. So test pages never delay live ones, nor foreign pages served ones. */
+  /** The turns are separate for each environment and source. Test pages never delay live pages, and foreign pages never delay served pages. */
   private readonly turns: Readonly<Record<`${Environment}-${PageSource}`, PageTurns>>;
   private readonly limitMs: number;
   private readonly mostBytes: number;
@@ -65,7 +65,7 @@ export class ChromiumPdfRenderer extends PdfRenderer {
   private readonly running = new Set<Promise<unknown>>();
   private closing = false;
 
-  /** Starts nothing yet. */
+  /** Starts no browser yet. */
   constructor({
     executablePath,
     searchPath,
@@ -99,7 +99,7 @@ export class ChromiumPdfRenderer extends PdfRenderer {
     }
   }
 
-  /** Tries a browser once, so that an operator learns at the start that nothing can be printed. */
+  /** Tries a browser once, so that an operator learns at the start when no page can be printed. */
   async check(): Promise<void> {
     const browser = await this.started();
     if (browser === null) return;
@@ -108,7 +108,7 @@ export class ChromiumPdfRenderer extends PdfRenderer {
     this.browser.end(browser);
   }
 
-  /** Lets running pages end if they do so soon, then ends the browser. Waiting and new pages are answered `unavailable`. */
+  /** Lets running pages end if they end soon, then ends the browser. Waiting and new pages are answered `unavailable`. */
   async close(): Promise<void> {
     for (const turns of Object.values(this.turns)) turns.end();
     await withTimeout(CLOSED_WITHIN_MS, Promise.allSettled(this.running));
@@ -156,7 +156,7 @@ export class ChromiumPdfRenderer extends PdfRenderer {
       });
       return printedPage(context, html);
     };
-    // The library keeps waiting for a page that was being opened when the browser died.
+    // The library waits for ever for a page that was being opened when the browser died.
     let died: () => void = () => undefined;
     const death = new Promise<'failed'>((resolve) => (died = () => resolve('failed')));
     browser.once('disconnected', died);
@@ -166,7 +166,7 @@ export class ChromiumPdfRenderer extends PdfRenderer {
       const printed = Promise.race([work().catch(() => 'failed' as const), death]);
       const outcome = await within(limitMs, printed, () => 'timed-out' as const);
       if (outcome === 'gave-up' && !browser.isConnected()) return 'failed';
-      // The process that writes a PDF goes on when the page is gone, and only the browser can end it.
+      // The process that writes a PDF continues when the page has ended, and only the browser can end the process.
       if (outcome === 'timed-out') await this.browser.spend(browser);
       return outcome;
     } finally {
@@ -177,19 +177,19 @@ export class ChromiumPdfRenderer extends PdfRenderer {
   }
 }
 
-/** Gives up when the page's or the PDF's process ends. Nearly always it needed more memory than allowed. */
+/** Gives up when the process of the page or of the PDF ends. Usually the process needed more memory than allowed. */
 async function printedPage(context: BrowserContext, html: string): Promise<Uint8Array | 'gave-up'> {
   context.setDefaultTimeout(0);
   let given = false;
   const answer = (route: Route): Promise<void> => {
     const url = route.request().url();
     if (url.startsWith('data:')) return route.continue();
-    // Answered once, because a page that refreshes itself would never be done. 'aborted' keeps the page when it wants to navigate.
+    // The request is answered only once, because a page that refreshes itself would never end. 'aborted' keeps the page when it wants to navigate.
     if (given || url !== ADDRESS) return route.abort('aborted');
     given = true;
     return route.fulfill({ status: 200, headers: HEADERS, body: html });
   };
-  // The page may be gone by then.
+  // The page may have ended by this time.
   await context.route('**/*', (route) => answer(route).catch(() => undefined));
   const page = await context.newPage();
   const crashed = new Promise<'gave-up'>((resolve) => void page.once('crash', () => resolve('gave-up')));
@@ -203,11 +203,11 @@ async function printedPage(context: BrowserContext, html: string): Promise<Uint8
       });
     return content.subarray(0, 5).toString('latin1') === '%PDF-' ? content : 'gave-up';
   };
-  // The library keeps waiting for a page whose process has died.
+  // The library waits for ever for a page whose process has died.
   return Promise.race([printed(), crashed]);
 }
 
-/** Closing the context ends its pages' processes, even one that computes without end. False without a context, or when it does not close. */
+/** Closing the context ends the processes of its pages, even one that computes without end. False without a context, or when it does not close. */
 async function closed(context: BrowserContext | null): Promise<boolean> {
   if (context === null) return false;
   return (

@@ -1,14 +1,14 @@
-// Knows which characters the fonts of this machine can draw. A browser silently draws an empty box for any other.
+// Finds the characters that the fonts of this machine can draw. A browser draws an empty box for every other character, without an error.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
-/** Blanks and invisible marks need no font. */
+/** Spaces and invisible marks need no font. */
 const DRAWN = /(?!\p{DI})[^\p{Z}\p{C}]/u;
 const REFERENCE = /&#(?:x([\da-f]{1,6})|(\d{1,7}));?/gi;
 const MOST_NAMED = 20;
 const CHARACTERS = 0x110000;
 
-/** Asks fontconfig, as the browser does. It gives the characters of each font as ranges of hexadecimal numbers. Null when it is not installed. */
+/** Asks fontconfig, like the browser. Its answer lists the characters of each font as hexadecimal ranges. Null when it is not installed. */
 export async function knownCharacters(searchPath: string): Promise<((character: string) => boolean) | null> {
   const asked = promisify(execFile)('fc-list', ['--format', '%{charset} '], {
     env: { PATH: searchPath },
@@ -16,7 +16,7 @@ export async function knownCharacters(searchPath: string): Promise<((character: 
   });
   const told = await asked.catch(() => null);
   if (told === null || told.stdout.trim() === '') return null;
-  // One byte for each character. A page may hold all of them, and fonts name thousands of ranges.
+  // One byte for each character. A page may contain all characters, and fonts name thousands of ranges.
   const drawn = new Uint8Array(CHARACTERS);
   for (const range of new Set(told.stdout.trim().split(/\s+/))) {
     const [first = 0, last = first] = range.split('-').map((end) => parseInt(end, 16));
@@ -25,7 +25,7 @@ export async function knownCharacters(searchPath: string): Promise<((character: 
   return (character) => drawn[character.codePointAt(0) ?? 0] === 1;
 }
 
-/** Adds a note at the end of the page that names the characters without a font. Returns the page unchanged when it has none. */
+/** Adds a note at the end of the page that names the characters without a font. Returns the page unchanged when it has no such characters. */
 export function withNoteOfMissing(html: string, isKnown: (character: string) => boolean): string {
   const text = html.replace(REFERENCE, (_, hex?: string, decimal?: string) => {
     const code = hex === undefined ? Number(decimal) : parseInt(hex, 16);

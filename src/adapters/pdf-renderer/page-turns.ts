@@ -1,6 +1,6 @@
-// Turns for a few pages at once, with a short line before them.
+// Turns for a few simultaneous pages, with a short queue before them.
 
-/** Hands out `atOnce` turns, lets `waitingAtMost` callers wait in order, and sends the rest away. */
+/** Allows `atOnce` turns at a time, lets `waitingAtMost` callers wait in order, and rejects all other callers. */
 export class PageTurns {
   private taken = 0;
   private readonly waiting: ((go: boolean) => void)[] = [];
@@ -11,20 +11,20 @@ export class PageTurns {
     private readonly waitingAtMost: number,
   ) {}
 
-  /** Runs `work` at its turn. Null, without running it, when the line is full or the turns have ended. */
+  /** Runs `work` at its turn. Returns null without running it when the queue is full or the turns have ended. */
   async take<Result>(work: () => Promise<Result>): Promise<Result | null> {
     if (!(await this.begin())) return null;
     try {
       return await work();
     } finally {
-      // The longest waiting caller takes the turn over.
+      // The caller that has waited longest gets the turn.
       const next = this.waiting.shift();
       if (next) next(true);
       else this.taken -= 1;
     }
   }
 
-  /** Sends away waiting and new callers. Running work goes on. */
+  /** Rejects waiting and new callers. Running work continues. */
   end(): void {
     this.over = true;
     for (const sendAway of this.waiting.splice(0)) sendAway(false);

@@ -1,21 +1,21 @@
-// Changes a page before it is printed, so that a large one is done in time.
+// Changes a page before it is printed, so that a large page is printed in time.
 
-/** No screen shows the page. Without this, its layout for a screen before and after the print takes seconds. */
+/** No screen shows the page. Without this style, the layout for a screen before and after the print takes seconds. */
 const NO_SCREEN = '@media screen{:root{display:none!important}}';
 
-/** Chromium's time grows with the square of the length of a text that does not fit its line. */
+/** Chromium's time grows with the square of the length of a text that does not fit on its line. */
 const WRAPPED = '*{overflow-wrap:anywhere!important;text-wrap-mode:wrap!important}';
 const TOO_LONG = 2_000;
 
 const BYTE_ORDER_MARK = '\uFEFF';
 
-/** A page without very long words looks the same as before. `first` is put before everything in the page's head. */
+/** A page without very long words looks unchanged. `first` is inserted before everything else in the page's head. */
 export function quickToPrint(html: string, first = ''): string {
   const at = endOfDoctype(html);
   return `${html.slice(0, at)}${first}<style>${NO_SCREEN}${hasLongWord(html) ? WRAPPED : ''}</style>${html.slice(at)}`;
 }
 
-/** Only white space and comments may be before a doctype. After anything else it would not count. */
+/** Only white space and comments may precede a doctype. After anything else it has no effect. */
 function endOfDoctype(html: string): number {
   const leading = /\s*(<!doctype[^>]*>)?/iy;
   for (;;) {
@@ -26,14 +26,14 @@ function endOfDoctype(html: string): number {
   }
 }
 
-/** Null without a comment that ends. */
+/** Null when no comment ends. */
 function endOfComment(html: string, at: number): number | null {
   // A comment may be as short as `<!-->`.
   if (html.startsWith('<!--', at)) return endOf('-->', html, at + 2);
   return html.startsWith('<?', at) ? endOf('>', html, at) : null;
 }
 
-/** Checks text only, because images in tags and style sheets are long words too. The time is proportional to the page, whatever its content. */
+/** Changes only text, because images in tags and style sheets are long words too. The time is proportional to the length of the page. */
 function hasLongWord(html: string): boolean {
   let at: number | null = 0;
   while (at !== null) {
@@ -45,7 +45,7 @@ function hasLongWord(html: string): boolean {
   return false;
 }
 
-/** Null when nothing follows it. */
+/** Null when nothing follows. */
 function endOfMarkup(html: string, at: number): number | null {
   if (html.startsWith('<!--', at)) return endOfComment(html, at);
   const [tag, name] = /^<(?:(style|script)\b|[a-z/!?])/i.exec(html.slice(at, at + '<script>'.length)) ?? [];

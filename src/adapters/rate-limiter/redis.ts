@@ -7,7 +7,7 @@ import { BoundedRedis } from '../redis/bounded-redis.js';
 declare module 'ioredis' {
   interface RedisCommander<Context> {
     /**
-     * Takes the number of keys, the keys, the uses as JSON, and 1 to take or -1 to give back. Gives the key that refuses (from 1; 0: none), and the
+     * Takes the number of keys, the keys, the uses as JSON, and 1 to count or -1 to return. Returns the key that refuses (from 1; 0: none), and the
      * milliseconds until its window ends.
      */
     useRateWindows(keys: number, ...args: readonly string[]): Result<[refusing: number, leftMs: number], Context>;
@@ -15,8 +15,8 @@ declare module 'ioredis' {
 }
 
 /**
- * A window begins with its first use and ends when its counter expires. Redis's clock counts, so the clocks of the processes do not matter. A counter
- * without an expiry would block its key for ever, so it gets one if it ever appears.
+ * A window begins with its first use and ends when its counter expires. Redis's clock is used, so the clocks of the processes do not matter. A
+ * counter without an expiry would block its key for ever, so such a counter gets one.
  *
  * A shared window (see RateUse.callers) is a hash: its uses, its number of addresses, and the uses of each caller.
  */
@@ -69,7 +69,7 @@ export class RedisRateLimiter extends RateLimiter {
   private readonly connection: BoundedRedis;
   private hashing: Uint8Array | null = null;
 
-  /** `hashKey` gives 32 bytes (Vault.installationKey). `notCounted` is called when Redis or the vault is away. */
+  /** `hashKey` returns 32 bytes (Vault.installationKey). `notCounted` is called when Redis or the vault is unavailable. */
   constructor(
     redis: Redis,
     private readonly hashKey: () => Promise<Uint8Array>,
@@ -127,7 +127,7 @@ export class RedisRateLimiter extends RateLimiter {
     return (await this.unlessAway(() => this.connection.use((redis) => redis.del(SET_ASIDE + name)))) === 1;
   }
 
-  /** Null also when no use is limited. */
+  /** Null also when all uses are unlimited. */
   private async ask<Reply>(
     uses: readonly RateUse[],
     send: (redis: Redis, names: readonly string[], told: string) => Promise<Reply>,
@@ -146,7 +146,7 @@ export class RedisRateLimiter extends RateLimiter {
     });
   }
 
-  /** Null when Redis could not be asked, or the key of the names is not available. */
+  /** Null when Redis could not be reached, or when the key that hashes the names is not available. */
   private async unlessAway<Reply>(work: () => Promise<Reply>): Promise<Reply | null> {
     try {
       return await work();
@@ -158,7 +158,7 @@ export class RedisRateLimiter extends RateLimiter {
   }
 }
 
-/** Drops uses without a limit. */
+/** Removes uses without a limit. */
 function limited(uses: readonly RateUse[]): readonly RateUse[] {
   return uses.filter(({ limit }) => limit > 0);
 }

@@ -15,7 +15,7 @@ import { connectionTo } from '../redis/connection.js';
 import { RedisProjectionStore } from './redis-projection-store.js';
 import { type ReadModelsObserver, RedisReadModels } from './redis.js';
 
-/** A connection of its own, so that a list never waits behind a large commit. */
+/** The connection is separate, so that a list never waits behind a large commit. */
 class ProjectionRedis extends Redis {}
 
 @Global()

@@ -1,11 +1,11 @@
-// The names of all read model data in Redis, and their text form.
+// The Redis names of all data of the read models, and the text form of the data.
 import { hash } from 'node:crypto';
 import { DUE, type IndexEntry } from '../../kernel/projection.js';
 import type { AnyProjection, DocumentWrite } from '../../ports/projection-store.js';
 
 /**
- * The keys of one generation. `state` is a hash with its number and its progress. `lines` is one of the hashes with the lines of listed documents.
- * `entries` is a sorted set of all entries.
+ * The keys of one generation. `state` is a hash with the generation's number and progress. `lines` is one of the hashes with the lines of listed
+ * documents. `entries` is a sorted set of all entries.
  */
 export interface GenerationKeys {
   readonly state: string;
@@ -13,7 +13,7 @@ export interface GenerationKeys {
   readonly entries: string;
 }
 
-/** The keys of one projection version. All share a hash tag, because one step changes them together. */
+/** The keys of one projection version. All keys share a hash tag, because one step changes them together. */
 export class ProjectionKeys {
   readonly lease: string;
   readonly request: string;
@@ -37,7 +37,7 @@ export class ProjectionKeys {
     this.building = generation('building');
   }
 
-  /** The key of a document that is kept for an outage of the log. */
+  /** The key of a document that is kept for outages of the log. */
   document(id: string): string {
     return `${this.tag}:document:${id}`;
   }
@@ -54,9 +54,9 @@ export function keysOf(projection: AnyProjection): ProjectionKeys {
   return keys;
 }
 
-/** The list of documents whose entries will leave, by the hour of their last event. */
+/** The list of documents whose entries will leave their lists, by the hour of the documents' last event. */
 export const LISTED = 'listed';
-/** The characters of a time up to its hour. An entry that moved with every event would cost too much. */
+/** The number of characters of a time up to its hour. Moving an entry at every event would cost too much. */
 const HOUR = '2026-01-31T12'.length;
 const DAY_MS = 24 * 3_600_000;
 
@@ -65,10 +65,10 @@ export function listedSince({ listedForDays }: AnyProjection, now: number): stri
   return listedForDays === undefined ? '' : new Date(now - listedForDays * DAY_MS).toISOString();
 }
 
-/** The entries of a document as texts: members of the sorted set, without the id at their end. */
+/** The entries of a document as texts: members of the sorted set, without the id at the end of each. */
 export interface EntryTexts {
   readonly replaced: readonly string[];
-  /** In lists that keep only the latest entry. */
+  /** The entries in lists that keep only the latest entry. */
   readonly latest: readonly string[];
 }
 
@@ -86,7 +86,7 @@ export function entriesOf(projection: AnyProjection, { state, occurredAt }: Docu
   };
 }
 
-/** The line of a document: its revision and its entries, separated by tabs. The next revision replaces them. */
+/** The line of a document: its revision and its entries, separated by tabs. The line of the next revision replaces it. */
 export function lineText(revision: number, entries: readonly string[]): string {
   return [revision, ...entries].join('\t');
 }
@@ -96,7 +96,7 @@ export function readLine(line: string | null): { readonly revision: number; read
   return { revision: revision === '' ? -1 : Number(revision), entries };
 }
 
-/** Most names hold an id, and each document has several. A hash takes a fifth of the memory. */
+/** Most names contain an id, and each document has several names. A hash needs a fifth of the memory. */
 const SHORT = 16;
 
 /** The name of a list in Redis. */
@@ -104,19 +104,19 @@ export function listName(list: string): string {
   return list.length <= SHORT ? list : hash('sha256', list, 'base64url').slice(0, SHORT);
 }
 
-/** Equal scores sort by bytes, so a list is together and in order. */
+/** Equal scores sort by bytes, so the members of a list are together and in order. */
 function entryText({ list, sort = '' }: IndexEntry): string {
   if (/\s/.test(list) || /\s/.test(sort)) throw new Error(`An index entry holds a space: ${list} ${sort}`);
   return `${listName(list)} ${sort}`;
 }
 
-/** The place and the document that a member names. */
+/** The list entry and the document that a member names. */
 export function cursorIn(member: string): { readonly sort: string; readonly id: string } {
   const [, sort = '', id = ''] = member.split(' ');
   return { sort, id };
 }
 
-/** The bounds of a list among all members, up to a sort value. '!' follows the space that ends a value. */
+/** The limits of a list among all members, up to a sort value. '!' follows the space that ends a value. */
 export function boundsOf(list: string, upTo?: string): [first: string, last: string] {
   const name = listName(list);
   return [`[${name} `, upTo === undefined ? `(${name}!` : `(${name} ${upTo}!`];

@@ -1,4 +1,4 @@
-// The subscription engine's side of the read models in Redis. `redis.ts` is the readers' side of the same keys.
+// The subscription engine's part of the read models in Redis. `redis.ts` reads the same keys.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { type Clock, SystemClock } from '../../kernel/clock.js';
@@ -27,21 +27,21 @@ import {
   readLine,
 } from './redis-keys.js';
 
-/** Longer than the wait of a list's reader, because a large commit may wait while Redis writes its file. */
+/** This is longer than the wait of a list's reader, because a large commit may wait while Redis writes its file. */
 const LIMIT_MS = 5_000;
-/** The documents that one step writes. A reader of a list waits while Redis runs the step. */
+/** The number of documents that one step writes. A reader of a list waits while Redis runs the step. */
 const SLICE = 50;
 const RETIRED_FOR_SECONDS = 24 * 3_600;
 const SCAN_COUNT = 500;
-/** The number and the interval of further looks at documents that are only ahead on one side. */
+/** The number and the interval of further comparisons of documents that are only ahead on one side. */
 const LOOKS = 20;
 const LOOK_INTERVAL_MS = 100;
-/** Entries that old are not compared, because one generation may have dropped them up to an hour before the other. */
+/** Entries of this age are not compared, because one generation may have removed them up to an hour before the other. */
 const NOT_COMPARED_MS = 2 * 3_600_000;
 
 const FAULTS: readonly CommitFault[] = ['fenced', 'missing', 'moved'];
 
-/** Give it its own connection, because its commits are large and would delay readers of lists. */
+/** This store needs its own connection, because its commits are large and would delay readers of lists. */
 export class RedisProjectionStore extends ProjectionStore {
   private readonly connection: BoundedRedis;
 
@@ -124,7 +124,7 @@ export class RedisProjectionStore extends ProjectionStore {
           [token, 'GET', lease],
           [String(made.generation), 'HGET', building.state, 'generation'],
           [passed, 'HGET', live.state, 'position'],
-          // A commit may have changed the list since. The next run then deals with it.
+          // A commit may have changed the list since. The next run then handles the change.
           ...found.map(({ kind, there }): Check => [String(there), 'EXISTS', building[kind]]),
         ],
         [
@@ -141,14 +141,14 @@ export class RedisProjectionStore extends ProjectionStore {
     });
   }
 
-  /** Expires the data of every other version of the projection, also in the key layouts of earlier releases. */
+  /** Sets an expiry for the data of every other version of the projection, also in the key layouts of earlier releases. */
   override async retireOlderVersions({ name, version }: AnyProjection): Promise<void> {
     for (let cursor = '0'; ;) {
       const [next, keys] = await this.connection.use((redis) =>
         redis.scan(cursor, 'MATCH', `{${name}:v*`, 'COUNT', SCAN_COUNT),
       );
       const older = keys.filter((key) => Number.parseInt(key.slice(name.length + 3), 10) < version);
-      // NX keeps the time of keys that are retired already.
+      // NX preserves the expiry of keys that already have one.
       await this.connection.use((redis) =>
         Promise.all(older.map((key) => redis.expire(key, RETIRED_FOR_SECONDS, 'NX'))),
       );
@@ -181,7 +181,7 @@ export class RedisProjectionStore extends ProjectionStore {
   ): Promise<CommitFault | null> {
     const slices = Math.max(1, Math.ceil(writes.length / SLICE));
     for (let slice = 0; slice < slices; slice++) {
-      // One after the other, so that a reader of a list waits for at most one of them. The last one moves the checkpoint.
+      // The steps run one after the other, so that a reader of a list waits for at most one of them. The last step moves the checkpoint.
       const part = writes.slice(slice * SLICE, (slice + 1) * SLICE);
       const place = { expected, next: slice === slices - 1 ? next : expected, log, writes: part };
       let fault = await this.write(projection, token, generation, place);
@@ -255,8 +255,8 @@ export class RedisProjectionStore extends ProjectionStore {
   }
 
   /**
-   * Only the holder of the lease writes lines, so they have not changed between the read and the change. Only the job of old entries may have removed
-   * some. So all entries of a document are put, not only new ones.
+   * Only the holder of the lease writes lines, so they have not changed between the read and the change. Only the job for old entries may have
+   * removed some of them. Therefore all entries of a document are put, not only new ones.
    */
   private write(
     projection: AnyProjection,
@@ -338,7 +338,7 @@ export class RedisProjectionStore extends ProjectionStore {
     } while (cursor !== '0');
   }
 
-  /** The lines of each document on both sides, as of one moment, without those that are old enough to leave. */
+  /** The lines of each document on both sides at one moment, except lines that are old enough to leave. */
   private async pairs(
     projection: AnyProjection,
     ids: readonly string[],

@@ -1,5 +1,4 @@
-// The readers' side of the read models: documents folded from the log, and lists in Redis. `redis-projection-store.ts` is the subscription engine's
-// side of the lists.
+// The readers' part of the read models: documents folded from the log, and lists in Redis. `redis-projection-store.ts` writes the lists.
 import type { ChainableCommander, Redis } from 'ioredis';
 import { categoryOf, idOf, type RecordedEvent } from '../../kernel/domain-event.js';
 import { DUE, foldState, type Projection } from '../../kernel/projection.js';
@@ -12,7 +11,7 @@ import { changeIf, defineChangeIf } from '../redis/guarded.js';
 import { boundsOf, cursorIn, keysOf, listName } from './redis-keys.js';
 
 export interface ReadModelsObserver {
-  /** The appended state could not be kept for an outage of the log. */
+  /** The appended state could not be stored for an outage of the log. */
   applyFailed(projection: string, stream: string, error: unknown): void;
 }
 
@@ -21,19 +20,19 @@ interface Folded {
   readonly state: unknown;
 }
 
-/** The time after which Redis counts as away. */
+/** The time after which Redis counts as unavailable. */
 const LIMIT_MS = 2_000;
-/** The streams that a page reads from the log at the same time. */
+/** The number of streams that a page reads from the log at the same time. */
 const READ_TOGETHER = 16;
 
 /**
- * A document is folded from its stream at every read. Rights and decisions can depend on it, and Redis may be behind, or changed without a trace.
- * Redis knows which documents are in a list. The live generation of a projection always has the same keys, because promoting a generation renames its
- * keys.
+ * A document is folded from its stream at every read. Rights and decisions can depend on a document, and Redis may be behind the log, or changed
+ * without a trace. Redis only says which documents are in a list. The live generation of a projection always has the same keys, because promoting a
+ * generation renames its keys.
  */
 export class RedisReadModels extends ReadModels {
   private readonly connection: BoundedRedis;
-  /** Projections whose documents are kept for an outage of the log. */
+  /** Projections whose documents are kept for outages of the log. */
   private readonly toldWithoutLog: readonly AnyProjection[];
 
   constructor(
@@ -71,7 +70,7 @@ export class RedisReadModels extends ReadModels {
   ): Promise<Page<Doc>> {
     const [first, last] = boundsOf(list, upTo);
     const reached = after === null ? null : `(${listName(list)} ${after.sort} ${after.id}`;
-    // One more than fits, to know whether there is another page.
+    // One more entry than a page has, to find out whether another page follows.
     const count = limit === 0 ? 0 : limit + 1;
     const [total, members] = (await this.asked(projection, (asked, entries) => {
       asked.zlexcount(entries, first, last);
@@ -104,7 +103,7 @@ export class RedisReadModels extends ReadModels {
     for (const projection of this.toldWithoutLog.filter(({ category }) => category === categoryOf(stream))) {
       const key = keysOf(projection).document(id);
       try {
-        // The end of a long stream is not enough for a document, and the kept one is out of date.
+        // The end of a long stream is not enough for a document, and the kept document is out of date.
         const isWhole = history[0]?.revision === 0;
         const view = isWhole ? viewIn(projection, id, { revision, state: foldState(projection, history) }) : null;
         await this.connection.use<unknown>((redis) => (view ? keep(redis, key, view, this.keptForMs) : redis.del(key)));
@@ -126,7 +125,7 @@ export class RedisReadModels extends ReadModels {
     return members.map((member) => cursorIn(member).id);
   }
 
-  /** Reads entries of the live generation, or of the unfinished one while none is live. */
+  /** Reads entries of the live generation, or of the unfinished generation while none is live. */
   private async asked(
     projection: AnyProjection,
     ask: (asked: ChainableCommander, entries: string) => void,
@@ -144,7 +143,7 @@ export class RedisReadModels extends ReadModels {
     });
   }
 
-  /** Null for a document that has left the list according to the log. The projector will remove it soon. */
+  /** Null for a document that has left the list according to the log. The projector will remove the document from the list soon. */
   private async listed<Doc extends object>(
     projection: Projection<Doc, unknown>,
     list: string,
@@ -155,7 +154,7 @@ export class RedisReadModels extends ReadModels {
     return isListed ? viewIn(projection, id, folded) : null;
   }
 
-  /** Null means that the stream has no document, because the log was asked. */
+  /** Null means that the stream has no document, because the log was read. */
   private async fold(projection: AnyProjection, id: string): Promise<Folded | null> {
     const history = await this.events.readStream(`${projection.category}-${id}`);
     const last = history.at(-1);
@@ -173,7 +172,7 @@ async function keep(redis: Redis, key: string, view: View<object>, keptForMs: nu
   }
 }
 
-/** Null also for a text that is not a document. */
+/** Null also when the text is not a document. */
 function kept<Doc extends object>(stored: string | null): View<Doc> | null {
   try {
     return JSON.parse(stored ?? 'null') as View<Doc> | null;

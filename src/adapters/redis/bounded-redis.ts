@@ -2,14 +2,14 @@ import type { Redis } from 'ioredis';
 import { Unavailable } from '../../kernel/unavailable.js';
 import { within } from '../../kernel/with-timeout.js';
 
-/** Redis is away, silent, or refuses. An outage is never an absence. */
+/** Redis is unavailable, silent, or refuses. An outage never counts as an absence. */
 export class RedisUnavailable extends Unavailable {
   override readonly name = 'RedisUnavailable';
 }
 
 /**
  * A connection whose every use ends within a time limit. No command is queued while the connection is down. A use waits for the connection and then
- * sends, or gives up. A use that gave up after sending may still take effect.
+ * sends its command, or gives up. A use that gave up after sending may still have its effect.
  */
 export class BoundedRedis {
   private changing: Promise<void> | null = null;
@@ -19,7 +19,7 @@ export class BoundedRedis {
     private readonly limitMs: number,
   ) {}
 
-  /** Throws RedisUnavailable for every failure of Redis. `send` must do nothing but talk to it. */
+  /** Throws RedisUnavailable for every failure of Redis. `send` must do nothing except talk to Redis. */
   async use<Reply>(send: (redis: Redis) => Promise<Reply>): Promise<Reply> {
     const { redis, limitMs } = this;
     const endsAt = performance.now() + limitMs;
@@ -40,7 +40,7 @@ export class BoundedRedis {
     }
   }
 
-  /** Many uses wait on one promise, so that an outage costs one listener. It ends with the limit, so that no wait lasts for a whole outage. */
+  /** All uses wait on one promise, so an outage needs one listener. The promise ends with the time limit, so no use waits for a whole outage. */
   private change(): Promise<void> {
     const { redis } = this;
     if (redis.status === 'end') throw new RedisUnavailable('The connection to Redis is closed');

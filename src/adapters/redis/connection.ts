@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 
 type Observe = (seconds: number) => void;
 
-/** The shortest time between renewals. A replica still answers reads, so its connections are not closed for each refused write. */
+/** The shortest time between renewals. A replica still answers reads, so the connections are not closed for each refused write. */
 const RENEWED_EVERY_MS = 1_000;
 /** Keyed by the options of a connection. A duplicated connection has its own options, but shares this function. */
 const renewedAt = new WeakMap<object, number>();
@@ -11,13 +11,13 @@ const renewedAt = new WeakMap<object, number>();
 /** Renews a connection to a replica. After a failover the address leads to another server, and old connections would stay at the replica for ever. */
 function renewOnReplica(this: RedisOptions, { message }: Error): boolean {
   const now = performance.now();
-  // The error of a script has this word later in its message.
+  // In a script's error, this word is later in the message.
   if (!message.includes('READONLY') || now - (renewedAt.get(this) ?? -Infinity) < RENEWED_EVERY_MS) return false;
   renewedAt.set(this, now);
   return true;
 }
 
-/** Connects at its first use, because an operator's command may not need Redis. */
+/** Connects at the first use, because an operator command may not need Redis. */
 export function connectionTo(
   { url }: { readonly url: string },
   { role }: { readonly role: string },
@@ -38,8 +38,8 @@ export function connectionTo(
 }
 
 /**
- * Another connection, for BullMQ's workers. Its commands wait while Redis is away. If they were refused, a busy worker would repeat them at once, for
- * ever, and block the process.
+ * Another connection, for BullMQ's workers. Its commands wait while Redis is unavailable. If they were refused, a busy worker would repeat them at
+ * once and for ever, and would block the process.
  */
 export function workerConnection(redis: Redis): Redis {
   const connection = redis.duplicate({ enableOfflineQueue: true, maxRetriesPerRequest: null });
@@ -48,7 +48,7 @@ export function workerConnection(redis: Redis): Redis {
   return connection;
 }
 
-/** Measures a command, then the next one after its answer. Measuring every command would cost too much. */
+/** Measures a command, and then the next command after its answer. Measuring every command would cost too much. */
 export function measure(redis: Redis, observe: Observe): void {
   const send = redis.sendCommand.bind(redis);
   let measuring = false;

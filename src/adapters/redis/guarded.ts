@@ -1,9 +1,9 @@
-// Changes in one step that hold only while their conditions hold. One process reads, decides and writes without a lock.
+// Changes that one step makes only if their conditions are met. A process reads, decides and writes without a lock.
 import type { Redis, Result } from 'ioredis';
 
 declare module 'ioredis' {
   interface RedisCommander<Context> {
-    /** Takes the keys, then checks and changes as JSON. Gives the number of the failed check, from 1; 0 when the changes are made. */
+    /** Takes the keys, then checks and changes as JSON. Returns the number of the failed check, from 1, or 0 when the changes were made. */
     changeIf(keys: number, ...args: readonly (number | string)[]): Result<number, Context>;
   }
 }
@@ -11,7 +11,7 @@ declare module 'ioredis' {
 /** A command whose second part is its key. */
 export type RedisCommand = readonly [command: string, key: string, ...args: (number | string)[]];
 
-/** The expected answer of a reading command, a number as text; '' for no value. */
+/** The expected answer of a reading command, a number as text; '' when it has no value. */
 export type Check = readonly [expected: string, ...RedisCommand];
 
 const CHANGE_IF = `
@@ -43,7 +43,7 @@ export async function redisTime(redis: Redis): Promise<number> {
   return seconds * 1_000 + Math.floor(micros / 1_000);
 }
 
-/** Takes or keeps the lease under a key; false while another holder has it. */
+/** Takes or renews the lease under a key. False while another holder has it. */
 export async function takeLease(redis: Redis, key: string, holder: string, ttlMs: number): Promise<boolean> {
   const kept = await changeIf(redis, [[holder, 'GET', key]], [['PEXPIRE', key, ttlMs]]);
   return kept === null || (await redis.set(key, holder, 'PX', ttlMs, 'NX')) !== null;

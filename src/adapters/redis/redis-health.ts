@@ -1,17 +1,17 @@
-// Checks for readiness whether Redis takes and keeps the service's writes.
+// Checks for the readiness probe whether Redis accepts and keeps the service's writes.
 import type { Redis } from 'ioredis';
 import { BoundedRedis } from './bounded-redis.js';
 
-/** A scrape waits for one second, so it still reports a Redis that does not answer. */
+/** A scrape waits for one second, so the metrics still report a Redis that does not answer. */
 const ANSWER_WITHIN_MS = 900;
 const KEY = 'written-for-health';
 const KEY_LASTS_MS = 60_000;
-/** Temporary data under load needs this room below `maxmemory`. With less, Redis refuses some of the writes. */
+/** Temporary data under load needs this much memory below `maxmemory`. With less, Redis refuses some of the writes. */
 const ROOM_BYTES = 1_000_000;
 const KEEPS_ALL = 'noeviction';
 
 interface MemoryObserver {
-  /** Called after each look. A limit of 0 means none. */
+  /** Called after each check. A limit of 0 means unlimited. */
   used(bytes: { readonly usedBytes: number; readonly totalBytes: number }): void;
   /** Called once for each policy that may drop data. */
   drops(complaint: string): void;
@@ -21,7 +21,7 @@ export class RedisHealth {
   private readonly connection: BoundedRedis;
   /** The last reported values. */
   private memory = { usedBytes: 0, totalBytes: 0, policy: KEEPS_ALL };
-  /** Outside production, a policy that was there at the start only causes a warning. */
+  /** Outside production, a policy that existed at the start causes only a warning. */
   private accepted: string | null;
 
   constructor(
@@ -33,7 +33,7 @@ export class RedisHealth {
     this.accepted = production ? KEEPS_ALL : null;
   }
 
-  /** Null when all is well. It writes, because a replica, a full disk and a full memory answer everything else. */
+  /** Null when Redis is healthy. The check writes, because a replica, a full disk and a full memory still answer reads. */
   async complaint(): Promise<string | null> {
     try {
       await this.connection.use((redis) => redis.set(KEY, '', 'PX', KEY_LASTS_MS));
@@ -48,14 +48,14 @@ export class RedisHealth {
     return `Redis is full: it uses ${usedBytes} of ${totalBytes} bytes (maxmemory).`;
   }
 
-  /** The reason why Redis may drop its data; null when it may not, or does not tell. */
+  /** The reason why Redis may drop its data; null when it may not, or when Redis does not report its policy. */
   async policyComplaint(): Promise<string | null> {
     await this.look().catch(() => undefined);
     const { policy } = this.memory;
     return policy === KEEPS_ALL || policy === this.accepted ? null : dropsBy(policy);
   }
 
-  /** Uses INFO, which even a Redis with a hidden configuration answers. */
+  /** Uses INFO, which works even if the configuration of Redis is hidden. */
   private async look(): Promise<void> {
     const info = await this.connection.use((redis) => redis.info('memory'));
     const told = (name: string): string | undefined => new RegExp(`^${name}:(\\S+)`, 'm').exec(info)?.[1];

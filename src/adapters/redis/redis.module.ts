@@ -21,7 +21,7 @@ import { RedisHealth } from './redis-health.js';
       inject: [RedisSettings, ProcessSettings, Log, Metrics],
     },
     rolePart('every-role', Redis, (redis) => ({
-      // A queue may have begun to connect already. The client keeps trying to reach a Redis that is away, and the health reports it.
+      // A queue may already have begun to connect. The client keeps trying to reach an unavailable Redis, and the health check reports the outage.
       start: () => void redis.connect().catch(() => undefined),
     })),
     {

@@ -6,7 +6,7 @@ import { BoundedRedis } from '../redis/bounded-redis.js';
 
 const ANSWER_WITHIN_MS = 2_000;
 const STOP_WITHIN_MS = 10_000;
-/** A process that takes a round blocks it for this part of the interval. The rest allows for differing clocks. */
+/** A process that takes a round blocks the round for this part of the interval. The rest allows for differing clocks. */
 const TAKEN_FOR = 0.75;
 
 interface Work {
@@ -14,7 +14,7 @@ interface Work {
   readonly run: () => Promise<void>;
 }
 
-/** Every process asks Redis for each round, and the first one runs it. If it dies, another process runs the next round. */
+/** For each round, every process asks Redis, and the first process runs the round. If that process dies, another process runs the next round. */
 export class RedisScheduler extends Scheduler {
   private readonly works = new Map<string, Work>();
   private readonly running = new Map<string, Promise<void>>();
@@ -63,7 +63,7 @@ export class RedisScheduler extends Scheduler {
     );
   }
 
-  /** Skips work that still runs since an earlier round. */
+  /** Skips work that still runs from an earlier round. */
   private begin(ofInterval: number): void {
     for (const [name, { intervalMs, run }] of this.works) {
       if (intervalMs !== ofInterval || this.running.has(name)) continue;

@@ -1,16 +1,16 @@
-// Seals bytes that Redis holds for a while. Redis' files keep them much longer, so their key must die with the person.
+// Encrypts bytes that Redis stores for a short time. Redis' files keep them much longer, so erasing the person must destroy their key.
 import { SubjectErased, type Vault } from '../../ports/vault.js';
 import { decrypt, encrypt } from '../vault/aead.js';
 import { expandKey } from '../vault/master-keys.js';
 
-/** A key of the installation, for data about no person. */
+/** A key of the installation, for data that concerns no person. */
 const INSTALLATION_KEY = 'sealed-in-redis';
-/** The first byte. Values that earlier versions sealed under the master key begin with another one. */
+/** The first byte. Values that earlier versions encrypted under the master key begin with another byte. */
 const FORMAT = 0xff;
 
 /**
- * Data about a person is sealed under the data key of the person's vault subject, all other data under a key of the installation. The reference and
- * the purpose are authenticated, so a value opens only under its own.
+ * Data about a person is encrypted under the data key of the person's vault subject, and all other data under a key of the installation. The
+ * reference and the purpose are authenticated, so a value opens only with its own.
  *
  * A sealed value is the format, one byte with the length of the subject (0: the installation's key), the subject, and the sealed bytes.
  */
@@ -30,7 +30,7 @@ export class Sealing {
     return Buffer.concat([Buffer.of(FORMAT, subject?.length ?? 0), Buffer.from(subject ?? '', 'latin1'), sealed]);
   }
 
-  /** Null when the person was erased, and for a value of an earlier version, which counts as gone. Throws NotAuthentic. */
+  /** Null when the person was erased, and for a value of an earlier version, which counts as missing. Throws NotAuthentic. */
   async open(reference: string, sealed: Buffer): Promise<Buffer | null> {
     if (sealed[0] !== FORMAT) return null;
     const context = this.contextOf(reference);
@@ -54,7 +54,7 @@ export class Sealing {
   }
 }
 
-/** Whether an earlier version sealed the value. The value of a person erased meanwhile may be empty, without a format. */
+/** Whether an earlier version sealed the value. When the person was erased in the meantime, the value may be empty, without a format. */
 export function isOfEarlierFormat(sealed: Buffer): boolean {
   return sealed.length > 0 && sealed[0] !== FORMAT;
 }

@@ -8,9 +8,7 @@ import { Sealing, wholeMs } from '../sealed-payloads/sealing.js';
 /** The longest single exchange with Redis, including the wait for a connection. */
 const LIMIT_MS = 2_000;
 
-/**
- * Uses SET PX and GET. Redis sees a hash of the name, and only the vault and that name open the value. Throws Unavailable for every failure of Redis.
- */
+/** Uses SET PX and GET. Redis gets a hash of the name. Only the vault and that name decrypt the value. Throws Unavailable when Redis fails. */
 export class RedisTemporaryFiles extends TemporaryFiles {
   private readonly connection: BoundedRedis;
   private readonly sealing: Sealing;

@@ -9,12 +9,12 @@ interface SigningKey {
   readonly jwk: PublicJwk;
 }
 
-/** The configured keys cannot be used. The message gives the reason and quotes nothing of them. */
+/** The configured keys cannot be used. The message gives the reason and quotes no part of the keys. */
 export class InvalidSigningKey extends Error {
   override readonly name = 'InvalidSigningKey';
 }
 
-/** ES256 with keys held in memory. */
+/** ES256 with keys in memory. */
 export class Es256TokenKeys extends TokenKeys {
   private readonly byKid: ReadonlyMap<string, SigningKey>;
 
@@ -100,7 +100,7 @@ function privateKey(input: Parameters<typeof createPrivateKey>[0]): KeyObject {
 async function describe(key: KeyObject): Promise<SigningKey> {
   const publicKey = createPublicKey(key);
   const probe = Buffer.from('probe');
-  // A JWK may carry a public part that belongs to another private key.
+  // A JWK may contain a public part that belongs to another private key.
   if (!verify('sha256', probe, publicKey, sign('sha256', probe, key)))
     throw new InvalidSigningKey('JWT_SIGNING_KEY holds a key whose halves do not match.');
   const { x = '', y = '' } = publicKey.export({ format: 'jwk' });

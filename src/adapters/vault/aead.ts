@@ -5,7 +5,7 @@ import { NotAuthentic } from '../../ports/vault.js';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** `context` is authenticated, not stored, so opening needs the same one. The nonce is random, so a key must not seal more than 2^32 times. */
+/** `context` is authenticated but not stored, so opening needs the same context. The nonce is random, so a key must not seal more than 2^32 times. */
 export function encrypt(key: Uint8Array, context: string, plaintext: Uint8Array): Buffer {
   const nonce = freshBytes(NONCE_BYTES);
   const cipher = createCipheriv('aes-256-gcm', key, nonce);
@@ -18,7 +18,7 @@ export function encrypt(key: Uint8Array, context: string, plaintext: Uint8Array)
 const pool = Buffer.alloc(4_096);
 let unused = 0;
 
-/** Random bytes, drawn from the system by the thousand. A system call for a few costs more than encrypting with them. */
+/** Random bytes, which are drawn from the system by the thousand. A system call for a few bytes costs more than encrypting with them. */
 export function freshBytes(count: number): Buffer {
   if (unused < count) {
     randomFillSync(pool);

@@ -1,4 +1,4 @@
-// The wrapped data keys of all subjects, in slots of a flat file, where a key can be overwritten in place.
+// The wrapped data keys of all subjects, in slots of a flat file in which a key can be overwritten in place.
 import {
   closeSync,
   constants,
@@ -18,7 +18,7 @@ import { NotAuthentic } from '../../ports/vault.js';
 import { decrypt, encrypt, freshBytes } from './aead.js';
 import { KEY_BYTES, type MasterKeys, UnknownMasterKey } from './master-keys.js';
 
-/** One byte with the length of the master key's id, the id in 32, the wrapped key in 60; the rest is zero. A multiple of it fills a disk sector. */
+/** One byte for the length of the master key's id, 32 for the id, 60 for the wrapped key, then zeros. The size divides a disk sector. */
 const SLOT_BYTES = 128;
 const WRAPPED_AT = 33;
 const WRAPPED_BYTES = 12 + 16 + KEY_BYTES;
@@ -32,9 +32,9 @@ export interface DataKey {
 }
 
 /**
- * The keys are not in the database, because LMDB copies a page before it changes it. The old page keeps its content until it is used again, perhaps
- * never. Here a key has one place and is destroyed there. The slot is overwritten and synced before `destroy` answers, and no other place ever held
- * the wrapped key.
+ * The keys are not in the database, because LMDB copies a page before it changes the page. The old page keeps its content until LMDB uses it again,
+ * perhaps never. In this file, a key has one slot and is destroyed in it. The slot is overwritten and synced before `destroy` answers, and the
+ * wrapped key was never stored elsewhere.
  *
  * The guarantee: the bytes are gone from the file as the operating system shows it, from then on and after a crash. The limit: a snapshot or a backup
  * may keep an old copy, which is only as safe as the master key. So may a file system that does not write in place (btrfs, ZFS, a data journal), and
@@ -50,12 +50,12 @@ export class DataKeyFile {
   static open(directory: string, keys: MasterKeys): DataKeyFile {
     const fd = openSync(join(directory, FILE), constants.O_RDWR | constants.O_CREAT, 0o600);
     fsyncSync(fd);
-    // A new file is durable in its folder only after a sync of the folder.
+    // A new file is durable only after a sync of its folder.
     syncFolderNow(directory);
     return new DataKeyFile(fd, directory, keys);
   }
 
-  /** Fills unused slots with new keys. Every process sees them at once. They are durable after `sync`. */
+  /** Fills unused slots with new keys. Every process sees the keys at once. They are durable after `sync`. */
   make(firstSlot: number, count: number): DataKey[] {
     const made = Array.from({ length: count }, (_, index) => ({
       slot: firstSlot + index,
@@ -67,12 +67,12 @@ export class DataKeyFile {
     return made;
   }
 
-  /** Null when the slot holds no key: destroyed, or never filled. */
+  /** Null when the slot holds no key, because it was destroyed or never filled. */
   read(slot: number): DataKey | null {
     return this.opened(slot, this.recordAt(slot));
   }
 
-  /** The slots with a key among `count` slots from the first on, with the master key that each needs. */
+  /** The slots with a key among `count` slots from the first one on, with the master key that each needs. */
   keyIds(firstSlot: number, count: number): { readonly slot: number; readonly keyId: string }[] {
     const block = Buffer.alloc(count * SLOT_BYTES);
     const slots = Math.floor(readSync(this.fd, block, 0, block.length, firstSlot * SLOT_BYTES) / SLOT_BYTES);
@@ -83,15 +83,15 @@ export class DataKeyFile {
   }
 
   /**
-   * Wraps the key of a slot again under the current master key. The slot must not be destroyed meanwhile, or it would come back. A slot is part of
-   * one disk sector and written at once. So a crash leaves the old or the new content.
+   * Wraps the key of a slot again under the current master key. The slot must not be destroyed at the same time, because the key would be restored. A
+   * slot is part of one disk sector and is written at once. A crash therefore leaves either the old or the new content.
    */
   rewrap(slot: number): void {
     const key = this.read(slot);
     if (key !== null) writeSync(this.fd, this.record(key), 0, SLOT_BYTES, slot * SLOT_BYTES);
   }
 
-  /** All writes are on the disk when it answers. */
+  /** All writes are on the disk when this returns. */
   sync(): Promise<void> {
     return sync(this.fd);
   }
@@ -100,7 +100,7 @@ export class DataKeyFile {
     fdatasyncSync(this.fd);
   }
 
-  /** False for a slot without a key, and for one that was being overwritten when it was copied. */
+  /** False for a slot without a key, and for a slot that was being overwritten when it was copied. */
   opens(slot: number): boolean {
     try {
       return this.read(slot) !== null;
@@ -114,7 +114,7 @@ export class DataKeyFile {
     await copyFile(join(this.directory, FILE), join(directory, FILE), constants.COPYFILE_EXCL);
   }
 
-  /** Repeatable. */
+  /** Safe to repeat. */
   async destroy(slot: number): Promise<void> {
     await this.overwrite(Buffer.alloc(SLOT_BYTES), slot * SLOT_BYTES);
   }
@@ -124,7 +124,7 @@ export class DataKeyFile {
     this.syncNow();
   }
 
-  /** As `destroyNow`, but the key is only gone for good after `sync`. */
+  /** Like `destroyNow`, but the key is destroyed permanently only after `sync`. */
   clear(slot: number): void {
     writeSync(this.fd, Buffer.alloc(SLOT_BYTES), 0, SLOT_BYTES, slot * SLOT_BYTES);
   }
@@ -160,7 +160,7 @@ export class DataKeyFile {
         ),
       };
     } catch (error) {
-      // A read during another process's write may return half of each.
+      // A read during another process's write may return half of the old and half of the new slot.
       const now = this.recordAt(slot);
       if (now.equals(record) || !(error instanceof NotAuthentic || error instanceof UnknownMasterKey)) throw error;
       return this.opened(slot, now);

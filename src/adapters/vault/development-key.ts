@@ -1,4 +1,4 @@
-// Outside production the master key need not be configured, because the first start makes one.
+// Outside production, the master key need not be configured, because the first start makes one.
 import { fileMadeOnce } from '../file-made-once.js';
 import { freshBytes } from './aead.js';
 import { KEY_BYTES } from './master-keys.js';

@@ -1,4 +1,4 @@
-// The vault on a local disk: values in LMDB, data keys in their own file. Several processes may have it open.
+// The vault on a local disk: values in LMDB, data keys in a file of their own. Several processes may open it.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -30,26 +30,24 @@ import {
 } from './wrapped-keys.js';
 
 export interface DiskVaultOptions {
-  /** Created when it does not exist. It must be on a local disk, because locks and maps do not work over a network file system. */
+  /** The folder is created when it does not exist. It must be on a local disk, because locks and maps do not work over a network file system. */
   readonly directory: string;
   readonly keys: MasterKeys;
   readonly clock: Clock;
-  /** The largest size of the values. The space is not taken in advance, and may be raised at any later start. */
+  /** The largest size of the values. The space is not reserved in advance, and the size may be raised at any later start. */
   readonly mapSizeBytes?: number;
-  /** Called when the values are nearly out of room, well before one is refused. Called once, until they have more room again. */
+  /** Called when the space for values is nearly used up, long before a value is refused. Called once, until there is more space again. */
   readonly onNearlyFull?: (usage: SpaceUsage) => void;
-  /** Whether new values are refused to keep the last room of the disk for other needs. */
+  /** Whether new values are refused so that the last free space of the disk stays for other needs. */
   readonly diskFull?: () => boolean;
 }
 
-/**
- * A subject: the slot that holds or held its key, and its erasure. The slot is the key's version in authenticated data.
- */
+/** A subject: the slot that holds or held its key, and its erasure. In authenticated data, the slot is the version of the key. */
 type SubjectRecord = Partial<Pick<SubjectOrigin, 'madeAt' | 'madeFor'>> &
   ({ readonly slot: number } | { readonly slot: number | null; readonly erasedAt: string });
 
 interface Write {
-  /** Runs inside the transaction, together with others; must not throw. */
+  /** Runs inside the transaction, together with other writes. It must not throw. */
   readonly apply: () => void;
   readonly done: () => void;
   readonly failed: (error: unknown) => void;
@@ -59,13 +57,13 @@ const VALUES = 'values.mdb';
 const DEFAULT_MAP_SIZE_BYTES = 64 * 2 ** 30;
 /** The limit of one transaction, so that other processes get their turn. */
 const MAX_GROUP = 256;
-/** Data keys are made in groups ahead of their use, so that a new person costs no sync of the key file. */
+/** Data keys are made in groups before they are needed, so that a new person needs no sync of the key file. */
 const KEYS_AT_A_TIME = 128;
-/** The unwrapped data keys in memory. One takes about 400 bytes. */
+/** The number of unwrapped data keys in memory. Each takes about 400 bytes. */
 const UNWRAPPED_KEYS = 10_000;
-/** The slots of the key file that one transaction, or one read, looks at. */
+/** The number of slots of the key file that one transaction or one read processes. */
 const SLOTS_AT_A_TIME = 512;
-/** The records of subjects in memory while all are read. */
+/** The number of subjects' records in memory while all records are read. */
 const SUBJECTS_AT_A_TIME = 1_000;
 
 /** The names of single values in the database. */
@@ -73,7 +71,7 @@ const NEXT_SLOT = 'next-slot';
 const MARKS = 'master-keys';
 const REWRAPPING = 'rewrapping';
 
-/** Only the newest run of `rewrap` continues. An earlier one ends. */
+/** Only the newest run of `rewrap` continues. An earlier run ends. */
 class RewrapTakenOver extends Error {
   override readonly name = 'RewrapTakenOver';
 
@@ -85,26 +83,27 @@ class RewrapTakenOver extends Error {
 /**
  * A value is durable when `put` answers: puts are gathered into transactions, which are synced before the answers.
  *
- * Erasing first writes the tombstone and removes the values, then overwrites the data key in its file. It answers when both are synced. The next
- * start finishes an erasure that a crash interrupted. Removed values stay in LMDB's free pages for a while, as ciphertext whose key no longer exists.
- * Every use reads the subject's record, which is in shared memory. So an erasure in another process counts at once, even with cached keys.
+ * An erasure first writes the tombstone and removes the values, then overwrites the data key in its file. The erasure answers when both are synced.
+ * The next start finishes an erasure that a crash interrupted. Removed values stay in LMDB's free pages for a while, as ciphertext whose key no
+ * longer exists. Every use reads the subject's record, which is in shared memory. An erasure in another process therefore has its effect at once,
+ * even with cached keys.
  */
 export class DiskVault extends Vault implements VaultSubjects {
   private readonly subjects: Database<SubjectRecord, string>;
   private readonly entries: Database<Buffer, string>;
   private readonly installation: Database<string, string>;
-  /** Slots whose key must be overwritten, because their subjects are erased already. */
+  /** Slots whose key must be overwritten, because their subjects are already erased. */
   private readonly condemned: Database<boolean, number>;
 
   private readonly queue: Write[] = [];
-  /** Settles when the queue is empty; null while nothing is written. */
+  /** Settles when the queue is empty; null while no write is running. */
   private writing: Promise<void> | null = null;
   private closed = false;
 
   private readonly unwrapped = new LRUCache<string, DataKey>({ max: UNWRAPPED_KEYS });
   private readonly unused: DataKey[] = [];
   private makingKeys: Promise<void> | null = null;
-  /** Keys of subjects whose record is not stored yet, so that all first puts of a subject use the same key. */
+  /** The keys of subjects whose record is not stored yet, so that all first puts of a subject use the same key. */
   private readonly given = new Map<string, Promise<DataKey>>();
   private readonly installationKeys: InstallationKeys;
 
@@ -141,10 +140,9 @@ export class DiskVault extends Vault implements VaultSubjects {
       mapSize: mapSizeBytes,
       maxDbs: 8,
       encoding: 'json',
-      // Otherwise a value is visible before it is durable.
+      // Without this setting, a value is visible before it is durable.
       overlappingSync: false,
-      // The vault gathers writes itself. The library's own batching makes a promise that no code awaits, and a full disk would end the process as an
-      // unhandled rejection.
+      // The vault groups writes itself. On a full disk, a promise of the library's batching would end the process as an unhandled rejection.
       eventTurnBatching: false,
     });
     const vault = new DiskVault(
@@ -185,7 +183,7 @@ export class DiskVault extends Vault implements VaultSubjects {
       if (key === null) {
         this.refuseIfFull(0);
         const given = await this.giveKey(subject);
-        // An erasure must find the key before a value is sealed under it.
+        // An erasure must find the key before a value is encrypted under it.
         if (await this.withKey(subject, given, () => undefined)) key = given;
       }
       if (key !== null) return encrypt(key.bytes, sealContext(subject, context, key.slot), value);
@@ -253,8 +251,8 @@ export class DiskVault extends Vault implements VaultSubjects {
   }
 
   /**
-   * Slots are made and wrapped again in transactions only, and all processes share one at a time. So no slot is made unseen during a run. No slot is
-   * destroyed while it is wrapped, because its erasure begins with a transaction that condemns it.
+   * Slots are made and wrapped again only in transactions, and all processes share one transaction at a time. No slot is therefore made without being
+   * seen during a run. No slot is destroyed while it is wrapped, because its erasure begins with a transaction that marks the slot.
    */
   override async rewrap(): Promise<Rewrapped> {
     const run = freshBytes(16).toString('base64url');
@@ -273,7 +271,7 @@ export class DiskVault extends Vault implements VaultSubjects {
       await nextTurn();
     }
     return this.wrapping(run, () => {
-      // Slots made meanwhile, perhaps by a process with another master key in front.
+      // Slots that were made in the meantime, perhaps by a process with another master key at the front.
       const since = this.slotCount() - slots;
       if (since > 0) {
         rewrapped += this.rewrapSlots(slots, since);
@@ -312,17 +310,17 @@ export class DiskVault extends Vault implements VaultSubjects {
     await this.write(() => void this.root.putSync('ledger-mark', mark));
   }
 
-  /** Accepts the next ledger as the right one. */
+  /** Accepts the next ledger as the right ledger. */
   async forgetLedger(): Promise<void> {
     await this.write(() => void this.root.removeSync('ledger-mark'));
   }
 
   /**
-   * Copies the vault into a folder without one, while processes use it. The keys are copied after the values, so each copied subject has its key.
-   * Subjects erased in between have none, and are erased in the copy too.
+   * Copies the vault into a folder without a vault, while processes use it. The keys are copied after the values, so each copied subject has its key.
+   * Subjects that are erased in between have no key, and are erased in the copy too.
    */
   async copyTo(directory: string): Promise<void> {
-    // Compacted, so that free pages with removed values are not copied.
+    // The copy is compacted, so that free pages with removed values are not copied.
     await this.root.backup(join(directory, VALUES), true);
     await this.dataKeys.copyTo(directory);
     const copy = DiskVault.open({ directory, keys: this.keys, clock: this.clock, mapSizeBytes: this.mapSizeBytes });
@@ -342,12 +340,12 @@ export class DiskVault extends Vault implements VaultSubjects {
     }
   }
 
-  /** The used and available room for values. The data keys are in their own file, 128 bytes each. */
+  /** The used and available space for values. The data keys are in a file of their own, 128 bytes each. */
   usage(): SpaceUsage {
     return this.read(() => this.space.usage());
   }
 
-  /** Pending puts are written. New ones fail. */
+  /** Pending puts are written. New puts fail. */
   async close(): Promise<void> {
     if (this.closed) return;
     this.closed = true;
@@ -362,12 +360,12 @@ export class DiskVault extends Vault implements VaultSubjects {
     return this.read(() => [...this.subjects.getRange(after)]);
   }
 
-  /** The places of all its entries. */
+  /** The names of all entries of the subject. */
   private placesOf(subject: string): string[] {
     return [...this.entries.getKeys({ start: `${subject} `, end: `${subject} \x7f` })];
   }
 
-  /** Only new values need room. Reads, removals and erasures work in a full vault. */
+  /** Only new values need space. Reads, removals and erasures also work in a full vault. */
   private refuseIfFull(bytes: number): void {
     if (this.diskFull()) throw new Unavailable('The disk is full');
     const full = this.read(() => this.space.lacking(bytes));
@@ -385,7 +383,7 @@ export class DiskVault extends Vault implements VaultSubjects {
     if (known?.slot === record.slot) return known;
     const key = this.dataKeys.read(record.slot);
     if (key === null) {
-      // Another process may have erased the subject since the record was read. Otherwise the vault is damaged.
+      // Another process may have erased the subject since the record was read. If not, the vault is damaged.
       if (this.erasedAt(subject) !== null) throw new SubjectErased(`Subject ${subject} was erased.`);
       throw new DataKeyMissing(record.slot);
     }
@@ -393,7 +391,7 @@ export class DiskVault extends Vault implements VaultSubjects {
     return key;
   }
 
-  /** Copies the key, because its bytes are part of a larger block, which would stay in memory too. */
+  /** Copies the key, because its bytes are part of a larger block, which would otherwise stay in memory. */
   private remember(subject: string, { slot, bytes }: DataKey): void {
     this.unwrapped.set(subject, { slot, bytes: Uint8Array.from(bytes) });
   }
@@ -442,7 +440,7 @@ export class DiskVault extends Vault implements VaultSubjects {
     }
   }
 
-  /** Slots are drawn in a transaction, so that two processes never write the same one. A crash only wastes them. */
+  /** Slots are assigned in a transaction, so that two processes never write the same slot. A crash only wastes slots. */
   private async makeKeys(): Promise<void> {
     try {
       const made = await this.wrapping(null, () => {
@@ -479,7 +477,7 @@ export class DiskVault extends Vault implements VaultSubjects {
     });
   }
 
-  /** The number of slots that were ever drawn. */
+  /** The number of slots that were ever assigned. */
   private slotCount(): number {
     return (this.root.get(NEXT_SLOT) as number | undefined) ?? 0;
   }
@@ -506,7 +504,7 @@ export class DiskVault extends Vault implements VaultSubjects {
     this.root.transactionSync(() => this.root.putSync(MARKS, { ...marks, ...this.marks() }));
   }
 
-  /** The mark of a master key that opens the found key; an empty mark without that key. */
+  /** A mark that the master key of the found key can open, or an empty mark without that master key. */
   private provenBy(keyId: string, open: () => void): string {
     if (!this.keys.has(keyId)) return '';
     try {
@@ -527,7 +525,7 @@ export class DiskVault extends Vault implements VaultSubjects {
           this.root.putSync(MARKS, { ...marks, [this.keys.currentId]: markOf(this.keys) });
         return { result: section() };
       } catch (error) {
-        // The other writes of the same transaction go on.
+        // The other writes of the same transaction continue.
         return { error };
       }
     });
@@ -535,11 +533,11 @@ export class DiskVault extends Vault implements VaultSubjects {
     return outcome.result;
   }
 
-  /** The number of these slots that another master key had wrapped. Only within a transaction. */
+  /** The number of these slots that another master key had wrapped. It may be called only within a transaction. */
   private rewrapSlots(first: number, count: number): number {
     const others = this.dataKeys.keyIds(first, count).filter(({ keyId }) => keyId !== this.keys.currentId);
     for (const { slot } of others) {
-      // Its erasure has not ended, or its process died.
+      // The erasure of this slot has not ended, or its process died.
       if (this.condemned.doesExist(slot)) this.dataKeys.clear(slot);
       else this.dataKeys.rewrap(slot);
     }
@@ -555,11 +553,11 @@ export class DiskVault extends Vault implements VaultSubjects {
     return others.length;
   }
 
-  /** The number of data keys in these slots. Each of them opens with the current master key. */
+  /** The number of data keys in these slots. Each of them can be opened with the current master key. */
   private openedDataKeys(first: number, count: number): number {
     const isOther = ({ keyId }: { readonly keyId: string }): boolean => keyId !== this.keys.currentId;
     const found = this.dataKeys.keyIds(first, count);
-    // Checked twice, because a read during another process's write may return half a key.
+    // Checked twice, because a read during another process's write may return half of a key.
     const left = found
       .filter(isOther)
       .flatMap(({ slot }) => this.dataKeys.keyIds(slot, 1))
@@ -579,12 +577,12 @@ export class DiskVault extends Vault implements VaultSubjects {
     try {
       return section();
     } finally {
-      // The next read sees what other processes have committed since.
+      // The next read sees the data that other processes have committed since.
       this.root.resetReadTxn();
     }
   }
 
-  /** Runs in a transaction with other waiting writes; durable when it answers. */
+  /** Runs in a transaction with other waiting writes, and is durable when it returns. */
   private write<Result>(section: () => Result): Promise<Result> {
     return new Promise<Result>((resolve, reject) => {
       if (this.closed && this.writing === null) throw new Error('The vault is closed.');
@@ -599,13 +597,13 @@ export class DiskVault extends Vault implements VaultSubjects {
     while (this.queue.length > 0) {
       const group = this.queue.splice(0, MAX_GROUP);
       try {
-        // A child transaction. An exception in the plain kind commits earlier writes.
+        // A child transaction. An exception in an ordinary transaction would commit the earlier writes.
         await this.root.childTransaction(() => {
           for (const { apply } of group) apply();
         });
         for (const { done } of group) done();
       } catch (error) {
-        // The library gives the reason in a second promise, which would be an unhandled rejection without a listener.
+        // The library gives the reason in a second promise. Without a listener, this promise would be an unhandled rejection.
         const reason: unknown =
           error instanceof Error && 'commitError' in error
             ? await Promise.resolve(error.commitError).catch((cause: unknown) => cause)

@@ -1,4 +1,4 @@
-// The erased subjects of the vault, in a file that no backup holds. A restored older vault is erased by it again.
+// The erased subjects of the vault, in a file outside backups. When an older vault is restored, these subjects are erased again.
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -6,22 +6,22 @@ import { Unavailable } from '../../kernel/unavailable.js';
 import { VaultMisconfigured } from '../../ports/vault.js';
 import { syncPath } from '../durable-files.js';
 
-/** The part of a ledger that has been read: the end of its last whole line, and that line, which identifies the ledger. */
+/** The part of a ledger that has been read: the end of its last whole line, and the line itself, which identifies the ledger. */
 export interface LedgerMark {
   readonly bytes: number;
   readonly line: string;
-  /** A start has erased a subject of the ledger, and the log may not record it yet. */
+  /** A start has erased a subject of the ledger, and the log may not record the erasure yet. */
   readonly unrecorded?: true;
 }
 
-/** An erasure, written down before it happened (ISO 8601 UTC). */
+/** An erasure that was written down before it happened (ISO 8601 UTC). */
 export interface Erasure {
   readonly subject: string;
   readonly erasedAt: string;
 }
 
 export interface LedgerPart {
-  /** In the order of their erasure. */
+  /** The subjects in the order of their erasure. */
   readonly subjects: readonly string[];
   /** Null when the ledger has no line. */
   readonly mark: LedgerMark | null;
@@ -29,12 +29,12 @@ export interface LedgerPart {
   readonly continues: boolean;
 }
 
-/** The ledger has a line that this service did not write. The message names the place. */
+/** The ledger has a line that this service did not write. The message names the position. */
 export class DamagedLedger extends Error {
   override readonly name = 'DamagedLedger';
 }
 
-/** The vault knows of another ledger. An older vault would bring back subjects that only that ledger names. */
+/** The vault was last used with another ledger. An older vault would restore subjects that only that ledger names. */
 export class OtherLedger extends VaultMisconfigured {
   constructor(file: string) {
     super(
@@ -44,7 +44,7 @@ export class OtherLedger extends VaultMisconfigured {
   }
 }
 
-/** A line without a subject: the ledger was begun. After the loss of another ledger it says who began it, and why. */
+/** A line without a subject: the ledger was begun. When another ledger was lost, the line says who began this one, and why. */
 export interface Beginning {
   readonly begunAt: string;
   readonly by?: string;
@@ -53,7 +53,7 @@ export interface Beginning {
 
 interface Line {
   readonly text: string;
-  /** The place where it begins, and the byte after it. */
+  /** The position where the line begins, and the byte after it. */
   readonly at: number;
   readonly end: number;
 }
@@ -61,19 +61,19 @@ interface Line {
 const AT_A_TIME = 64;
 const PIECE_BYTES = 1 << 16;
 const NEW_LINE = 10;
-/** Holds for every ledger. */
+/** Applies to every ledger. */
 const NOTHING_READ: LedgerMark = { bytes: 0, line: '' };
 
 /**
  * One JSON object on each line: `{"subject":"<id>","erasedAt":"<ISO 8601>"}`, or a beginning. Any number of processes add lines, and no line is ever
- * changed. A line without its end was interrupted when the machine stopped. Its subject was not erased yet, and no caller got an answer.
+ * changed. A line without its end was interrupted when the machine stopped. Its subject had not been erased, and no caller had got an answer.
  */
 export class ErasureLedger {
   private last: Promise<unknown> = Promise.resolve();
 
   constructor(readonly file: string) {}
 
-  /** The line is durable when this answers. The file must exist, because a missing one may be on a volume that is not mounted. */
+  /** The line is durable when this returns. The file must exist, because a missing file may be on a volume that is not mounted. */
   record(subject: string, erasedAt: Date): Promise<void> {
     const turn = this.last.then(() =>
       this.add({ subject, erasedAt: erasedAt.toISOString() }, constants.O_WRONLY | constants.O_APPEND),
@@ -88,7 +88,7 @@ export class ErasureLedger {
     await syncPath(dirname(this.file));
   }
 
-  /** The lines after the mark; without a mark, all lines. Empty without a file. */
+  /** The lines after the mark, or all lines without a mark. Empty without a file. */
   async after(mark: LedgerMark | null): Promise<LedgerPart> {
     const continues = mark === null || (await this.holdsAt(mark));
     const subjects: string[] = [];
@@ -109,14 +109,14 @@ export class ErasureLedger {
     }
   }
 
-  /** Whether that line is anywhere in the ledger. Ledgers of several machines may have been put together. */
+  /** Whether that line is anywhere in the ledger. Ledgers of several machines may have been joined. */
   async holds(mark: LedgerMark): Promise<boolean> {
     if (await this.holdsAt(mark)) return true;
     for await (const { text } of this.lines(0)) if (text === mark.line) return true;
     return false;
   }
 
-  /** One write, on a line of its own, because the line of a killed process may lack its end. Empty lines mean nothing. */
+  /** One write, on a line of its own, because the line of a killed process may lack its end. Empty lines have no meaning. */
   private async add(content: object, flags: number): Promise<void> {
     try {
       const handle = await open(this.file, flags, 0o600);
@@ -169,7 +169,7 @@ export class ErasureLedger {
   }
 }
 
-/** A vault that remembers, beside its values, how much of the ledger it has seen. An older copy of the values has an older mark. */
+/** A vault that stores, together with its values, how much of the ledger it has applied. An older copy of the values has an older mark. */
 export interface LedgerReader {
   erase(subject: string): Promise<void>;
   erasedAt(subject: string): Promise<string | null> | string | null;
@@ -178,20 +178,20 @@ export interface LedgerReader {
 }
 
 export interface ApplyOptions {
-  /** Whether to apply the whole ledger, even the part that the vault has seen. */
+  /** Whether to apply the whole ledger, including the part that the vault has already applied. */
   readonly all?: boolean;
-  /** Records the erasures in the log. Null when the log cannot be written: a later start does it. */
+  /** Records the erasures in the log. Null when the log cannot be written. A later start then records them. */
   readonly record: ((subjects: ReadonlySet<string>) => Promise<void>) | null;
 }
 
-/** Throws when the ledger lacks the part that the vault has seen. */
+/** Throws when the ledger lacks the part that the vault has applied. */
 export async function refuseOtherLedger(ledger: ErasureLedger, vault: Pick<LedgerReader, 'ledgerMark'>): Promise<void> {
   const known = await vault.ledgerMark();
   if (known !== null && !(await ledger.holds(known))) throw new OtherLedger(ledger.file);
 }
 
 /**
- * Erases the subjects of the ledger since the vault's mark, or all of them after lines were put together. Repeatable. The mark moves only after the
+ * Erases the subjects of the ledger since the vault's mark, or all of them after ledgers were joined. Safe to repeat. The mark moves only after the
  * log records the erasures. Returns the subjects that were not erased before.
  */
 export async function applyLedger(
@@ -224,7 +224,7 @@ async function forEach(subjects: ReadonlySet<string>, deal: (subject: string) =>
     await Promise.all(all.slice(done, done + AT_A_TIME).map(deal));
 }
 
-/** The whole lines that are not empty, with one piece of the file in memory at a time. Bytes are characters, so lengths are places. */
+/** The whole lines that are not empty, with one piece of the file in memory. Each byte is one character, so lengths are byte positions. */
 async function* linesOf(handle: FileHandle, from: number): AsyncGenerator<Line> {
   const piece = Buffer.alloc(PIECE_BYTES);
   let [text, at] = ['', from];

@@ -1,5 +1,4 @@
-// The vault for the service and the operator's commands. It writes each erasure into the ledger first, and refuses every change where data may only
-// be read.
+// The vault for the service and the operator commands. It writes each erasure into the ledger first, and refuses changes in read-only use.
 import type { Clock } from '../../kernel/clock.js';
 import { DomainError } from '../../kernel/domain-error.js';
 import { type Rewrapped, Vault } from '../../ports/vault.js';
@@ -14,7 +13,7 @@ export interface GuardedVaultOptions {
 }
 
 export class GuardedVault extends Vault {
-  /** One promise for all that wait. */
+  /** One promise for all callers that wait. */
   private preparing: Promise<void> | null = null;
 
   constructor(

@@ -1,4 +1,4 @@
-// The installation's master keys (VAULT_MASTER_KEY) and the keys derived from them. Used by everything that encrypts.
+// The installation's master keys (VAULT_MASTER_KEY) and the keys derived from them. All code that encrypts uses this class.
 import { createHmac, hkdfSync } from 'node:crypto';
 import { VaultMisconfigured } from '../../ports/vault.js';
 
@@ -9,7 +9,7 @@ export class InvalidMasterKeys extends Error {
   override readonly name = 'InvalidMasterKeys';
 }
 
-/** This process lacks a named master key. A rotation dropped a key that was still needed. */
+/** This process lacks a named master key. A rotation removed a key that was still needed. */
 export class UnknownMasterKey extends Error {
   override readonly name = 'UnknownMasterKey';
 
@@ -36,11 +36,11 @@ export class MasterKeysMissing extends VaultMisconfigured {
 }
 
 /**
- * Format: `<key id>:<base64 of 32 bytes>`, comma separated. The first key protects new data, and all of them open old data. To rotate, put the new
- * key in front and keep the old ones.
+ * Format: `<key id>:<base64 of 32 bytes>`, comma separated. The first key encrypts new data, and all keys decrypt old data. To rotate, put the new
+ * key at the front and keep the old keys.
  *
- * A master key itself never encrypts anything. Every use has its own key, derived with HKDF-SHA-256 under a label. The bytes are private fields, so a
- * log of this object shows nothing.
+ * A master key itself never encrypts data. Every use has a key of its own, which is derived with HKDF-SHA-256 under a label. The bytes are private
+ * fields, so a log of this object shows nothing.
  */
 export class MasterKeys {
   readonly currentId: string;
@@ -65,7 +65,7 @@ export class MasterKeys {
         throw new InvalidMasterKeys(
           `${place} needs an id of 1 to 32 letters, digits, dashes or underscores before a colon.`,
         );
-      // Node's decoder skips unknown characters, so a mangled key would silently become another key.
+      // Node's decoder skips unknown characters, so a damaged key would become another key without an error.
       if (bytes.length !== KEY_BYTES || bytes.toString('base64') !== encoded)
         throw new InvalidMasterKeys(`${place} must be the base64 of exactly ${KEY_BYTES} bytes.`);
       if (keys.has(id)) throw new InvalidMasterKeys(`${place} repeats the id of an earlier one.`);
@@ -79,7 +79,7 @@ export class MasterKeys {
     return this.#keys.has(keyId);
   }
 
-  /** The key for one purpose, such as `sealed-payloads`. It never changes for the same master key. */
+  /** The key for one purpose, such as `sealed-payloads`. It is always the same for the same master key. */
   derive(purpose: string, keyId: string = this.currentId): Buffer {
     const label = `${keyId}/${purpose}`;
     const known = this.#derived.get(label);
@@ -92,7 +92,7 @@ export class MasterKeys {
   }
 }
 
-/** Derives a key from a key that is uniformly random already: the expand step of HKDF-SHA-256 alone (RFC 5869, section 3.3). */
+/** Derives a key from a key that is already uniformly random: the expand step of HKDF-SHA-256 alone (RFC 5869, section 3.3). */
 export function expandKey(key: Uint8Array, info: string): Buffer {
   return createHmac('sha256', key).update(info).update(Buffer.of(1)).digest();
 }

@@ -1,4 +1,4 @@
-// The names that the vaults take, and the authenticated data that binds a value to its place.
+// The names that the vaults accept, and the authenticated data that binds a value to its name.
 const NAME = /^[\x21-\x7e]{1,200}$/;
 
 export function checkedName(name: string): string {
@@ -6,12 +6,12 @@ export function checkedName(name: string): string {
   return name;
 }
 
-/** Names hold no space, so a subject's places never mix with those of another whose name begins alike. */
+/** Names contain no space, so a subject's entries never mix with those of another subject whose name begins with the same letters. */
 export function placeOf(subject: string, entry: string): string {
   return `${checkedName(subject)} ${checkedName(entry)}`;
 }
 
-/** As `valueContext`, for a value outside the vault. */
+/** Like `valueContext`, for a value outside the vault. */
 export function sealContext(subject: string, context: string, keyVersion: number | string): string {
   return `sealed/${checkedName(subject)} ${keyVersion} ${context}`;
 }

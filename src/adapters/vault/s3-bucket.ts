@@ -1,4 +1,4 @@
-// One S3 bucket for the vault: whole small objects, one time limit for a section of exchanges, and outages kept apart from refusals.
+// One S3 bucket for the vault. It stores whole small objects, has one time limit for a section of exchanges, and distinguishes outages from refusals.
 import { setMaxListeners } from 'node:events';
 import { Readable } from 'node:stream';
 import {
@@ -18,16 +18,16 @@ import { VaultMisconfigured } from '../../ports/vault.js';
 export interface S3BucketOptions {
   readonly bucket: string;
   readonly region: string;
-  /** Null: the address that AWS gives the region. Otherwise the path names the bucket, as most other servers need. */
+  /** With null, the address that AWS gives the region. Otherwise the path names the bucket, as most other servers require. */
   readonly endpoint: string | null;
-  /** The limit of one whole section, milliseconds: waiting for a connection, credentials, tries, headers and bodies. */
+  /** The limit of one whole section in milliseconds: waiting for a connection, credentials, tries, headers and bodies. */
   readonly limitMs: number;
 }
 
 const CONNECTIONS = 64;
-/** The tries of one exchange, and of a body that broke off. The SDK waits 50 to some hundred milliseconds between them. */
+/** The number of tries of one exchange, and of an interrupted body. The SDK waits 50 to some hundred milliseconds between them. */
 const TRIES = 3;
-/** The part of the limit for one try that hangs, so that another one has a chance. */
+/** The part of the limit for one try that hangs, so that another try is possible. */
 const PART_OF_LIMIT = 0.4;
 
 /** The setting to check when S3 refuses, by S3's error code. Any other code comes from a server that is not S3, or from the wrong server. */
@@ -47,7 +47,7 @@ const VARIABLE_OF: Readonly<Record<string, string>> = {
 
 const SILENT = { trace: nothing, debug: nothing, info: nothing, warn: nothing, error: nothing };
 
-/** Takes credentials from the places where the SDK looks: environment, files, container, machine. Logs nothing. */
+/** Takes credentials from the sources that the SDK uses: environment, files, container, machine. Logs nothing. */
 export class S3Bucket {
   private readonly client: S3Client;
   private readonly running = new Set<Promise<unknown>>();
@@ -71,14 +71,14 @@ export class S3Bucket {
     });
   }
 
-  /** Runs a section of exchanges. Throws Unavailable when it takes longer than the limit. Exchanges sent before may still take effect. */
+  /** Runs a section of exchanges. Throws Unavailable when it exceeds the limit. Exchanges that were already sent may still have their effect. */
   async within<Result>(section: (exchange: S3Exchange) => Promise<Result>): Promise<Result> {
     if (this.closed) throw new Error('The vault is closed.');
     const { bucket, limitMs } = this.options;
     const work = limited(limitMs, undefined, (limit) => {
       // Each running exchange has one listener.
       setMaxListeners(0, limit);
-      // The limit also ends work that the SDK itself does not break off, such as a lookup of credentials.
+      // The limit also ends work that the SDK itself does not interrupt, such as a lookup of credentials.
       return within(limit, section(new S3Exchange(this.client, bucket, limit)), () => {
         throw new Unavailable(`S3 took longer than ${limitMs} ms.`);
       });
@@ -87,7 +87,7 @@ export class S3Bucket {
     return work.finally(() => this.running.delete(work));
   }
 
-  /** Running sections end first. New ones fail. */
+  /** Running sections end first. New sections fail. */
   async close(): Promise<void> {
     this.closed = true;
     await Promise.allSettled(this.running);
@@ -107,12 +107,12 @@ export class S3Exchange {
     this.options = { abortSignal: signal };
   }
 
-  /** Null without such an object. An object that breaks off is requested again. */
+  /** Null when no such object exists. An object that was interrupted is requested again. */
   async get(key: string): Promise<Buffer | null> {
     return (await this.getTagged(key))?.content ?? null;
   }
 
-  /** The object and its tag for `replace`. */
+  /** The object and the tag that `replace` needs. */
   async getTagged(key: string): Promise<{ readonly content: Buffer; readonly tag: string } | null> {
     const command = new GetObjectCommand({ Bucket: this.bucket, Key: key });
     for (let attempt = 1; ; attempt++) {
@@ -127,32 +127,32 @@ export class S3Exchange {
     }
   }
 
-  /** Durable when it answers. Replaces an earlier object. */
+  /** Durable when it returns. Replaces an earlier object. */
   async put(key: string, content: Uint8Array): Promise<void> {
     await this.putIf({}, key, content);
   }
 
   /**
-   * As `put`, but false when the object already exists, even from an earlier try whose answer was lost. Also false when two make it at once and S3
-   * takes neither. So after false, look at the object and try again.
+   * Like `put`, but false when the object already exists, even from an earlier try whose answer was lost. Also false when two calls make the object
+   * at once and S3 accepts neither. After false, the caller must read the object and try again.
    */
   create(key: string, content: Uint8Array): Promise<boolean> {
     return this.putIf({ IfNoneMatch: '*' }, key, content, 'PreconditionFailed', 'ConditionalRequestConflict');
   }
 
-  /** As `put`, but false when the object no longer has that tag, even when an earlier try replaced it and its answer was lost. */
+  /** Like `put`, but false when the object no longer has that tag, even if an earlier try replaced it and its answer was lost. */
   replace(key: string, tag: string, content: Uint8Array): Promise<boolean> {
     const answers = ['PreconditionFailed', 'ConditionalRequestConflict', 'NoSuchKey'];
     return this.putIf({ IfMatch: tag }, key, content, ...answers);
   }
 
-  /** Changes nothing without such an object. */
+  /** Changes nothing when no such object exists. */
   async remove(key: string): Promise<void> {
     const command = new DeleteObjectCommand({ Bucket: this.bucket, Key: key });
     await this.ask('DeleteObject', () => this.client.send(command, this.options), 'NoSuchKey');
   }
 
-  /** At most `atMost` keys with this prefix, in order, after the given one. Empty only at the end. */
+  /** At most `atMost` keys with this prefix, in order, after the given key. The list is empty only at the end. */
   async list(prefix: string, atMost: number, after?: string): Promise<string[]> {
     const from = { Bucket: this.bucket, Prefix: prefix, MaxKeys: atMost };
     const command = new ListObjectsV2Command({ ...from, ...(after !== undefined && { StartAfter: after }) });
@@ -160,7 +160,7 @@ export class S3Exchange {
     return (output?.Contents ?? []).flatMap(({ Key }) => (Key === undefined ? [] : [Key]));
   }
 
-  /** Whether the bucket keeps, or has ever kept, overwritten objects. Servers without versions say so. */
+  /** Whether the bucket keeps, or has ever kept, overwritten versions of objects. Servers without versions report this too. */
   async keepsVersions(): Promise<boolean> {
     const command = new GetBucketVersioningCommand({ Bucket: this.bucket });
     const output = await this.ask(
@@ -171,7 +171,7 @@ export class S3Exchange {
     return output?.Status !== undefined;
   }
 
-  /** False when S3 refused with one of the codes. */
+  /** False when S3 refused with one of the given codes. */
   private async putIf(
     condition: Pick<PutObjectCommandInput, 'IfMatch' | 'IfNoneMatch'>,
     key: string,
@@ -191,7 +191,7 @@ export class S3Exchange {
     try {
       return await send();
     } catch (cause) {
-      // A deserializer that fails got an answer that is not from S3.
+      // When a deserializer fails, the answer is not from S3.
       const { name, code = name, $metadata } = cause as Partial<S3ServiceException> & { readonly code?: string };
       const status = $metadata?.httpStatusCode;
       if (cause instanceof S3ServiceException && answers.includes(cause.name)) return null;

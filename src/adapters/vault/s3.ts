@@ -30,17 +30,17 @@ import {
 export interface S3VaultOptions {
   readonly bucket: string;
   readonly region: string;
-  /** For a server other than AWS; null for AWS itself. */
+  /** The address of a server other than AWS; null for AWS itself. */
   readonly endpoint: string | null;
-  /** The prefix of every key, so that a bucket may hold more than one vault. */
+  /** The prefix of every key, so that a bucket may contain more than one vault. */
   readonly prefix: string;
   readonly keys: MasterKeys;
   readonly clock: Clock;
-  /** The limit of one whole call, milliseconds; default 5 seconds. */
+  /** The limit of one whole call in milliseconds. The default is 5 seconds. */
   readonly limitMs?: number;
 }
 
-/** The server treats a conditional put as a plain one. A key that is erased while it is wrapped would come back. */
+/** The server treats a conditional put as an ordinary put. A key that is erased during a rewrap would be restored. */
 export class NoConditionalPuts extends Error {
   override readonly name = 'NoConditionalPuts';
 
@@ -49,7 +49,7 @@ export class NoConditionalPuts extends Error {
   }
 }
 
-/** A stored `key` object: the subject's wrapped key, or in the same place the evidence that it was destroyed. */
+/** A stored `key` object: the subject's wrapped key or, under the same name, the evidence that the key was destroyed. */
 type KeyRecord =
   /** `subject` is set when the object's name does not contain it. */
   | ({ readonly version: string; readonly key: string; readonly subject?: string } & Partial<
@@ -58,7 +58,7 @@ type KeyRecord =
   | { readonly erasedAt: string };
 
 interface DataKey {
-  /** Random. It distinguishes this key from any other that the subject might ever have. */
+  /** A random value that distinguishes this key from any other key of the subject. */
   readonly version: string;
   readonly bytes: Uint8Array;
 }
@@ -75,10 +75,11 @@ const PLAIN_SEGMENT = /^[A-Za-z0-9_-]{1,100}$/;
  * `<prefix>/ledger-mark` and `<prefix>/master-keys/<id>`. The last is a mark of each master key that may have wrapped a key, made before the first
  * use of that key.
  *
- * Objects that processes must agree on are made with `If-None-Match: *`, so the first one wins. A key and its tombstone are the same object. Erasing
- * overwrites the key, and a key can never be made over a tombstone. No data of a subject is cached. Each use reads the `key` object, and S3 returns
- * the last write, so an erasure in another process counts at once. A put checks again after its write, and removes its value if the subject was
- * erased meanwhile. A process that dies in between leaves a ciphertext whose key no longer exists. The next erasure of the subject removes it.
+ * Objects that processes must agree on are made with `If-None-Match: *`, so the first put succeeds. A key and its tombstone are the same object. An
+ * erasure overwrites the key, and a key can never replace a tombstone. No data of a subject is cached. Each use reads the `key` object, and S3
+ * returns the last write, so an erasure in another process has its effect at once. A put checks again after its write, and removes its value if the
+ * subject was erased in the meantime. A process that dies in between leaves a ciphertext whose key no longer exists. The next erasure of the subject
+ * removes this ciphertext.
  */
 export class S3Vault extends Vault implements VaultSubjects {
   private readonly bucket: S3Bucket;
@@ -87,7 +88,7 @@ export class S3Vault extends Vault implements VaultSubjects {
   private readonly keys: MasterKeys;
   private readonly clock: Clock;
   private readonly installationKeys: InstallationKeys;
-  /** Running erasures in this process. Later puts wait for them, so that they are surely refused. */
+  /** Running erasures in this process. Later puts wait for them, so that these puts are certainly refused. */
   private readonly erasing = new Map<string, Promise<void>>();
   private knownToKeepNoVersions = false;
 
@@ -101,7 +102,7 @@ export class S3Vault extends Vault implements VaultSubjects {
     this.installationKeys = new InstallationKeys(keys, (name, make) => this.storedInstallationKey(name, make));
   }
 
-  /** Asks S3 nothing yet. */
+  /** Sends no request to S3 yet. */
   static open(options: S3VaultOptions): S3Vault {
     return new S3Vault(options);
   }
@@ -124,7 +125,7 @@ export class S3Vault extends Vault implements VaultSubjects {
         exchange.get(this.valueAt(subject, entry)),
       ]);
       if (record === null && sealed === null) return null;
-      // A first put may have come between the two answers, but a value never comes before its key.
+      // A first put may have happened between the two answers, but a value never exists before its key.
       const key = record === null ? await this.keyOf(exchange, subject) : this.opened(subject, record);
       if (key === null) throw new DataKeyMissing(subject);
       return sealed === null ? null : decrypt(key.bytes, valueContext(place, key.version), sealed);
@@ -168,7 +169,7 @@ export class S3Vault extends Vault implements VaultSubjects {
     return this.installationKeys.get(name);
   }
 
-  /** The master keys with a mark, and those of the installation's keys, for a bucket first used by a version without marks. */
+  /** The master keys with a mark, and those of the installation's keys, which matter when a version without marks made the bucket's data. */
   override async masterKeyIds(): Promise<ReadonlySet<string>> {
     return new Set((await this.marks()).keys());
   }
@@ -183,9 +184,9 @@ export class S3Vault extends Vault implements VaultSubjects {
   }
 
   /**
-   * A key object is replaced only in the version that was read, so a tombstone made meanwhile stays. The marks of the other master keys are removed
-   * in between. A process that still wraps under one of them makes its mark again first. Its earlier writes are done or given up when the limit of
-   * one call is over. Then all keys are checked again.
+   * A key object is replaced only in the version that was read, so a tombstone that was made in the meantime stays. The marks of the other master
+   * keys are removed in between. A process that still wraps keys under one of them makes its mark again first. When the limit of one call has passed,
+   * the earlier writes of that process are done or given up. Then all keys are checked again.
    */
   override async rewrap(): Promise<Rewrapped> {
     await this.bucket.within(async (exchange) => {
@@ -201,7 +202,7 @@ export class S3Vault extends Vault implements VaultSubjects {
     return { masterKeyId: this.keys.currentId, rewrapped: first.rewrapped + rewrapped, ...opened };
   }
 
-  /** Only subjects with plain names, such as ids. Other names are hashed in the object's name. */
+  /** Only subjects with plain names, such as ids. In the object's name, other names are replaced by a hash. */
   async *subjectNames(): AsyncGenerator<string[]> {
     for await (const found of this.keyObjects())
       yield found.map((at) => at.split('/').at(-2) ?? '').filter((name) => PLAIN_SEGMENT.test(name));
@@ -232,12 +233,12 @@ export class S3Vault extends Vault implements VaultSubjects {
     await this.bucket.within((exchange) => exchange.put(this.ledgerMarkAt(), Buffer.from(JSON.stringify(mark))));
   }
 
-  /** Running calls end first, each within its limit. New ones fail. */
+  /** Running calls end first, each within its limit. New calls fail. */
   async close(): Promise<void> {
     await this.bucket.close();
   }
 
-  /** The tombstone comes first. From then on no value opens, even when the rest fails. A repetition removes the remaining values. */
+  /** The tombstone is written first. Then no value can be decrypted, even if later steps fail. A repeated erasure removes the remaining values. */
   private async eraseNow(exchange: S3Exchange, subject: string): Promise<void> {
     await this.refuseVersions(exchange);
     const record = await this.record(exchange, subject);
@@ -260,7 +261,7 @@ export class S3Vault extends Vault implements VaultSubjects {
     throw erased(subject);
   }
 
-  /** The first process to make it wins, and the others take its key. */
+  /** The first process to make the key succeeds, and the others use this key. */
   private async makeKey(exchange: S3Exchange, subject: string, madeFor: string | null): Promise<DataKey> {
     if (!this.knownToKeepNoVersions) await this.refuseVersions(exchange);
     for (;;) {
@@ -333,12 +334,12 @@ export class S3Vault extends Vault implements VaultSubjects {
     });
   }
 
-  /** Written each time, because `rewrap` may have removed it. */
+  /** Written each time, because `rewrap` may have removed the mark. */
   private async mark(exchange: S3Exchange): Promise<void> {
     await exchange.create(this.markAt(this.keys.currentId), Buffer.from(markOf(this.keys)));
   }
 
-  /** All objects of a folder that never holds many. */
+  /** All objects of a folder that never has many. */
   private async allIn(
     exchange: S3Exchange,
     folder: 'master-keys' | 'installation-keys',
@@ -357,7 +358,7 @@ export class S3Vault extends Vault implements VaultSubjects {
     await exchange.remove(probe);
   }
 
-  /** Checks every key, wraps those that need another master key again, and opens each. */
+  /** Checks every key, wraps keys that need another master key again, and opens each key. */
   private async rewrapAll(): Promise<Omit<Rewrapped, 'masterKeyId'>> {
     const installation = await this.bucket.within((exchange) => this.allIn(exchange, 'installation-keys'));
     const counts = { rewrapped: 0, dataKeys: 0, installationKeys: installation.length };
@@ -440,7 +441,7 @@ export class S3Vault extends Vault implements VaultSubjects {
   }
 }
 
-/** Names that would read as part of a path, or are too long for a key, are replaced by their hash. A tilde is in no plain name. */
+/** Names that would look like part of a path, or are too long for a key, are replaced by their hash. A tilde occurs in no plain name. */
 function segment(name: string): string {
   return PLAIN_SEGMENT.test(name) ? name : `~${createHash('sha256').update(name).digest('base64url')}`;
 }

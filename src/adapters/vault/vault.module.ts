@@ -1,4 +1,4 @@
-// The vault with its master keys, erased by the ledger before any request is served, and the keys of tokens.
+// The vault with its master keys, and the keys of tokens. The ledger's erasures are applied before a request is served.
 import { join } from 'node:path';
 import { Global, Inject, Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { DataFolderSettings } from '../../config/data-folder.js';
@@ -28,7 +28,7 @@ import { GuardedVault } from './guarded.js';
 import { MasterKeys } from './master-keys.js';
 import type { S3Vault } from './s3.js';
 
-/** The vault as it is stored, beneath the guard. */
+/** The vault as it is stored, below the guard. */
 type StoredVault = DiskVault | S3Vault;
 const STORED_VAULT = Symbol('StoredVault');
 
@@ -100,11 +100,11 @@ async function open(
         onNearlyFull: nearlyFull(log, 'the vault', 'VAULT_MAX_BYTES'),
         diskFull: () => disk.full,
       })
-    : // Loaded only when used, because an operator waits for every command's start.
+    : // Loaded only when it is used, because otherwise every operator command would start more slowly.
       (await import('./s3.js')).S3Vault.open({ ...place, keys, clock });
 }
 
-/** A service with wrong settings could read no stored data, and would report it only in each request. */
+/** With wrong settings, a service could read no stored data, and would report this only in each request. */
 async function pingAtStart(vault: Vault, log: Log): Promise<void> {
   try {
     await vault.ping();
@@ -123,7 +123,7 @@ function recordingIn(store: EventStore, evidence: ErasureEvidence): Recording {
   return (subjects) => evidence.record(store, (subject) => subjects.has(subject), by);
 }
 
-/** Runs before the vault serves anything. The vault may be older than the ledger, and the log may lack the last erasure. */
+/** Runs before the vault is used. The vault may be older than the ledger, and the log may lack the last erasure. */
 async function checkAndErase(
   ledger: ErasureLedger,
   vault: StoredVault,
@@ -131,7 +131,7 @@ async function checkAndErase(
   { clock, log }: { readonly clock: Clock; readonly log: Log },
 ): Promise<void> {
   await vault.checkMasterKeys();
-  // From its first start on a vault knows a ledger, and reports its loss.
+  // From its first start on, a vault remembers its ledger and reports the loss of this ledger.
   if ((await vault.ledgerMark()) === null && (await ledger.after(null)).mark === null)
     await ledger.begin({ begunAt: clock.now().toISOString() });
   try {

@@ -1,10 +1,10 @@
-// Keys as text, encrypted under the master keys, and the installation keys that every vault keeps in this form.
+// Keys as text, encrypted under the master keys, and the installation keys that every vault stores in this form.
 import { NotAuthentic } from '../../ports/vault.js';
 import { decrypt, encrypt, freshBytes } from './aead.js';
 import { KEY_BYTES, type MasterKeys, MasterKeysMissing } from './master-keys.js';
 import { checkedName } from './names.js';
 
-/** The key is missing without a record of its destruction. The stored data was tampered with, or restored in part. */
+/** The key is missing and its destruction was not recorded. The stored data was altered, or restored in part. */
 export class DataKeyMissing extends NotAuthentic {
   override readonly name = 'DataKeyMissing';
 
@@ -13,7 +13,7 @@ export class DataKeyMissing extends NotAuthentic {
   }
 }
 
-/** `<master key id>:<base64>`. `where` is authenticated, so a wrapped key opens in its own place only. */
+/** `<master key id>:<base64>`. `where` is authenticated, so a wrapped key opens only under its own name. */
 export function wrapKey(keys: MasterKeys, purpose: string, where: string, key: Uint8Array): string {
   return wrapped(keys.derive(purpose, keys.currentId), keys.currentId, where, key);
 }
@@ -27,20 +27,20 @@ export function unwrapKey(keys: MasterKeys, purpose: string, where: string, wrap
   return decrypt(keys.derive(purpose, keyId), where, Buffer.from(wrapped.slice(keyId.length + 1), 'base64'));
 }
 
-/** The id of the master key that a text of `wrapKey` needs. */
+/** The id of the master key that a text from `wrapKey` needs. */
 export function wrappingKeyId(wrapped: string): string {
   return wrapped.slice(0, wrapped.indexOf(':'));
 }
 
 /**
- * A vault keeps a mark of every master key that may wrap a key in it, made before the first such key. The mark opens with that master key only. So a
- * start can tell whether it has the keys for the stored data.
+ * A vault keeps a mark of every master key that may wrap a key in it. The mark is made before the first such key, and only this master key can open
+ * it. A start can therefore tell whether it has the keys for the stored data.
  */
 export function markOf(keys: MasterKeys, keyId: string = keys.currentId): string {
   return wrapped(keys.derive(MARKS, keyId), keyId, MARKS, Buffer.alloc(0));
 }
 
-/** `marks`: by master key id. A process without the key made an empty mark, which proves nothing. Throws MasterKeysMissing. */
+/** `marks`: keyed by master key id. A process without the master key made an empty mark, which proves nothing. Throws MasterKeysMissing. */
 export function checkMarks(keys: MasterKeys, marks: ReadonlyMap<string, string>): void {
   const missing = [...marks.keys()].filter((id) => !keys.has(id));
   const different = [...marks]
@@ -62,7 +62,7 @@ function opens(keys: MasterKeys, mark: string): boolean {
 const MARKS = 'vault-master-key-marks';
 const PURPOSE = 'vault-installation-keys';
 
-/** The stored installation key `wrapped` in the form for the current master key. */
+/** The stored installation key `wrapped`, converted to the form for the current master key. */
 export function rewrappedInstallationKey(keys: MasterKeys, name: string, wrapped: string): string {
   return wrapKey(keys, PURPOSE, whereOf(name), unwrapKey(keys, PURPOSE, whereOf(name), wrapped));
 }
@@ -71,7 +71,7 @@ export function rewrappedInstallationKey(keys: MasterKeys, name: string, wrapped
 export class InstallationKeys {
   private readonly known = new Map<string, Promise<Uint8Array>>();
 
-  /** `stored` gives the stored text of a name. Without one it stores the result of `make`. The first to store wins. */
+  /** `stored` returns the stored text of a name. Without a stored text, it stores the result of `make`. The first process to store succeeds. */
   constructor(
     private readonly keys: MasterKeys,
     private readonly stored: (name: string, make: () => string) => Promise<string>,
@@ -82,7 +82,7 @@ export class InstallationKeys {
     if (known !== undefined) return known;
     const key = this.load(name);
     this.known.set(name, key);
-    // A failure must not stay the answer for ever.
+    // A failure must not be cached.
     key.catch(() => this.known.delete(name));
     return key;
   }

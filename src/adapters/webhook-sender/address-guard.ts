@@ -1,14 +1,14 @@
-// The rules for the targets of webhooks: for a URL's text and for the addresses of its host.
+// The rules for the targets of webhooks: for the text of a URL and for the addresses of its host.
 import { BlockList, isIP } from 'node:net';
 import { GLOBAL_IPV6, INTERNAL_NAMES, SPECIAL_IPV4, SPECIAL_IPV6 } from './special-ranges.js';
 
-/** A URL that passed the rules for its text. */
+/** A URL whose text passed the rules. */
 export interface Target {
   readonly origin: string;
   readonly port: number;
-  /** Path and query, as they go on the wire. */
+  /** Path and query, as they are sent. */
   readonly path: string;
-  /** A name in lower case, or an address without brackets. */
+  /** A host name in lower case, or an address without brackets. */
   readonly host: string;
   /** The host is an address itself, so no name is looked up. */
   readonly literal: boolean;
@@ -20,7 +20,7 @@ const MAX_NAME_CHARACTERS = 253;
 const AUTHORITY = /^https:\/\/([^/?#]*)/i;
 const UNSEEN = /[\s\p{Cc}\\]/u;
 
-/** The reason why a reader could see another host in the URL; null without one. Only checked when a URL is set. */
+/** The reason why a person could mistake the host of the URL for another; null when the URL is clear. Checked only when a URL is set. */
 export function faultOfText(url: string): string | null {
   if (UNSEEN.test(url)) return 'The URL must not hold white space, control characters or backslashes';
   const authority = AUTHORITY.exec(url)?.[1];
@@ -30,9 +30,9 @@ export function faultOfText(url: string): string | null {
 }
 
 /**
- * The target, or a sentence why the URL cannot be one, which never quotes it. Only the URL parser reads the text, as for the connection. It turns
- * every spelling of an address (decimal, octal, hexadecimal, short, full-width, percent-encoded) into the one that is checked. `internalNames`: a
- * name that is not public is accepted for a check of its addresses.
+ * The target, or a sentence that explains why the URL is refused and never quotes it. Only the URL parser reads the text, as for the connection. The
+ * parser turns every spelling of an address (decimal, octal, hexadecimal, short, full-width, percent-encoded) into one, which is checked.
+ * `internalNames`: a name that is not public is accepted, and its addresses are checked.
  */
 export function targetOf(url: string, internalNames = false): Target | string {
   if (!URL.canParse(url)) return 'The URL cannot be read';
@@ -56,9 +56,9 @@ function faultOfName(name: string, internalNames: boolean): string | null {
     : null;
 }
 
-/** Checks single addresses. `allow` (addresses and CIDR ranges, for tests) exempts only addresses of its family. */
+/** Checks single addresses. `allow` (addresses and CIDR ranges, for tests) exempts only addresses of its own family. */
 export class AddressGuard {
-  /** Whether `allow` exempts any address, so that names that are not public may lead there. Never in production. */
+  /** Whether `allow` exempts any address, so that names that are not public may resolve to it. Never in production. */
   readonly exempts: boolean;
   private readonly specialIpv4 = listOf(SPECIAL_IPV4);
   private readonly globalIpv6 = listOf([GLOBAL_IPV6]);
@@ -74,18 +74,18 @@ export class AddressGuard {
     this.exemptIpv6 = listOrNull(ofFamily(6));
   }
 
-  /** Whether `allow` names the address. */
+  /** Whether `allow` contains the address. */
   exempt(address: string): boolean {
     return (isIP(address) === 6 ? this.exemptIpv6?.check(address, 'ipv6') : this.exemptIpv4?.check(address)) ?? false;
   }
 
-  /** Whether a connection to the address is permitted. It never is for a text that is not an address or has a zone. */
+  /** Whether a connection to the address is permitted. It is never permitted for a text that is not an address or has a zone. */
   permits(address: string): boolean {
     switch (address.includes('%') ? 0 : isIP(address)) {
       case 4:
         return !this.specialIpv4.check(address) || this.exempt(address);
       case 6:
-        // A block list treats a mapped address as IPv4, and would check it by the other family's ranges. These lists hold none.
+        // A block list treats a mapped address as IPv4, and would use the ranges of the other family. These lists contain no mapped addresses.
         return (
           (this.globalIpv6.check(address, 'ipv6') && !this.specialIpv6.check(address, 'ipv6')) || this.exempt(address)
         );

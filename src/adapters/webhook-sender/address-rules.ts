@@ -7,15 +7,15 @@ import { CheckedNames, type Lookup } from './checked-names.js';
 export interface AddressRulesOptions {
   /** Addresses and CIDR ranges that tests may reach. */
   readonly allow: readonly string[];
-  /** Ports of URLs; default 443 and 8443. Addresses of `allow` have any. */
+  /** The ports that URLs may have; 443 and 8443 by default. Addresses in `allow` may have any port. */
   readonly ports?: readonly number[];
-  /** The time for looking a name up, milliseconds; default 5,000. */
+  /** The time limit for looking up a name in milliseconds. The default is 5,000. */
   readonly timeoutMs?: number;
-  /** Default: the system's resolver. */
+  /** The default is the system's resolver. */
   readonly lookup?: Lookup;
 }
 
-/** A name that passes now may have other addresses later, so the sender checks again, every time. */
+/** A name that passes now may have other addresses later, so the sender checks it again before every request. */
 export class AddressRules extends WebhookAddressRules {
   private readonly guard: AddressGuard;
   private readonly names: CheckedNames;

@@ -1,4 +1,4 @@
-// One attempt: sends the request, collects the answer and gives the verdict, exactly once.
+// One attempt: it sends the request, collects the answer and gives the verdict exactly once.
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import type { WebhookAnswer, WebhookErrorCode } from '../../ports/webhook-sender.js';
@@ -8,22 +8,22 @@ import { NotConnected, notConnected } from './failures.js';
 const NO_CONTENT = 204;
 /** Only these redirects name another address. */
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
-/** Interim answers (1xx) are read up to this size. Beyond it, nothing is read until the time limit ends the attempt. */
+/** Interim answers (1xx) are read up to this size. Beyond it, reading stops until the time limit ends the attempt. */
 const INTERIM_BYTES = 65_536;
 
-/** One way to the receiver, over one connection. */
+/** One connection to the receiver. */
 export interface Way {
   readonly request: ClientRequest;
   readonly body: Uint8Array;
-  /** The time for connecting, including TLS, milliseconds. */
+  /** The time limit for connecting, including TLS, in milliseconds. */
   readonly connectMs: number;
   permits(remoteAddress: string): boolean;
   /**
-   * Called when the connection ended before a byte of an answer, so the request may go another way. True when it does. `failure` is null for a kept
-   * connection, which may have ended for a reason of its own.
+   * Called when the connection ended before the first byte of an answer. The request may then use another connection, and the result is true when it
+   * does. `failure` is null for a reused connection, which may have ended for a reason of its own.
    */
   another(failure: NotConnected | null): boolean;
-  /** Called when no answer came. */
+  /** Called when no answer arrived. */
   failed(): void;
 }
 
@@ -35,7 +35,7 @@ export class Attempt {
   private way: Way | null = null;
   private settled = false;
   private httpStatus: number | null = null;
-  /** The body so far. A short answer keeps its one chunk. */
+  /** The body received so far. A short answer consists of one chunk. */
   private body: Buffer | null = null;
 
   constructor(private readonly timeoutMs: number) {
@@ -53,15 +53,15 @@ export class Attempt {
     return this.startedAt + this.timeoutMs - performance.now();
   }
 
-  /** Ends it without an answer. */
+  /** Ends the attempt without an answer. */
   fail(errorCode: WebhookErrorCode): void {
     this.settle(errorCode);
   }
 
-  /** The time is over. The known part is the answer, and the connection is closed. */
+  /** The time limit has passed. The received part is the answer, and the connection is closed. */
   expire(): void {
     if (this.httpStatus === null) this.way?.failed();
-    // If the status is not a success, it is reported instead of the slow body.
+    // If the status is not a success, the status is reported instead of the slow body.
     this.settle(this.refusal() ?? 'TIMEOUT');
     this.way?.request.destroy();
   }
@@ -99,7 +99,7 @@ export class Attempt {
     request.on('information', () => {
       const connected = socket;
       if (connected === null || connected.bytesRead - readBefore <= INTERIM_BYTES) return;
-      // Not paused at once, because the parser then resumes the socket. Not paused at all if the answer came too.
+      // The socket is not paused at once, because the parser then resumes it. It is not paused at all if the answer has arrived too.
       queueMicrotask(() => this.httpStatus === null && connected.pause());
     });
     // The request asked for no other protocol.
@@ -120,7 +120,7 @@ export class Attempt {
 
   private read(response: IncomingMessage): void {
     this.httpStatus = response.statusCode ?? null;
-    // It has no body, whatever its headers say.
+    // The answer has no body, even if its headers announce one.
     if (this.httpStatus === NO_CONTENT) this.settle(null, true);
     response.on('error', () => this.broken());
     response.on('end', () => this.settle(this.refusal(), true));
@@ -139,7 +139,7 @@ export class Attempt {
     this.settle(this.refusal() ?? errorCode);
   }
 
-  /** The error that the status means; null for a success and without a status. */
+  /** The error that the status stands for; null for a success and without a status. */
   private refusal(): WebhookErrorCode | null {
     if (this.httpStatus === null || (this.httpStatus >= 200 && this.httpStatus < 300)) return null;
     return REDIRECTS.has(this.httpStatus) ? 'REDIRECT' : 'HTTP_STATUS';

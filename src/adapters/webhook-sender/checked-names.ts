@@ -1,31 +1,31 @@
-// Looks names up and returns only answers that the guard has checked. Permitted answers are remembered for a moment.
+// Looks up names and returns only answers that the guard has checked. Permitted answers are remembered for a short time.
 import { lookup as lookUpWithSystem } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { LRUCache } from 'lru-cache';
 import type { AddressGuard } from './address-guard.js';
 
-/** All addresses of a name. Rejects, or gives an empty list, for a name without addresses. */
+/** All addresses of a name. Rejects, or returns an empty list, for a name without addresses. */
 export type Lookup = (name: string) => Promise<readonly { readonly address: string }[]>;
 
-/** The addresses, at least one, or the reason to refuse the name. An address that failed lately comes last; otherwise IPv4 comes first. */
+/** The addresses, at least one, or the reason to refuse the name. An address that failed recently is last. Otherwise IPv4 addresses are first. */
 export type CheckedAddresses = readonly string[] | 'not-found' | 'not-public';
 
 const REMEMBERED_NAMES = 2_000;
-/** Further names count as not found. Behind a resolver that hangs, each lookup would wait for a thread of the process. */
+/** Further names count as not found. With a resolver that hangs, each lookup would wait for a thread of the process. */
 const MOST_LOOKUPS = 100;
 
 const systemLookup: Lookup = (name) => lookUpWithSystem(name, { all: true });
 
-/** One address that is not public refuses the name, because the next connection could take any of its addresses. */
+/** If one address is not public, the name is refused, because the next connection could use any of its addresses. */
 export class CheckedNames {
   private readonly remembered: LRUCache<string, readonly string[]>;
-  /** For each address, the number of its last failure, counted over all failures. */
+  /** For each address, the number of its last failure, in a count over all failures. */
   private readonly failures = new LRUCache<string, number>({ max: REMEMBERED_NAMES });
   private failure = 0;
-  /** One lookup for each name at a time. All callers that need the name wait for it. */
+  /** One lookup for each name at a time. All callers that need the name wait for the same lookup. */
   private readonly underWay = new Map<string, Promise<CheckedAddresses>>();
 
-  /** Public answers are remembered for `rememberedMs` after the answer. Refusals and failures are never remembered. */
+  /** Public answers are remembered for `rememberedMs` after they arrive. Refusals and failures are never remembered. */
   constructor(
     private readonly guard: AddressGuard,
     private readonly rememberedMs: number,
@@ -34,7 +34,7 @@ export class CheckedNames {
     this.remembered = new LRUCache({ max: REMEMBERED_NAMES, ttl: rememberedMs });
   }
 
-  /** Never rejects. It may take as long as the resolver does. */
+  /** Never rejects. It may take as long as the resolver. */
   async addressesOf(name: string): Promise<CheckedAddresses> {
     const addresses = this.remembered.get(name);
     if (addresses !== undefined) return addresses;
@@ -46,7 +46,7 @@ export class CheckedNames {
     return answer;
   }
 
-  /** An address gave no answer. The name is looked up again next time, and that address comes last. */
+  /** An address gave no answer. The name is looked up again at the next attempt, and this address is then last. */
   failed(name: string, address: string): void {
     this.remembered.delete(name);
     this.failures.set(address, (this.failure += 1));
@@ -57,7 +57,7 @@ export class CheckedNames {
     try {
       addresses = (await this.lookup(name)).map(({ address }) => address);
     } catch {
-      // For a delivery, a name that does not exist and a resolver that does not answer are the same.
+      // For a delivery, a name that does not exist and a resolver that does not answer have the same result.
       return 'not-found';
     }
     if (addresses.length === 0) return 'not-found';

@@ -1,4 +1,4 @@
-// Connections to receivers, kept alive. Each is bound to one host and to one address of it that the guard has permitted.
+// Connections to receivers that are kept open. Each is bound to one host and to one of the host's addresses that the guard has permitted.
 import type { ClientRequest } from 'node:http';
 import { Agent, type AgentOptions, request as httpsRequest } from 'node:https';
 import { createSecureContext, rootCertificates, type SecureContext } from 'node:tls';
@@ -13,18 +13,18 @@ export interface ConnectionsOptions {
   readonly trust: SecureContext;
 }
 
-/** Shorter than receivers and their balancers keep an idle connection, so that one is seldom closed under a request. */
+/** Receivers and their balancers keep an idle connection longer than this. Connections are therefore seldom closed during a request. */
 const IDLE_MS = 4_000;
 const SESSIONS = 512;
 
-/** Call once, because it holds every authority that Node brings, and those of `ca`, PEM. */
+/** Call this once, because it loads every authority that Node includes, and those of `ca`, PEM. */
 export function trusting(ca?: string): SecureContext {
   return createSecureContext({ ...(ca && { ca: [...rootCertificates, ca] }), minVersion: 'TLSv1.2' });
 }
 
 export class Connections {
   private readonly kept: Agent;
-  /** Its connections carry one request each. */
+  /** Each connection of this agent is used for one request. */
   private readonly fresh: Agent;
 
   constructor(private readonly options: ConnectionsOptions) {
@@ -39,13 +39,13 @@ export class Connections {
     this.fresh = new Agent(common);
   }
 
-  /** Whether a connection to it is idle. */
+  /** Whether a connection to the address is idle. */
   has(target: Target, address: string): boolean {
     return this.kept.getName({ ...placeOf(target, address), rejectUnauthorized: true }) in this.kept.freeSockets;
   }
 
   /**
-   * A request to this address only, even if the name has other addresses by then. The certificate must be for the name. The headers are sent together
+   * A request to this address only, even if the name has other addresses now. The certificate must be for the name. The headers are sent together
    * with the body. `fresh`: over a new connection.
    */
   post(target: Target, address: string, { headers, body }: WebhookRequest, fresh: boolean): ClientRequest {
@@ -64,7 +64,7 @@ export class Connections {
     });
   }
 
-  /** Ends every connection, in use or not. */
+  /** Ends every connection, in use or idle. */
   destroy(): void {
     this.kept.destroy();
     this.fresh.destroy();
@@ -75,7 +75,7 @@ export class Connections {
   }
 }
 
-/** A host that is an address has no server name to send. Its certificate is checked against the address. */
+/** A host that is an address has no server name to send. Its certificate is checked for the address. */
 function placeOf({ literal, host, port }: Target, address: string): { host: string; port: number; servername: string } {
   return { host: address, port, servername: literal ? '' : host };
 }

@@ -1,4 +1,4 @@
-// Turns the beginning of a receiver's answer into text that may be kept and shown.
+// Turns the beginning of a receiver's answer into text that may be stored and shown.
 
 /** The largest part of an answer that is read. */
 export const EXCERPT_BYTES = 4_096;
@@ -9,13 +9,13 @@ const MASK = '***';
 const SPACING = /[\t\n\v\f\r\u0085\u2028\u2029]+/g;
 const UNSEEN = /[\p{Cc}\p{Cf}]/gu;
 
-// A receiver chooses this text, and it must not cost much time. So every repetition is bounded or can begin at few places only.
+// A receiver chooses this text, so a match must be cheap. Every repetition is limited, or can begin at only a few places.
 
-/** A name that tells of a secret, the separator, and the value, with or without a scheme. It may be in JSON, a form, a header or a log line. */
+/** A name that indicates a secret, the separator, and the value, with or without a scheme. It may be in JSON, a form, a header or a log line. */
 const NAMED_SECRET =
   /((?:pass(?:word|wd|phrase)?|secret|token|credentials?|authorization|cookie|session|api[-_ ]?key|private[-_ ]?key|access[-_ ]?key|signature|ssn)[\w-]{0,40}\\?["']?\s{0,4}[:=]\s{0,4})(?:(?:Bearer|Basic|Digest|Negotiate|NTLM|Token|OAuth|DPoP|HMAC|Hawk|API-?Key|Signature)\s{1,4})?(?:\\?"[^"]*"?|'[^']*'?|[^\s,;&"'}\]]+)/gi;
 
-/** A date with the name of a birth. The name and the quotes stay. */
+/** A date next to a name of the birth date. The name and the quotes stay. */
 const NAMED_BIRTH =
   /((?:dob(?![a-z])|birth|\bborn)[\w-]{0,20}\\?["']?(?:\s{0,4}[:=]|\s{1,4}(?:on|is|was))?\s{0,4}\\?["']?)(?:\d{4}(?:([-/.])\d{1,2}\2\d{1,2}|\d{4})|\d{1,2}([-/.])\d{1,2}\3(?:\d{4}|\d{2})|(?:\d{1,2}\.? )?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?(?: \d{1,2},?)? \d{4})(?!\d)/gi;
 
@@ -27,7 +27,7 @@ const SECRETS: readonly RegExp[] = [
   /\b[a-z]{2,3}_(?:live|test)_[\w-]*/gi,
   /\b[aprs]k_[\w-]+/gi,
   /\b\w{1,40}_secret_\w*/gi,
-  // Tokens of code hosts and chats, key ids of clouds.
+  // Tokens of code hosts and chat services, and key ids of cloud providers.
   /\b(?:gh[oprsu]_|github_pat_)\w*/gi,
   /\bxox[a-z]-[\w.-]*/gi,
   /\bA[KS]IA[A-Z\d]{8,}/g,
@@ -44,23 +44,23 @@ const PERSONAL: readonly RegExp[] = [
 ];
 
 const UUID = '(?<![\\da-z])[\\da-f]{8}-(?:[\\da-f]{4}-){3}[\\da-f]{12}(?![\\da-z])';
-/** A UUID may hold a run of digits that looks like a card number, so it is matched first. */
+/** A UUID may contain a run of digits that looks like a card number, so it is matched first. */
 const UUID_OR_CARD = new RegExp(`(${UUID})|\\b\\d(?:[ -]?\\d){13,18}\\b`, 'gi');
 const IDS_AND_TIMES = new RegExp(
   `${UUID}|(?<![\\da-z])(?:\\d{8}T\\d{6,9}Z?|\\d{4}([-/])\\d\\d\\1\\d\\d)(?![\\da-z])`,
   'gi',
 );
 
-/** Base64, base64url, hexadecimal, letters or digits in groups. It may also be a path, or words. */
+/** Base64, base64url, hexadecimal, letters or digits in groups. The same pattern also matches paths and words. */
 const RUN = /[\w+/-]{32,}={0,2}/g;
 /** A text that repeats itself with a short period is not a key. */
 const LONGEST_PERIOD = 10;
 const WORD = /^(?:[A-Z]?[a-z]{0,19}|[A-Z]?[a-z]{2,19}(?:[A-Z][a-z]{2,19}){1,5}|[a-z]{4,12}\d{1,3})$/;
-/** Numbers, versions and the like among the words of a path. A path has few of them, and none is long. */
+/** Numbers, versions and similar parts among the words of a path. A path has few of them, and all are short. */
 const ODD = { piece: 16, few: 8, share: 1 / 4 };
 
 const LAST_WORD = /[\w+/=.\uFFFD-]*$/;
-/** The longest part of a cut-off secret that is taken for one as a last word. Longer ones are known by their form. */
+/** The longest last word that is treated as part of a cut-off secret. Longer secrets are recognised by their form. */
 const CUT_CHARACTERS = 64;
 const FIRST_CHARACTERS = 8;
 const CUT_UUID = /(?<![\da-z])[\da-f]{8}-(?:[\da-f]{4}-){0,3}[\da-f]{0,12}$/i;
@@ -90,7 +90,7 @@ export function excerptOf(body: Uint8Array, cut: boolean): string | null {
   return text.slice(0, EXCERPT_BYTES).replace(BROKEN_END, '');
 }
 
-/** Whether a run is a key rather than ids, words or the segments of a path. */
+/** Whether a run of characters is a key rather than ids, words or the segments of a path. */
 function looksRandom(run: string): boolean {
   if (isRepeating(run)) return false;
   const odd = run
@@ -106,7 +106,7 @@ function isRepeating(run: string): boolean {
   return false;
 }
 
-/** The beginning of a secret has no clear form. So a last word of some length is removed, unless it is ids, plain words or a repetition. */
+/** The beginning of a secret has no clear form. A last word of some length is removed, unless it consists of ids, plain words or a repetition. */
 function withoutCutSecret(text: string): string {
   if (CUT_UUID.test(text)) return text;
   for (const secret of CUT_SECRETS) {

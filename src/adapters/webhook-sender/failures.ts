@@ -1,4 +1,4 @@
-// Names the trouble of a connection for the owner of an endpoint.
+// Names the failure of a connection for the owner of an endpoint.
 import type { WebhookErrorCode } from '../../ports/webhook-sender.js';
 
 /** No connection was made, so nothing was sent. */
@@ -30,7 +30,7 @@ const NETWORK_CODES: ReadonlySet<string> = new Set([
   'ETIMEDOUT',
 ]);
 
-/** For an error while connecting. If the network is not at fault, TLS is: a certificate, a version, or no TLS. */
+/** For an error during connecting. If the network is not the cause, TLS is: a certificate, a version, or a server without TLS. */
 export function notConnected(error: Error): NotConnected {
   if (error instanceof NotConnected) return error;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';

@@ -1,4 +1,4 @@
-// The sender of webhooks: one POST over HTTPS to a public address, under one time limit. The delivery worker runs it.
+// The sender of webhooks: one POST over HTTPS to a public address, within one time limit. The delivery worker runs it.
 import type { SecureContext } from 'node:tls';
 import { within } from '../../kernel/with-timeout.js';
 import { type WebhookAnswer, type WebhookRequest, WebhookSender } from '../../ports/webhook-sender.js';
@@ -12,21 +12,21 @@ export interface HttpsWebhookSenderOptions {
   readonly timeoutMs: number;
   /** Addresses and CIDR ranges that tests may reach. */
   readonly allow: readonly string[];
-  /** Default: the authorities that Node brings. */
+  /** The default is the authorities that Node includes. */
   readonly trust?: SecureContext;
-  /** Default: the system's resolver. */
+  /** The default is the system's resolver. */
   readonly lookup?: Lookup;
-  /** The milliseconds for which the addresses of a name may be used again. Default 2,000. With 0 every request looks the name up. */
+  /** The milliseconds for which the addresses of a name may be used again. The default is 2,000. With 0, every request looks up the name. */
   readonly rememberNamesMs?: number;
-  /** The largest number of connections to one address of one origin. Further requests wait, within their time limit. Default 64. */
+  /** The largest number of connections to one address of one origin. Further requests wait, within their time limit. The default is 64. */
   readonly connectionsPerOrigin?: number;
-  /** The largest number of origin addresses to which idle connections are kept. Default 512. */
+  /** The largest number of origin addresses to which idle connections are kept. The default is 512. */
   readonly originsKept?: number;
 }
 
-/** The addresses of one name that are tried until a connection is made. */
+/** The number of addresses of one name that are tried until a connection is made. */
 const MAX_ADDRESSES = 4;
-/** The milliseconds for connecting to one address while another address is untried. */
+/** The milliseconds for connecting to one address while another address has not been tried. */
 const CONNECT_MS = 2_000;
 
 export class HttpsWebhookSender extends WebhookSender {
@@ -78,14 +78,14 @@ export class HttpsWebhookSender extends WebhookSender {
     return this.guard.permits(host) ? [host] : 'not-public';
   }
 
-  /** Uses the address with an idle connection, else the first. It tries the others only while nothing could be sent. */
+  /** Uses the address with an idle connection, or else the first address. It tries the others only while nothing has been sent. */
   private dispatch(attempt: Attempt, request: WebhookRequest, target: Target, addresses: readonly string[]): void {
     const left = addresses.slice(0, MAX_ADDRESSES);
     const idle = left.length === 1 ? 0 : left.findIndex((address) => this.connections.has(target, address));
     this.post({ attempt, request, target }, idle > 0 ? [...left.splice(idle, 1), ...left] : left, false);
   }
 
-  /** Posts to the first of the addresses. A connection that closed under the request is replaced by a fresh one, once. */
+  /** Posts to the first of the addresses. A connection that closed during the request is replaced by a new connection once. */
   private post(
     sending: { readonly attempt: Attempt; readonly request: WebhookRequest; readonly target: Target },
     [address = '', ...others]: readonly string[],

@@ -1,7 +1,7 @@
-// Tables of addresses outside the public internet. Common libraries call some of them public. Source: the IANA special-purpose address registries,
-// and the fixed addresses at which clouds answer their own machines.
+// Tables of addresses outside the public internet. Common libraries treat some of them as public. Source: the IANA special-purpose address
+// registries, and the fixed addresses at which cloud providers answer their own machines.
 
-/** Every IPv4 range that cannot hold a receiver. */
+/** Every IPv4 range that can have no receiver. */
 export const SPECIAL_IPV4: readonly string[] = [
   '0.0.0.0/8', // this network
   '10.0.0.0/8', // private
@@ -22,19 +22,19 @@ export const SPECIAL_IPV4: readonly string[] = [
   '224.0.0.0/4', // multicast
   '240.0.0.0/4', // reserved
   '255.255.255.255/32', // broadcast
-  '100.100.100.200/32', // a cloud's metadata; shared by carriers as well
-  '168.63.129.16/32', // a cloud's host, in the middle of public space
-  '169.254.169.254/32', // clouds' metadata; link-local as well
+  '100.100.100.200/32', // a cloud's metadata service, also in a range shared by carriers
+  '168.63.129.16/32', // a cloud's host, inside public address space
+  '169.254.169.254/32', // clouds' metadata services, also in the link-local range
 ];
 
 /**
  * The only assigned IPv6 space. Addresses outside are refused without a table: loopback, IPv4-compatible and IPv4-mapped addresses, NAT64
- * (64:ff9b::/96 and 64:ff9b:1::/48), discard-only and segment routing (5f00::/16). Also unique local (fc00::/7, with the clouds' metadata such as
- * fd00:ec2::254), link-local, site-local and multicast.
+ * (64:ff9b::/96 and 64:ff9b:1::/48), discard-only and segment routing (5f00::/16). Further refused addresses are unique local (fc00::/7, with the
+ * clouds' metadata such as fd00:ec2::254), link-local, site-local and multicast.
  */
 export const GLOBAL_IPV6 = '2000::/3';
 
-/** The special ranges within it. */
+/** The special ranges within the assigned IPv6 space. */
 export const SPECIAL_IPV6: readonly string[] = [
   '2001::/23', // protocol assignments: Teredo (2001::/32), benchmarking, ORCHID and ORCHIDv2, AS112, drone remote identification
   '2001:db8::/32', // documentation
@@ -44,7 +44,7 @@ export const SPECIAL_IPV6: readonly string[] = [
   '3fff::/20', // documentation
 ];
 
-/** Names that mean something only inside a machine or a network, also as the last part of a longer name. */
+/** Names that have a meaning only inside a machine or a network, also as the last part of a longer name. */
 export const INTERNAL_NAMES: readonly string[] = [
   'localhost',
   'localdomain',

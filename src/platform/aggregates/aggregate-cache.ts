@@ -4,11 +4,11 @@ import { cachedBytes } from '../../kernel/json.js';
 import { ownerOf, unstored, type LoadedAggregate } from '../../kernel/loaded-aggregate.js';
 import type { EventStore } from '../../ports/event-store.js';
 
-/** Long streams are folded in pages of this size. */
+/** The size of the pages in which long streams are folded. */
 const PAGE = 1_000;
 const REMEMBERED_BYTES = 8 * 2 ** 20;
 
-/** A stream as a state of any kind. `evolve` may read the metadata of the event. */
+/** How a stream is folded into a state of any kind. `evolve` may read the metadata of the event. */
 export interface Fold<State, Event extends DomainEvent> {
   /** The first part of the stream name. */
   readonly category: string;
@@ -17,12 +17,12 @@ export interface Fold<State, Event extends DomainEvent> {
 }
 
 /**
- * Folds streams and remembers the last state of long ones, so that a load reads only newer events. The state need not be recent. Every load asks the
- * store for newer events, and every append names the exact revision below it.
+ * Folds streams and remembers the last state of long ones, so that a load reads only newer events. The remembered state may be old, because every
+ * load asks the store for newer events. Every append names the exact revision that it follows.
  */
 export class AggregateCache {
   private readonly seen: LRUCache<string, LoadedAggregate<unknown>>;
-  /** Numbers the folds, because a stream may be folded in several ways. */
+  /** Gives the folds numbers, because a stream may be folded in several ways. */
   private readonly folds = new Map<object, number>();
 
   /** Streams with fewer than `long` events are not remembered. Their whole history is returned. */
@@ -56,7 +56,7 @@ export class AggregateCache {
     return loaded;
   }
 
-  /** Remembers the state that `fold` has made. */
+  /** Remembers the state that `fold` has computed. */
   remember(fold: object, stream: string, loaded: LoadedAggregate<unknown>): void {
     if (loaded.revision !== null && loaded.revision + 1 >= this.long)
       this.seen.set(this.keyOf(fold, stream), { ...loaded, history: loaded.history.slice(-1) });

@@ -1,4 +1,4 @@
-// The read-decide-append loop. Every use case that changes something goes through here or through GroupedStream, and nowhere else.
+// The read-decide-append loop. Every use case that changes something uses this class or GroupedStream.
 import type { AnyDecider, CommandTo } from '../../kernel/command-to.js';
 import type { Clock } from '../../kernel/clock.js';
 import type { ActionContext } from '../../kernel/context.js';
@@ -25,18 +25,18 @@ export { unstored, type CommandResult, type Fold, type LoadedAggregate };
 
 type ResultOf<Of extends AnyDecider> = CommandResult<Of['initial'], ReturnType<Of['decide']>[number]>;
 
-/** Handles new events before the caller goes on. Never throws: the subscription repeats events that failed here. */
+/** Handles new events before the caller continues. Never throws: the subscription repeats events that failed here. */
 export interface InlineEventHandlers {
   handleInline(events: readonly RecordedEvent[]): Promise<void>;
 }
 
-/** Streams of this length are remembered. Callers may make any stream grow, and the cost of a command must not grow with it. */
+/** Streams of this length are remembered. Callers may make any stream grow, and the cost of a command must not grow with the stream. */
 const LONG = 200;
 
 /**
- * Loads an aggregate, lets its decider decide, and appends the result at exactly the revision it saw. A conflict repeats all of this a few times. It
- * makes no outside call. After an append, the inline event handlers run before the caller goes on. The read models see the append before the caller
- * too, unless the stream has become long.
+ * Loads an aggregate, lets its decider decide, and appends the result at exactly the revision that was loaded. After a conflict, all of this is
+ * repeated a few times. It makes no outside call. After an append, the inline event handlers run before the caller continues. The read models are
+ * also updated before the caller continues, unless the stream is long.
  */
 export class AggregateStore {
   private readonly streams: AggregateCache;
@@ -49,20 +49,20 @@ export class AggregateStore {
     private readonly clock: Clock,
     private readonly observer: AggregateObserver,
     private readonly testTraffic: TestTraffic = new TestTraffic(),
-    /** The event handlers marked inline. */
+    /** The event handlers that are marked inline. */
     private readonly handlers: InlineEventHandlers = { handleInline: async () => undefined },
   ) {
     this.streams = new AggregateCache(store, LONG);
   }
 
-  /** Also loads a state of another kind than the decider's. */
+  /** Also loads a state of another kind than the decider's state. */
   load<State, Event extends DomainEvent>(folded: Fold<State, Event>, id: string): Promise<LoadedAggregate<State>> {
     return this.streams.load(folded, streamOf(folded, id));
   }
 
   /**
-   * `known` is the aggregate as the caller has seen it, `unstored` where it should not exist yet. It saves the first read. Throws the decider's
-   * errors, EventStoreUnavailable when the log is away, and `service.unavailable` when other processes keep changing the stream.
+   * `known` is the aggregate in the state that the caller has seen, or `unstored` when it should not exist yet. It saves the first read. Throws the
+   * decider's errors, EventStoreUnavailable when the log is unavailable, and `service.unavailable` when other processes keep changing the stream.
    */
   async execute<State, Command, Event extends DomainEvent>(
     decider: Decider<State, Command, Event>,
@@ -76,16 +76,16 @@ export class AggregateStore {
   }
 
   /**
-   * Runs commands to different aggregates and appends their events in this order, in as few appends as the log allows. Gives the result of each. When
-   * one is refused, none is stored. A process that dies, an outage, and a conflict on EventStoreDB may store only the first of them
-   * (`EventStore.appendTogether`). The caller must tolerate that. After a conflict, only the commands that are not stored are decided again.
+   * Runs commands to different aggregates and appends their events in this order, in as few appends as the log allows. Returns the result of each.
+   * When one is refused, none is stored. After the death of the process, an outage, or a conflict on EventStoreDB, only the first events may be
+   * stored (`EventStore.appendTogether`). The caller must tolerate this. After a conflict, only the commands that are not stored are decided again.
    */
   async appendTogether<const Deciders extends readonly AnyDecider[]>(
     commands: { readonly [Index in keyof Deciders]: CommandTo<Deciders[Index]> },
     context: ActionContext,
   ): Promise<{ readonly [Index in keyof Deciders]: ResultOf<Deciders[Index]> }> {
     this.testTraffic.admitCommand(context);
-    // Sorted, so that two callers never wait for each other.
+    // The streams are sorted, so that two callers never wait for each other.
     const streams = commands.map(({ decider, id }) => streamOf(decider, id)).sort();
     const results = await this.inTurn(streams, () => this.untilAppended(commands, context));
     const changed = results.filter(({ events }) => events.length > 0);
@@ -120,7 +120,7 @@ export class AggregateStore {
     });
   }
 
-  /** The results of all commands, or of the first ones that a conflict left stored. */
+  /** The results of all commands, or of the first commands that a conflict left stored. */
   private async append(
     commands: readonly CommandTo<AnyDecider>[],
     known: readonly LoadedAggregate<unknown>[],

@@ -7,7 +7,7 @@ import type { LoadedAggregate } from '../../kernel/loaded-aggregate.js';
 import type { StreamAppend } from '../../ports/event-store.js';
 import { asNewEvent, recordedEvents } from './recorded-events.js';
 
-/** The aggregate after a command. Pass it to the next `execute` as `known` to save its read. */
+/** The aggregate after a command. The caller can pass it to the next `execute` as `known` to save a read. */
 export interface CommandResult<State, Event extends DomainEvent> extends LoadedAggregate<State> {
   /** The events of this command; empty when it changed nothing. Their position is empty, because it is not known yet. */
   readonly events: readonly RecordedEvent<Event>[];
@@ -20,8 +20,9 @@ export interface AggregateObserver {
 }
 
 /**
- * The tries of a command. Their pauses take about four seconds in all, at most. A process that appends without a break wins most conflicts with one
- * that pauses. So the pauses must outlast a burst of commands in another process (docs/adr/0023-looks-of-a-session-are-one-stream.md).
+ * The number of tries of a command. Their pauses take at most about four seconds in total. A process that appends without a pause wins most conflicts
+ * with a process that pauses. The pauses must therefore last longer than a burst of commands in another process
+ * (docs/adr/0023-looks-of-a-session-are-one-stream.md).
  */
 const MAX_TRIES = 10;
 const LONGEST_PAUSE_MS = 1_000;
@@ -53,7 +54,7 @@ export function appendOf(stream: string, { revision }: LoadedAggregate<unknown>,
   return { stream, expected: revision ?? 'no-stream', events: events.map(asNewEvent) };
 }
 
-/** Notes the effect for the request of the command. */
+/** Marks the effect in the context of the command's request. */
 export function noteEffect({ events }: AnyResult, { effect }: ActionContext): void {
   if (effect && events.length > 0) effect.done = true;
 }
@@ -64,7 +65,7 @@ export async function untilStored<Result>(
   attempt: (number: number) => Promise<Result | null>,
 ): Promise<Result> {
   for (let number = 1; number <= MAX_TRIES; number++) {
-    // The pause is random, so that processes that conflicted do not meet again at once.
+    // The pause is random, so that processes that conflicted do not conflict again at once.
     const pauseMs = Math.random() * Math.min(LONGEST_PAUSE_MS, 3 ** (number - 1));
     if (number > 1) await new Promise((resolve) => setTimeout(resolve, pauseMs));
     const result = await attempt(number);

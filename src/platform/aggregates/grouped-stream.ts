@@ -30,13 +30,13 @@ interface Asked extends CommandTo<AnyDecider> {
 }
 
 /**
- * Serves streams that never end and get many commands at once, such as an account's credit or the looks at a report. Commands that come during an
- * append share the next append. Each is decided on the state after those before it. The state is remembered. Read models and event handlers see such
- * a stream through their subscription.
+ * Handles streams that never end and get many simultaneous commands, such as an account's credit or the looks at a report. Commands that arrive
+ * during an append share the next append. Each command is decided on the state after the commands before it. The state is remembered. Read models and
+ * event handlers get the events of such a stream through their subscription.
  */
 export class GroupedStream {
   private readonly states: AggregateCache;
-  /** The waiting commands of each stream. A stream is in the map while a group of it is appended. */
+  /** The waiting commands of each stream. A stream is in the map while a group of its commands is appended. */
   private readonly waiting = new Map<string, Asked[]>();
 
   constructor(
@@ -59,7 +59,7 @@ export class GroupedStream {
     return { state: folded.initial, revision: newest.revision, owner: ownerOf(newest), history: [newest] };
   }
 
-  /** Throws as `AggregateStore.execute`. */
+  /** Throws like `AggregateStore.execute`. */
   async execute<State, Command, Event extends DomainEvent>(
     decider: Decider<State, Command, Event>,
     id: string,
@@ -79,29 +79,29 @@ export class GroupedStream {
 
   private async appendAll(stream: string, waiting: Asked[]): Promise<void> {
     this.waiting.set(stream, waiting);
-    // Waits for the commands that come in the same turn.
+    // Waits for the commands that arrive in the same turn.
     await nextTurn();
     while (waiting.length > 0) await this.append(stream, waiting.splice(0, MOST_TOGETHER));
     this.waiting.delete(stream);
   }
 
-  /** Answers each command. It makes one append, or one for each command when the log does not take them together. */
+  /** Answers each command. It makes one append, or one for each command when the log does not accept them together. */
   private async append(stream: string, group: readonly Asked[]): Promise<void> {
     try {
       await this.untilAppended(stream, group);
     } catch (error) {
-      // One of them cannot be stored, or together they are too large.
+      // One of the events cannot be stored, or together they are too large.
       if (error instanceof UnstorableEvent && group.length > 1)
         for (const one of group) await this.append(stream, [one]);
       else {
-        // While the log is away, each later group would wait as long as this one did.
+        // While the log is unavailable, each later group would wait as long as this group.
         const others = error instanceof Unavailable ? (this.waiting.get(stream)?.splice(0) ?? []) : [];
         for (const { reject } of [...group, ...others]) reject(error);
       }
     }
   }
 
-  /** Answers each command once the events before it are stored. A refusal may also rest on earlier ones. */
+  /** Answers each command when the events before it are stored. A refusal may also depend on earlier events. */
   private async untilAppended(stream: string, group: readonly Asked[]): Promise<void> {
     const [{ decider, id }] = group as readonly [Asked];
     const answers = await untilStored([decider.category], async () => {

@@ -3,11 +3,11 @@ import { withTimeout } from '../../kernel/with-timeout.js';
 const MAX_WAIT_MS = 15_000;
 
 /**
- * Lets the commands on one stream take turns in this process, so that they do not conflict until they give up. It is not a lock. A command goes ahead
- * after `MAX_WAIT_MS`, and the expected revision keeps it correct.
+ * Lets the commands on one stream take turns in this process, so that they do not conflict until they give up. It is not a lock. A command continues
+ * after `MAX_WAIT_MS` without its turn, and the expected revision keeps the stream correct.
  */
 export class KeyedMutex {
-  /** For each key, the promise that settles when the last in line is done. */
+  /** For each key, the promise that settles when the last waiting command has ended. */
   private readonly lines = new Map<string, Promise<void>>();
 
   async oneAtATime<Result>(key: string, work: () => Promise<Result>): Promise<Result> {

@@ -1,4 +1,4 @@
-// Makes the recorded form of decided events.
+// Converts decided events to recorded events.
 import type { ActionContext } from '../../kernel/context.js';
 import type { DomainEvent, EventMetadata, RecordedEvent } from '../../kernel/domain-event.js';
 import { newId } from '../../kernel/ids.js';
@@ -7,7 +7,7 @@ import type { LoadedAggregate } from '../../kernel/loaded-aggregate.js';
 import type { NewEvent } from '../../ports/event-store.js';
 import { genesisOf, linkTo } from '../audit/chain.js';
 
-/** The events after the aggregate's newest one, chained to it. Their position is empty, because it is not known yet. */
+/** The events after the aggregate's newest event, chained to it. Their position is empty, because it is not known yet. */
 export function recordedEvents<Event extends DomainEvent>(
   stream: string,
   loaded: LoadedAggregate<unknown>,
@@ -32,7 +32,7 @@ export function recordedEvents<Event extends DomainEvent>(
     };
     const chain = linkTo(prev, { id, type: event.type, stream, revision, data: event.data, metadata });
     prev = chain.hash;
-    // The store gives the position. Read models that get this event earlier do not look at it.
+    // The store gives the position. Read models that get this event earlier do not use the position.
     return { id, stream, revision, position: '', type: event.type, data: event.data, metadata: { ...metadata, chain } };
   });
 }

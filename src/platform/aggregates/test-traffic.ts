@@ -4,7 +4,7 @@ import { DomainError } from '../../kernel/domain-error.js';
 
 /** When test traffic has used its share times this factor, only the service's own work for it may be stored. */
 const GRACE = 1.1;
-/** The work of the other actors goes on, because live traffic may wait behind it. */
+/** The work of the other actors continues, because live traffic may wait behind it. */
 const CALLERS: ReadonlySet<ActorKind> = new Set<ActorKind>([
   'platform-token',
   'secret-key',
@@ -12,12 +12,12 @@ const CALLERS: ReadonlySet<ActorKind> = new Set<ActorKind>([
   'dashboard-user',
 ]);
 
-/** Keeps test traffic to its share of the log. */
+/** Limits test traffic to its share of the log. */
 export class TestTraffic {
-  /** `used` gives the used part of the share; 1 is all of it. */
+  /** `used` returns the used part of the share. 1 is the whole share. */
   constructor(readonly used: () => number = () => 0) {}
 
-  /** Called before a use case begins something new. Test traffic beyond its share only completes what it has begun. */
+  /** Called before a use case begins a new aggregate. Test traffic beyond its share only completes what it has begun. */
   admit({ environment }: Owner): void {
     if (environment === 'test') this.refuseBeyond(1);
   }

@@ -1,4 +1,4 @@
-// Makes a missing or doubled command handler fatal at boot, instead of an error at the first request.
+// Makes a missing or duplicate command handler a fatal error at boot, instead of an error at the first request.
 import { Injectable, type OnApplicationBootstrap, type Type } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
 import { CommandHandler, Query, QueryHandler, type ICommandHandler, type IQueryHandler } from '@nestjs/cqrs';

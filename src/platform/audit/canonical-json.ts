@@ -1,6 +1,6 @@
-// The text that the hash chain covers (docs/architecture.md#the-hash-chain, docs/adr/0011).
+// The text over which the hash chain is computed (docs/architecture.md#the-hash-chain, docs/adr/0011).
 
-/** The most keys that an object of a stored event has. */
+/** The largest number of keys in an object of a stored event. */
 const FEW = 32;
 
 /** A text that JSON writes unchanged: without quotes, backslashes, control characters and surrogates. */
@@ -8,7 +8,7 @@ const PLAIN = /^[ !#-[\]-\uD7FF\uE000-\uFFFF]*$/;
 
 /**
  * RFC 8785 (JSON Canonicalization Scheme) of a JSON value: without white space, keys ordered by UTF-16 code units, numbers and texts as in
- * ECMAScript. Undefined members are left out. Any other value that is not JSON is a TypeError.
+ * ECMAScript. Undefined members are omitted. Any other value that is not JSON is a TypeError.
  */
 export function canonicalJson(value: unknown): string {
   switch (typeof value) {
@@ -42,7 +42,7 @@ function canonicalObject(value: object): string {
   return `{${text}}`;
 }
 
-/** Sorts by UTF-16 code units, in place. For few keys it takes a third of the time of `sort`. */
+/** Sorts by UTF-16 code units, in place. With few keys, it needs a third of the time of `sort`. */
 function sorted(keys: string[]): string[] {
   if (keys.length > FEW) return keys.sort();
   for (let place = 1; place < keys.length; place++) {

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import type { ChainLink, EventMetadata } from '../../kernel/domain-event.js';
 import { canonicalJson } from './canonical-json.js';
 
-/** The content of a link: everything but the chain itself. */
+/** The content of a link: the whole event except the chain itself. */
 export interface ChainedContent {
   readonly id: string;
   readonly type: string;
@@ -13,7 +13,7 @@ export interface ChainedContent {
   readonly metadata: Omit<EventMetadata, 'chain'> & { readonly chain?: undefined };
 }
 
-/** `prev` of a stream's first event. */
+/** The value of `prev` in a stream's first event. */
 export function genesisOf(stream: string): string {
   return hash('sha256', stream);
 }

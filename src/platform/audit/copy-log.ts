@@ -4,7 +4,7 @@ import type { JsonObject } from '../../kernel/json.js';
 import { type EventStore, MAX_APPEND_BYTES, MAX_EVENT_BYTES, type StreamAppend } from '../../ports/event-store.js';
 import { linkTo } from './chain.js';
 
-/** The place where the two logs differ: an event of the source, or of the target where the source has none. */
+/** The first difference between the two logs: an event of the source, or of the target when the source has no such event. */
 export interface Difference {
   readonly stream: string;
   readonly revision: number;
@@ -23,19 +23,19 @@ export interface CopyCheckpoint {
 }
 
 export interface LogCopy {
-  /** `events` of the source are in the target and compared. This run appended `appended` of them. */
+  /** `events` events of the source are in the target and were compared. This run appended `appended` of them. */
   readonly events: number;
   readonly streams: number;
   readonly appended: number;
-  /** The position in the source up to which the two are equal. */
+  /** The position in the source up to which the two logs are equal. */
   readonly through: string | null;
   readonly difference: Difference | null;
 }
 
 export interface CopyOptions {
-  /** Stores the appends in exactly their order, and may end at a conflict. A stream may occur twice. Default: one append after another. */
+  /** Stores the appends in exactly their order, and may end at a conflict. A stream may occur more than once. Default: one append at a time. */
   readonly append?: (appends: readonly StreamAppend[]) => Promise<void>;
-  /** The last `onCompared` of an earlier run. It is not used when one of the logs lacks that event at that place. */
+  /** The last `onCompared` of an earlier run. It is not used when one of the logs lacks that event at that position. */
   readonly checkpoint?: CopyCheckpoint | null;
   readonly onCompared?: (checkpoint: CopyCheckpoint) => Promise<void>;
 }
@@ -45,9 +45,9 @@ const PAGE = 1_000;
 const MAX_RUN = Math.floor(MAX_APPEND_BYTES / (MAX_EVENT_BYTES + 1_000));
 
 /**
- * Appends the missing events of the source to the target, in the order of the source. The target must be empty or hold exactly the beginning of the
- * source, as an earlier copy has left it. Every event is read back from the target and compared, in the order of the target. Existing events are
- * compared before new ones are appended. The copy ends where the source ended when that was reached.
+ * Appends the missing events of the source to the target, in the order of the source. The target must be empty, or have exactly the first events of
+ * the source, as after an earlier copy. Every event is read back from the target and compared, in the order of the target. Existing events are
+ * compared before new ones are appended. The copy ends at the end that the source has when the copy reaches it.
  */
 export async function copyLog(
   source: EventStore,
@@ -97,7 +97,7 @@ export async function copyLog(
   }
 }
 
-/** Whether both logs have the event at the place that an earlier run compared. */
+/** Whether both logs have the event at the position that an earlier run compared. */
 async function holds(source: EventStore, target: EventStore, at: CopyCheckpoint): Promise<boolean> {
   const only = { from: at.revision, limit: 1 };
   const [[own], [copy]] = await Promise.all([source.readStream(at.stream, only), target.readStream(at.stream, only)]);
@@ -105,7 +105,7 @@ async function holds(source: EventStore, target: EventStore, at: CopyCheckpoint)
   return faultOf(own, copy) === null;
 }
 
-/** The hash covers all of an event but its place in the whole log, which the walk checks. */
+/** The hash includes the whole event except its position in the whole log, which the walk checks. */
 function faultOf(own: RecordedEvent, copy: RecordedEvent): Difference['fault'] | null {
   if (copy.id !== own.id || copy.stream !== own.stream || copy.revision !== own.revision)
     return 'not an event of this log';
@@ -127,7 +127,7 @@ function oneByOne(target: EventStore): (appends: readonly StreamAppend[]) => Pro
   };
 }
 
-/** Neighbours of one stream share an append. The order of the whole log stays. */
+/** Successive events of one stream share an append. The order of the whole log is preserved. */
 function appendsOf(events: readonly RecordedEvent[]): StreamAppend[] {
   const appends: { stream: string; expected: StreamAppend['expected']; events: StreamAppend['events'][number][] }[] =
     [];

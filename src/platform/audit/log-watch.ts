@@ -1,4 +1,4 @@
-// Checks whether the log is still the complete log that this installation has seen, and so whether it takes appends.
+// Checks whether the log is still the complete log that this installation has seen, and whether it may accept appends.
 import { DomainError } from '../../kernel/domain-error.js';
 import {
   EventLogDamaged,
@@ -10,16 +10,16 @@ import {
 import { isInspectable } from '../../ports/inspectable-log.js';
 import type { Log } from '../observability/log.js';
 
-/** The end of a log as it was seen. */
+/** The end of a log as it was last seen. */
 interface Extent {
-  /** Positions mean nothing in another kind of store. */
+  /** Positions have no meaning in another kind of store. */
   readonly store: string;
   readonly position: string;
   /** The id of the log's first event, which no other log has. */
   readonly firstEvent: string;
 }
 
-/** An operator's decision that the log as it was found is the right one. */
+/** An operator's decision that the present log is the right one. */
 export interface Acceptance {
   readonly at: string;
   readonly by: string;
@@ -31,7 +31,7 @@ export interface Acceptance {
 
 interface Memory {
   readonly seen: Extent | null;
-  /** Stays until an operator accepts the log, even when the log has grown past the remembered end. */
+  /** The complaint stays until an operator accepts the log, even if the log has grown past the remembered end. */
   readonly complaint: string | null;
   readonly accepted: readonly Acceptance[];
 }
@@ -40,11 +40,11 @@ interface Memory {
 export interface WatchFile {
   /** Null without a file. */
   read(): Promise<string | null>;
-  /** False, and nothing is written, when the content is no longer `before`. */
+  /** Returns false and writes nothing when the content is no longer `before`. */
   replace(before: string | null, content: string): Promise<boolean>;
 }
 
-/** In the data folder. */
+/** The name of the file in the data folder. */
 export const WATCH_FILE = 'log-watch.json';
 const NOTHING: Memory = { seen: null, complaint: null, accepted: [] };
 const UNREADABLE: Memory = {
@@ -53,25 +53,25 @@ const UNREADABLE: Memory = {
     'The last seen end of the log cannot be read: log-watch.json in the data folder is damaged or closed to the service.',
 };
 
-/** An operator has nothing to accept, or must not accept it. The message gives the reason. */
+/** The operator has nothing to accept, or must not accept the log. The message gives the reason. */
 export class NotAcceptable extends Error {
   override readonly name = 'NotAcceptable';
 }
 
 /**
- * Remembers the end of the log in a small file beside the log, so that an emptied Redis changes nothing. A log that ends earlier or begins with
- * another event has lost events or was replaced. The number of events shows a gap. The service then reports it, is not ready, and appends nothing
- * until an operator accepts the log. The operator's reason is kept. In a new folder, such as a restored backup, no end is remembered. A loss then
- * shows only if Redis has kept a place beyond it.
+ * Remembers the end of the log in a small file next to the log, so that the loss of Redis' data has no effect. A log that ends earlier or begins with
+ * another event has lost events or was replaced. The number of events shows a gap. The service then reports the fault, is not ready, and appends
+ * nothing until an operator accepts the log. The operator's reason is kept. In a new folder, such as a restored backup, no end is remembered. A loss
+ * is then found only if Redis has a checkpoint beyond the end.
  */
 export class LogWatch {
-  /** The present fault as a sentence; null without one. */
+  /** The present fault as a sentence; null without a fault. */
   complaint: string | null = null;
   private reported: string | null = null;
   private hasLooked = false;
   private remembers = true;
   private looking: Promise<void> = Promise.resolve();
-  /** The first look of this process. Appends that come before its end wait for it. */
+  /** The first check of this process. Appends that arrive earlier wait for its end. */
   private first: Promise<void> | null = null;
 
   constructor(
@@ -82,23 +82,21 @@ export class LogWatch {
     private readonly readOnly = false,
   ) {}
 
-  /** A follower of the log has been beyond its end, so the log has lost events or is another one. */
+  /** A subscription of the log has read beyond its end, so the log has lost events or is another log. */
   async report(follower: string): Promise<void> {
     this.log.error({ follower }, 'a follower has been beyond the end of the log, and begins again');
     this.reported ??= `The log does not go as far as ${follower} has followed it.`;
     await this.look();
   }
 
-  /**
-   * Compares the log with its remembered end, and remembers the new end. The cost does not depend on the length of the log. Looks run one at a time.
-   */
+  /** Compares the log with its remembered end, and remembers the new end. The cost does not depend on the log's length. Checks run one by one. */
   look(): Promise<void> {
     return (this.looking = this.looking
       .then(() => this.lookNow())
       .catch((error: unknown) => this.log.error({ err: error }, 'the log could not be checked')));
   }
 
-  /** The reason to refuse appends; null when they are allowed. A process that has not looked yet looks first. */
+  /** The reason why appends are refused; null when they are allowed. A process that has not checked the log yet checks it first. */
   async refusal(): Promise<DomainError | LogRefused | null> {
     if (this.readOnly) return new DomainError('service.read_only');
     if (!this.hasLooked) await (this.first ??= this.look().finally(() => (this.first = null)));
@@ -110,11 +108,11 @@ export class LogWatch {
     if (this.hasLooked) await this.look();
   }
 
-  /** Compares the remembered end with the log and changes nothing. Null when the log cannot be asked. Damage is not part of the complaint. */
+  /** Compares the remembered end with the log and changes nothing. Null when the log cannot be read. Damage is not part of the complaint. */
   async compare() {
-    // The memory is read first, so that the state of the log is never older.
+    // The remembered end is read first, so that the state of the log is never older.
     const { memory, text } = await this.remembered();
-    // A reported fault needs no complaint of its own, because both are accepted together.
+    // A fault that was already reported needs no complaint of its own, because both are accepted together.
     if (memory.complaint !== null) this.reported = null;
     const found = await this.found();
     if (found === null) return null;
@@ -153,7 +151,7 @@ export class LogWatch {
     }
   }
 
-  /** The state of the log: its damage as a sentence, or its end. Null when it cannot be asked. */
+  /** The state of the log: its damage as a sentence, or its end. Null when the log cannot be read. */
   private async found(): Promise<{ readonly damage: string | null; readonly extent: Extent | null } | null> {
     const damaged = (damage: string) => ({ damage, extent: null });
     try {
@@ -184,7 +182,7 @@ export class LogWatch {
     }
   }
 
-  /** False when another process has written meanwhile. */
+  /** False when another process has written in the meantime. */
   private async remember(before: string | null, memory: Memory): Promise<boolean> {
     try {
       if (!(await this.write(before, memory))) return false;

@@ -2,22 +2,22 @@ import { LRUCache } from 'lru-cache';
 import type { RecordedEvent } from '../../kernel/domain-event.js';
 import { EventLogDamaged, type EventStore, EventsUnreadable } from '../../ports/event-store.js';
 
-/** The link that the next event of a stream must follow. */
+/** The chain link that the next event of a stream must follow. */
 export interface Link {
   readonly revision: number;
   readonly hash: string;
 }
 
-/** Streams are short-lived, so nearly every event follows a recent one. */
+/** Streams are short-lived, so nearly every event follows a recent link. */
 const REMEMBERED_LINKS = 30_000;
 
-/** The last link of each stream in a walk through the log: recent ones from memory, others from the log. */
+/** The last link of each stream in a walk through the log: recent links from memory, others from the log. */
 export class RecentLinks {
   private readonly recent = new LRUCache<string, Link | 'unreadable'>({ max: REMEMBERED_LINKS });
 
   constructor(private readonly store: EventStore) {}
 
-  /** The remembered link of the event before it. Null for the first event of a stream; undefined when the log must be asked. */
+  /** The remembered link of the previous event. Null for the first event of a stream; undefined when the log must be read. */
   known({ stream, revision }: RecordedEvent): Link | 'unreadable' | null | undefined {
     return this.recent.get(stream) ?? (revision === 0 ? null : undefined);
   }
@@ -38,7 +38,7 @@ export class RecentLinks {
     this.recent.set(event.stream, linkOf(event));
   }
 
-  /** The event is there but cannot be read, so the next one of its stream cannot be checked against it. */
+  /** The event exists but cannot be read, so the next event of its stream cannot be compared with it. */
   passUnreadable(stream: string | undefined): void {
     if (stream !== undefined) this.recent.set(stream, 'unreadable');
   }

@@ -8,7 +8,7 @@ import { SubjectErased, type Vault } from '../../ports/vault.js';
 /** The promises of all modules about the vault. */
 export interface VaultKnowledge {
   readonly promises: readonly VaultPromise[];
-  /** Whether the log records the erasure of the subject. `event` named an entry of it. */
+  /** Whether the log records the erasure of the subject. `event` named an entry of the subject. */
   erasureRecorded(subject: string, event: RecordedEvent, first: RecordedEvent, store: EventStore): Promise<boolean>;
   /** The types of the events that record an erasure. */
   readonly erasures: ReadonlySet<string>;
@@ -16,24 +16,24 @@ export interface VaultKnowledge {
   erasedBefore(event: RecordedEvent): string | null;
 }
 
-/** A fault at the first look. */
+/** A fault that was found at the first check. */
 interface Suspicion {
   readonly event: RecordedEvent;
   readonly look: () => Promise<string | null>;
 }
 
-/** The number of entries that a remote vault is asked for at once. */
+/** The number of entries that are requested from a remote vault at once. */
 const TOGETHER = 16;
-/** The suspicions that wait for the second look. */
+/** The suspected faults that wait for the second check. */
 const MAX_WAITING = 1_000;
 
 /**
- * Compares the vault with the events. Every entry must be there and open, or its subject must be erased with a record in the log. Every erasure in
- * the log must be done. A working service changes the vault a moment before or after it records the change. So every fault is checked once more, at
- * the end or when many wait, and is reported only then.
+ * Compares the vault with the events. Every entry must exist and open, or its subject must be erased with a record in the log. Every erasure in the
+ * log must be done. A running service changes the vault a moment before or after it records the change. Every fault is therefore checked once more,
+ * at the end or when many wait, and is reported only then.
  */
 export class VaultAudit {
-  /** The types of the events that `check` needs. It passes over others. */
+  /** The types of the events that `check` needs. It skips other events. */
   readonly types: ReadonlySet<string>;
   private readonly promises = new Map<string, VaultPromise[]>();
   private suspicions: Suspicion[] = [];
@@ -116,7 +116,7 @@ export class VaultAudit {
     return following === null || following.some(({ type }) => until.includes(type));
   }
 
-  /** Null when it cannot be read. */
+  /** Null when the entry cannot be read. */
   private async firstOf(event: RecordedEvent): Promise<RecordedEvent | null> {
     if (event.revision === 0) return event;
     const found = await unlessDamaged(this.store.readStream(event.stream, { limit: 1 }));
@@ -124,7 +124,7 @@ export class VaultAudit {
   }
 }
 
-/** Null for a damaged stream, which the walk reports at the place of the damage. */
+/** Null for a damaged stream, which the walk reports at the position of the damage. */
 async function unlessDamaged<Result>(read: Promise<Result>): Promise<Result | null> {
   try {
     return await read;

@@ -1,5 +1,4 @@
-// Verifies the log as stored, without upcasters: every event is there, every hash chain holds, and the indexes agree with the events. The vault has
-// the entries that the events name.
+// Verifies the log as stored, without upcasters: events, hash chains and indexes. Also checks that the vault has the entries that events name.
 import type { EventStore } from '../../ports/event-store.js';
 import type { LogFault } from '../../ports/inspectable-log.js';
 import type { VaultAudit } from './vault-audit.js';
@@ -7,7 +6,7 @@ import { walk, type WalkedPage } from './walk.js';
 
 export interface LogReport {
   readonly events: number;
-  /** The streams that begin in the part that was read. */
+  /** The streams whose first event is in the part that was read. */
   readonly streams: number;
   /** The last position that was read, from which a later run continues. */
   readonly through: string | null;
@@ -17,23 +16,23 @@ export interface LogReport {
 }
 
 export interface VerifyOptions {
-  /** Exclusive; null: from the beginning. The events before it count as verified. */
+  /** Exclusive. Null means from the beginning. The events before it count as verified. */
   readonly since?: string | null;
-  /** Null: the vault is not checked. */
+  /** With null, the vault is not checked. */
   readonly vault?: Pick<VaultAudit, 'types' | 'check' | 'finish'> | null;
   readonly onFault: (fault: LogFault) => void;
   /** Called after every page. */
   readonly onProgress?: (report: LogReport) => void;
   /** Ends the walk after the current page. */
   readonly signal?: AbortSignal;
-  /** Another walk of the log from `since` to its end, in order, outside this thread. It gets the types of the events to return. */
+  /** Another walk of the log from `since` to its end, in order, outside this thread. It receives the types of the events to return. */
   readonly walked?: (chosenTypes: ReadonlySet<string>) => AsyncIterable<WalkedPage>;
 }
 
 /**
  * A chain shows that no event of a stream was altered, dropped from its middle or forged, unless all later hashes were computed again. It cannot show
- * that a stream's newest events were cut off. The memory does not grow with the log, and the service may append meanwhile. In a store that does not
- * know its own layout, only the chains and the vault are checked.
+ * that a stream's newest events were removed. The memory does not grow with the log, and the service may append during the check. In a store that
+ * cannot inspect its own layout, only the chains and the vault are checked.
  */
 export async function verifyLog(
   store: EventStore,
@@ -53,7 +52,7 @@ export async function verifyLog(
   const pages = walked?.(types) ?? walk(store, { after: since, until: null }, types);
   for await (const page of pages) {
     for (const fault of page.faults) {
-      // If a range begins within a gap that was reported, it reports the rest of the gap again.
+      // If a range begins within a reported gap, it reports the rest of the gap again.
       if (fault.eventId === undefined && fault.position !== null && fault.position <= gapThrough) continue;
       gapThrough = fault.through ?? gapThrough;
       tell(fault);

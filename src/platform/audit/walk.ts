@@ -1,4 +1,4 @@
-// Reads a range of the log and checks each event against the one before it in its stream and against its own hash.
+// Reads a range of the log and checks each event's own hash, and its link to the previous event of its stream.
 import type { RecordedEvent } from '../../kernel/domain-event.js';
 import type { EventStore } from '../../ports/event-store.js';
 import { faultAt, type InspectedPage, isInspectable, type LogFault } from '../../ports/inspectable-log.js';
@@ -6,19 +6,19 @@ import { genesisOf, linkTo } from './chain.js';
 import { type Link, RecentLinks } from './recent-links.js';
 
 export interface LogRange {
-  /** Exclusive; null: from the beginning. */
+  /** Exclusive. Null means from the beginning. */
   readonly after: string | null;
-  /** Inclusive; null: to the end, where faults of the whole log are reported. */
+  /** Inclusive. Null means to the end, where faults of the whole log are reported. */
   readonly until: string | null;
 }
 
-/** The result of a stretch of the log. It is plain data, so that threads can exchange it. */
+/** The result for a part of the log. It is plain data, so that threads can exchange it. */
 export interface WalkedPage {
   readonly events: number;
-  /** The streams that begin here. */
+  /** The streams whose first event is in this part. */
   readonly streams: number;
   readonly brokenLinks: number;
-  /** Includes broken links. A gap that continues beyond the range is reported whole. */
+  /** Includes broken links. A gap that continues beyond the range is reported as a whole. */
   readonly faults: readonly LogFault[];
   readonly through: string | null;
   /** Set when the range ended at the end of the log. */
@@ -29,7 +29,7 @@ export interface WalkedPage {
 
 const PAGE = 500;
 
-/** The events before the range count as verified. The first event of a stream in the range is checked against the log's event before it. */
+/** The events before the range count as verified. The first event of a stream in the range is compared with the previous event in the log. */
 export async function* walk(
   store: EventStore,
   { after, until }: LogRange,
@@ -73,7 +73,7 @@ async function brokenLinksOf(
   let through = after;
   for (const event of events) {
     passUnreadable(event.position);
-    // Only a link that is not in memory needs a wait.
+    // The check waits only for a link that is not in memory.
     const known = links.known(event);
     const isKnown = event.revision === 0 || known === 'unreadable' || known?.revision === event.revision - 1;
     const read = isKnown ? null : await links.read(event);
@@ -98,7 +98,7 @@ async function pageOf(store: EventStore, after: string | null): Promise<Inspecte
   };
 }
 
-/** `before` is the link of the event before it in its stream. */
+/** `before` is the link of the previous event in the stream. */
 function faultOf(event: RecordedEvent, before: Link | 'unreadable' | null): string | null {
   const { metadata } = event;
   const { chain } = metadata as Partial<RecordedEvent['metadata']>;

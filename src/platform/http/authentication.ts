@@ -1,4 +1,4 @@
-// Authenticates a request by its headers, once and before its body is read (docs/contract/general.md#bodies). A stranger is answered without a read.
+// Authenticates a request by its headers, before its body is read (docs/contract/general.md#bodies). A stranger's body is never read.
 import { type CanActivate, type ExecutionContext, type Type } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -9,13 +9,13 @@ import type { Surfaces } from './surface.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The authenticator of this one route, instead of the surface's; null admits every caller. */
+    /** The authenticator of this single route, instead of the surface's authenticator. Null accepts every caller. */
     authenticator?: Type<Authenticator> | null;
-    /** A GET without any effect, which answers HEAD too. */
+    /** A GET without any effect, which also answers HEAD. */
     readsOnly?: true;
   }
   interface FastifyRequest {
-    /** Set when the authenticator of the route has admitted the request, or the route has none. */
+    /** Set when the authenticator of the route has accepted the request, or the route has none. */
     admitted?: true;
   }
 }
@@ -23,7 +23,7 @@ declare module 'fastify' {
 /** The permission that a dashboard user needs for a route or a whole controller, such as `webhooks:manage`. */
 export const NeedsPermission = Reflector.createDecorator<string>();
 
-/** Runs on every route of Nest. Refuses a request that `authenticateFirst` has not admitted, and a caller without the permission of the route. */
+/** Runs on every route of Nest. Refuses a request that `authenticateFirst` has not accepted, and a caller without the route's permission. */
 export class AuthenticationGuard implements CanActivate {
   private readonly reflector = new Reflector();
 
@@ -42,12 +42,12 @@ export class AuthenticationGuard implements CanActivate {
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** Runs authenticators before bodies are read. Without a route, nothing is read either. */
+/** Runs authenticators before bodies are read. When no route matches, the body is not read either. */
 export function authenticateFirst(app: NestFastifyApplication, surfaces: Surfaces): void {
   const fastify = app.getHttpAdapter().getInstance();
   fastify.addHook('onRequest', ({ is404, method: asked, url }, _reply, done) => {
     const takes = (method: string): boolean => (fastify.findRoute({ method, url }) as object | null) !== null;
-    // A preflight that gets here belongs to a route that pages of other origins may not call.
+    // A preflight that arrives here belongs to a route that pages of other origins may not call.
     const methods = is404 && asked !== 'OPTIONS' ? METHODS.filter(takes) : [];
     if (methods.length > 0) done(new DomainError('request.unknown_method', { methods }));
     else done(is404 ? new DomainError('request.unknown_path') : undefined);

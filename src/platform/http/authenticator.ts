@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** Authenticates the callers of a surface, or of a route that names it. */
+/** Authenticates the callers of a surface, or of a route that names this authenticator. */
 export abstract class Authenticator {
-  /** Throws a domain error, or notes the caller on the request. It does not see the body. */
+  /** Throws a domain error, or stores the caller on the request. It gets no access to the body. */
   abstract admit(request: FastifyRequest, reply: FastifyReply): void | Promise<void>;
 }

@@ -33,8 +33,8 @@ export class BearerTokens {
 }
 
 /**
- * Takes the service's own tokens: ES256 only, the key named by `kid`, the service's issuer, the surface's audience, not expired. A verified token is
- * remembered until it expires, because the check of an ES256 signature takes longer than the rest of a status call.
+ * Accepts the service's own tokens: ES256 only, the key named by `kid`, the service's issuer, the surface's audience, not expired. A verified token
+ * is remembered until it expires, because the check of an ES256 signature takes longer than the rest of a status call.
  */
 export abstract class BearerStrategy extends PassportStrategy(Strategy) implements Authenticator {
   declare private passport?: InstanceType<typeof passport.Passport>;
@@ -61,22 +61,22 @@ export abstract class BearerStrategy extends PassportStrategy(Strategy) implemen
     this.clock = clock;
   }
 
-  /** The caller behind the claims of a valid token; null refuses the request. */
+  /** Returns the caller for the claims of a valid token, or null to refuse the request. */
   protected abstract principalOf(claims: Claims, request: FastifyRequest): Principal | null;
 
-  /** `reason`: the library's error; null without one. If it has `expiredAt`, the token is one of the service. */
+  /** `reason`: the library's error; null without one. If it has `expiredAt`, the token was issued by the service. */
   protected refusal(_request: FastifyRequest, _reason: unknown): DomainError {
     return new DomainError('request.unauthenticated');
   }
 
-  /** Admits a remembered token at once. */
+  /** Accepts a remembered token at once. */
   admit(request: FastifyRequest, reply: FastifyReply): void | Promise<void> {
     const remembered = this.verified.get(tokenOf(request) ?? '');
     if (remembered === undefined) return this.verify(request, reply);
     this.letIn(request, this.principalUntil(remembered, request));
   }
 
-  /** Has passport run this strategy. */
+  /** Makes passport run this strategy. */
   private async verify(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const judged = await new Promise<Judged>((resolve, reject) => {
       const take = (error: Error | null, ...verdict: Judged): void => (error ? reject(error) : resolve(verdict));
@@ -91,7 +91,7 @@ export abstract class BearerStrategy extends PassportStrategy(Strategy) implemen
     request.principal = principal;
   }
 
-  /** Nest registers the strategy here. Passport's own registry is shared by the whole process, and each service has its own keys. */
+  /** Nest registers the strategy here. The whole process shares passport's own registry, and each service has its own keys. */
   getPassportInstance(): InstanceType<typeof passport.Passport> {
     return (this.passport ??= new passport.Passport());
   }

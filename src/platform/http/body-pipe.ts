@@ -13,15 +13,15 @@ import type { ErrorCode } from '../../kernel/error-codes.js';
 import { DomainError } from '../../kernel/domain-error.js';
 
 /**
- * Names the error code of a rule. Without it a broken rule is `request.invalid`. The message states the rule and never quotes the value. The code is
- * filed under the message, because class-validator merges the contexts of rules of one kind.
+ * Sets the error code of a rule. Without it, a broken rule has the code `request.invalid`. The message states the rule and never quotes the value.
+ * The code is stored under the message, because class-validator merges the contexts of rules of one kind.
  */
 export function means(code: ErrorCode, message: string): ValidationOptions {
   return { message, context: { [message]: code } };
 }
 
 /**
- * Nest's validation with four rules of its own (docs/adr/0011). Only the documented fields of a body are taken. Null counts as absent, and so does an
+ * Nest's validation with four additional rules (docs/adr/0011). Only the documented fields of a body are used. Null counts as absent, and so does an
  * empty text in an optional field. A body that is not an object is refused as a whole, not field by field. Rules may use the time of receipt.
  * Class-transformer is not used, because no rule needs converted fields.
  */
@@ -47,7 +47,7 @@ export class BodyPipe extends ValidationPipe {
     if (isObject || Reflect.hasMetadata(ANY_BODY, metatype)) return super.transform(isObject ? given : {}, metadata);
     const refused = new DomainError('request.invalid', { rule: 'The body must be a JSON object.' });
     if (!absent) throw refused;
-    // A body may be omitted where an empty one would do.
+    // A body may be omitted when an empty body would be valid.
     return super.transform({}, metadata).catch((error: unknown) => {
       throw error instanceof DomainError ? refused : error;
     });
@@ -57,13 +57,13 @@ export class BodyPipe extends ValidationPipe {
 const ANY_BODY = Symbol('any body');
 const NULL_COUNTS = Symbol('null counts');
 
-/** Marks a body class whose content the domain judges, even when it is empty. A body that is not an object counts as empty. */
+/** Marks a body class whose content the domain checks, even if it is empty. A body that is not an object counts as empty. */
 export const TakesAnything = (): ClassDecorator => Reflect.metadata(ANY_BODY, true);
 
-/** For a field in which null differs from absence. */
+/** For a field in which null and absence have different meanings. */
 export const NullCounts = (): PropertyDecorator => Reflect.metadata(NULL_COUNTS, true);
 
-/** A rule over several fields, or one that needs the time. `holds` gets the value, the body and the time of receipt. */
+/** A rule over several fields, or a rule that needs the time. `holds` receives the value, the body and the time of receipt. */
 export function Rule(
   holds: (value: never, body: never, receivedAt: Date) => boolean,
   options: ValidationOptions,
@@ -72,20 +72,20 @@ export function Rule(
     const body = args?.object as object;
     return holds(value as never, body as never, receivedAt.get(body) ?? new Date(Number.NaN));
   };
-  // The message is the name, because a field may have several rules.
+  // The message is the rule's name, because a field may have several rules.
   return ValidateBy({ name: String(options.message), validator: { validate } }, options);
 }
 
-/** Format characters are refused. Readers cannot see them, and mail to such an address never arrives. */
+/** Format characters are refused. Readers cannot see them, and mail to an address with such characters never arrives. */
 export const IsMailAddress = (options: ValidationOptions): PropertyDecorator =>
   Rule((text: unknown) => !/[\p{Cf}\p{Cs}]/u.test(String(text)) && isEmail(text), options);
 
 /** The time of receipt by the service's clock. */
 const receivedAt = new WeakMap<object, Date>();
-/** The fields of each body, as it was sent, that its class does not have. */
+/** The fields of each request body that the body's class does not have. */
 export const unknownFields = new WeakMap<object, readonly string[]>();
 
-/** Takes own properties only, never those of prototypes. */
+/** Reads only own properties, never those of prototypes. */
 function documentedFields<Body>(type: Type<Body>, given: object, now: Date): Body {
   const body = new type();
   receivedAt.set(body as object, now);
@@ -103,7 +103,7 @@ function documentedFields<Body>(type: Type<Body>, given: object, now: Date): Bod
   return body;
 }
 
-/** The fields in the order of their declaration, in which they are refused, and whether each is an optional text. */
+/** The fields in the order of their declaration, in which they are refused. Each says whether it is an optional text. */
 function fieldsOf(type: Type): ReadonlyMap<string, boolean> {
   const rules = getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
   const withRule = (is: (rule: (typeof rules)[number]) => boolean): ReadonlySet<string> =>

@@ -4,12 +4,12 @@ import { ApiHeader } from '@nestjs/swagger';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Set by `ChangesState`. */
+    /** The metadata key that `ChangesState` sets. */
     changesState?: true;
   }
 }
 
-/** Describes the header for every route that takes it (docs/contract/general.md#idempotency-keys). */
+/** Describes the header for every route that accepts it (docs/contract/general.md#idempotency-keys). */
 export const IDEMPOTENCY_KEY = {
   name: 'Idempotency-Key',
   required: false,
@@ -17,6 +17,6 @@ export const IDEMPOTENCY_KEY = {
   schema: { type: 'string' as const },
 };
 
-/** For a GET that changes something. It takes idempotency keys as POSTs do, and a read-only copy of the service refuses it. */
+/** For a GET that changes something. It accepts idempotency keys like a POST, and a read-only copy of the service refuses it. */
 export const ChangesState = (): MethodDecorator =>
   applyDecorators(RouteConfig({ changesState: true }), ApiHeader(IDEMPOTENCY_KEY));

@@ -2,12 +2,12 @@ import { isIPv6 } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 
 /**
- * The client that limits count: the address that the socket or a trusted proxy names. An IPv6 address counts by its first 64 bits, because one
- * subscriber can choose all the others. An IPv4 address in IPv6 form is the IPv4 address.
+ * The client for which limits are counted: the address that the socket or a trusted proxy names. Only the first 64 bits of an IPv6 address are used,
+ * because one subscriber can choose the other bits. An IPv4 address in IPv6 form counts as the IPv4 address.
  */
 export function clientAddressOf({ ip }: Pick<FastifyRequest, 'ip'>): string {
   if (!ip.includes(':') || !isIPv6(ip)) return ip;
-  // The URL parser writes an address in its one shortest form.
+  // The URL parser writes an address in its single shortest form.
   const [before = '', after] = new URL(`http://[${ip.split('%')[0]}]`).hostname.slice(1, -1).split('::');
   const head = before === '' ? [] : before.split(':');
   const tail = after === undefined || after === '' ? [] : after.split(':');

@@ -1,10 +1,10 @@
-// Cross-origin rules of a route's surface. Embedded components and host pages run on different origins.
+// The cross-origin rules of a route's surface. Embedded components and host pages have different origins.
 import type { FastifyInstance, RawServerDefault } from 'fastify';
 import type { Surface, Surfaces } from './surface.js';
 
 /**
- * Answers preflights and lets every page read every reply, including errors. Otherwise a page could not tell an error from a broken network. The
- * authenticator decides what an origin may do. Credentials are never allowed, so cookies never count.
+ * Answers preflights and lets every page read every reply, including errors. Otherwise a page could not distinguish an error from a broken network.
+ * The authenticator decides what an origin may do. Credentials are never allowed, so cookies have no effect.
  */
 export function allowCrossOrigin(fastify: FastifyInstance<RawServerDefault>, surfaces: Surfaces): void {
   fastify.addHook('onRequest', (request, reply, done) => {
@@ -24,7 +24,7 @@ export function allowCrossOrigin(fastify: FastifyInstance<RawServerDefault>, sur
       .header('access-control-max-age', cors.preflightSeconds)
       .send();
   });
-  // The hook runs last, so that no later code replaces Vary, and Vary is set on every error too.
+  // The hook runs last, so that no later code replaces Vary, and so that every error has Vary too.
   fastify.addHook('onSend', (request, reply, payload, done) => {
     const vary = reply.getHeader('vary');
     const { vary: also, ...headers } = readableBy(request.headers.origin, surfaces.of(request));

@@ -8,15 +8,15 @@ import { withTimeout } from '../../kernel/with-timeout.js';
 const IDLE_CLOSED_EVERY_MS = 100;
 
 /**
- * A closing server takes no new connection, answers requests on open ones, and tells their callers to leave them. It closes a connection without a
- * request for `patienceMs`. Otherwise a caller could keep the process running.
+ * A closing server accepts no new connection, answers requests on open connections, and tells their callers to close them. It closes a connection
+ * that sends no request for `patienceMs`. Otherwise a caller could keep the process running.
  */
 export function drainBeforeClose(fastify: FastifyInstance<RawServerDefault>, patienceMs: number): void {
   const { server } = fastify;
   /** Connections on which no request has begun. Browsers open them in advance, and Node does not count them as idle. */
   const unused = new Set<Socket>();
   let closing = false;
-  // Requests over TLS know the socket inside it.
+  // Requests over TLS refer to the inner socket.
   server.on('setSecureContext' in server ? 'secureConnection' : 'connection', (socket: Socket) => {
     unused.add(socket);
     socket.once('close', () => unused.delete(socket));
@@ -30,7 +30,7 @@ export function drainBeforeClose(fastify: FastifyInstance<RawServerDefault>, pat
     closing = true;
     if (!server.listening) return;
     if (patienceMs > 0) {
-      // The HTTP server's own close would end idle connections at once, even when requests are on their way.
+      // The HTTP server's own close would end idle connections at once, even if requests are on their way.
       Server.prototype.close.call(server);
       await withTimeout(patienceMs, once(server, 'close'));
     }
@@ -38,7 +38,7 @@ export function drainBeforeClose(fastify: FastifyInstance<RawServerDefault>, pat
       server.closeIdleConnections();
       for (const socket of unused) socket.destroy();
     };
-    // Runs in the part of a turn after reading, so that requests that have arrived are answered.
+    // Runs in the phase of a turn that follows reading, so that requests that have arrived are answered.
     const rounds = setInterval(() => setImmediate(closeIdle), IDLE_CLOSED_EVERY_MS);
     server.once('close', () => clearInterval(rounds));
     await nextTurn();

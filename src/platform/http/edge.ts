@@ -1,4 +1,4 @@
-// The edge of HTTP, the same on every port. It answers requests that never reach the framework, or that the framework fails to answer.
+// The edge of HTTP, the same on every port. It answers requests that never reach the framework, and those that the framework fails to answer.
 import {
   createServer,
   type IncomingHttpHeaders,
@@ -29,11 +29,11 @@ interface Asked {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** The newest request of each connection. */
+/** The newest request on each connection. */
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** The response before it on the same connection. */
+  /** The previous response on the same connection. */
   readonly before: ServerResponse | undefined;
 }
 
@@ -43,26 +43,26 @@ type Unparsed = Error & { readonly code?: string; readonly bytesParsed?: number;
 /** The largest request line with all headers, in characters. */
 const LARGEST_HEAD = 16_384;
 const LIMITS = {
-  // The time for the headers of a request, and for all of it, with the interval of the check.
+  // The time limits for the headers of a request and for the whole request, and the interval of the check.
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   connectionsCheckingInterval: 2_000,
   keepAliveTimeout: 72_000,
   handshakeTimeout: 10_000,
-  // The parser takes more than is allowed, so that the error reply knows the path and the headers.
+  // The parser accepts more than the limit, so that the error reply can use the path and the headers.
   maxHeaderSize: 2 * LARGEST_HEAD,
   requireHostHeader: false,
 };
-/** For every reply whose route does not set its own. Most replies concern a person. */
+/** The headers of every reply whose route does not set its own. Most replies concern a person. */
 const HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 /** One year, for this host only. */
 const TLS_ONLY = { 'strict-transport-security': 'max-age=31536000' };
-/** The largest number of connections. Their time is bounded, so that places become free again soon. */
+/** The largest number of connections. Each lasts only for a limited time, so that others can follow soon. */
 const MAX_CONNECTIONS = 10_000;
 const REMEMBERED_ADDRESSES = 10_000;
-/** The time in which a caller can read an answer while it still sends. */
+/** The time in which a caller can read an answer while it is still sending. */
 const LINGER_MS = 3_000;
-/** The caller's own id is only repeated to the caller, because it may hold any text. */
+/** The caller's own id is only repeated to the caller, because it may contain any text. */
 const CALLERS_ID = /^[A-Za-z0-9!#$%&'*+.^_`|~:-]{1,128}$/;
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
@@ -72,7 +72,7 @@ export class Edge {
   private readonly ids = new WeakMap<Asked, string>();
   /** The addresses of callers that have sent a whole request. */
   private readonly known = new LRUCache<string, true>({ max: REMEMBERED_ADDRESSES });
-  /** Connections without a request so far, by the caller's address and port; the oldest first. */
+  /** Connections that have sent no request yet, by the caller's address and port. The oldest is first. */
   private readonly silent = new Map<string, Socket>();
   private open = 0;
 
@@ -83,7 +83,7 @@ export class Edge {
     private readonly maxConnections = MAX_CONNECTIONS,
   ) {}
 
-  /** For the framework. */
+  /** Passed to the framework. */
   options(tls: { readonly cert: Buffer; readonly key: Buffer } | null = null) {
     return {
       logger: false as const,
@@ -91,7 +91,7 @@ export class Edge {
       genReqId: (request: IncomingMessage) => this.idOf(request),
       serverFactory: (serve: RequestListener): Server => this.serverFor(serve, tls),
       clientErrorHandler: caught((error: Error, socket: Duplex) => this.refuseUnparsed(error, socket), cutOff),
-      // A path that cannot be decoded names nothing that exists (docs/contract/general.md#unknown-and-foreign-ids).
+      // A path that cannot be decoded names no existing object (docs/contract/general.md#unknown-and-foreign-ids).
       frameworkErrors: (_error: Error, request: FastifyRequest, reply: FastifyReply) =>
         this.refuse(new DomainError('request.unknown_path'), request.raw, reply.raw),
     };
@@ -99,7 +99,7 @@ export class Edge {
 
   private serverFor(serve: RequestListener, tls: { readonly cert: Buffer; readonly key: Buffer } | null): Server {
     const server = tls ? createTlsServer({ ...tls, ...LIMITS, minVersion: 'TLSv1.2' }) : createServer(LIMITS);
-    // Node would silently drop headers beyond a number. Their size is bounded instead.
+    // Node would drop headers beyond a certain number without an error. Their size is limited instead.
     server.maxHeadersCount = 0;
     server.maxConnections = this.maxConnections;
     server.on('connection', (socket: Socket) => this.boundSilent(socket));
@@ -110,7 +110,7 @@ export class Edge {
         const before = this.exchanges.get(socket)?.response;
         this.exchanges.set(socket, { request, response, before });
         for (const [name, value] of Object.entries(this.told(request))) response.setHeader(name, value);
-        // The rest of a body is dropped, for a limited time.
+        // The rest of a body is read and dropped, for a limited time.
         response.once('finish', () => {
           if (!request.complete) endSoon(request);
           else if (socket.remoteAddress !== undefined) this.known.set(addressOf(socket), true);
@@ -134,7 +134,7 @@ export class Edge {
     return server.on('connect', caught(connect, cutOff));
   }
 
-  /** Half of the connections are for callers that send requests. So a stranger with silent connections keeps no known address out. */
+  /** Half of the connections are for callers that send requests. A stranger with silent connections therefore cannot exclude a known address. */
   private boundSilent(socket: Socket): void {
     const caller = callerOf(socket);
     this.silent.set(caller, socket);
@@ -160,7 +160,7 @@ export class Edge {
     response.writeHead(status, headers).end(text);
   }
 
-  /** A UUID. Logs, events and vendors get no other text of the caller's. */
+  /** A UUID. It is the only id of the request that logs, events and vendors get, because the caller's own id may be any text. */
   private idOf(asked: Asked): string {
     const given = asked.headers['x-request-id'];
     const id = this.ids.get(asked) ?? (typeof given === 'string' && UUID.test(given) ? given : newId());
@@ -194,7 +194,7 @@ export class Edge {
     return { status, headers: all, text };
   }
 
-  /** Node calls this for each packet that it can no longer read. */
+  /** Node calls this for each packet that it can no longer parse. */
   private refuseUnparsed(error: Unparsed, socket: Duplex): void {
     if (this.refused.has(socket)) return;
     this.refused.add(socket);
@@ -202,7 +202,7 @@ export class Edge {
     const open = newest?.request.complete === false ? newest : null;
     const asked = open?.request ?? askedIn(error);
     const refusal = refusalOf(error, asked);
-    // The connection is broken, or the caller speaks plain HTTP on a TLS port.
+    // The connection is broken, or the caller sends plain HTTP to a TLS port.
     if (refusal === null) socket.destroy();
     else if (open?.response.headersSent) endAfter(open.response, socket, '');
     else endAfter(open ? open.before : newest?.response, socket, this.asText(refusal, asked));
@@ -215,14 +215,14 @@ export class Edge {
   }
 }
 
-/** The framework calls this before it answers in its own words. It does so only when the service's handler fails. */
+/** The framework calls this before it answers with a text of its own. It does so only when the service's handler fails. */
 class LastCatch extends LogController {
   constructor(override readonly defaultErrorLog: LogController['defaultErrorLog']) {
     super();
   }
 }
 
-/** Wraps a callback of Node, in which an error would end the process. */
+/** Wraps a callback of Node. Without the wrapper, an error in the callback would end the process. */
 function caught<Args extends unknown[]>(
   call: (...args: Args) => void,
   failed: (error: unknown, ...args: Args) => void,
@@ -240,7 +240,7 @@ function addressOf({ remoteAddress = '' }: Socket): string {
   return clientAddressOf({ ip: remoteAddress });
 }
 
-/** Over TLS it equals that of the socket beneath. */
+/** Over TLS, the value equals that of the inner socket. */
 function callerOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
 }
@@ -297,7 +297,7 @@ function refusalOf({ code = '' }: Unparsed, { url = '' }: Asked): DomainError | 
   }
 }
 
-/** The packet may be cut, begin within a request or with another one, and hold any bytes. */
+/** The packet may be incomplete, begin within a request or with another request, and contain any bytes. */
 function askedIn({ rawPacket, bytesParsed = 0 }: Unparsed): Asked {
   const packet = rawPacket?.toString('latin1') ?? '';
   const before = packet.lastIndexOf('\r\n\r\n', Math.max(bytesParsed - 4, 0));
@@ -306,7 +306,7 @@ function askedIn({ rawPacket, bytesParsed = 0 }: Unparsed): Asked {
     .trimStart()
     .split('\r\n\r\n', 1);
   const lines = head.split('\n');
-  // No pattern is used on a stranger's bytes. One that backtracks over a run of spaces takes seconds for 60 kB of them.
+  // No regular expression is used on a stranger's bytes. One that backtracks over a run of spaces takes seconds for 60 kB of them.
   const header = (name: string): string | undefined => {
     const value = lines.find((line) => line.slice(0, name.length + 1).toLowerCase() === `${name}:`);
     const text = value?.slice(name.length + 1).trim();

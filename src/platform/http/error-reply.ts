@@ -1,4 +1,4 @@
-// The one place where a thrown error becomes a reply. Controllers hold no catch, no status number and no message text.
+// The only place where a thrown error becomes a reply. Controllers have no catch, no status number and no message text.
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ErrorCode } from '../../kernel/error-codes.js';
@@ -36,7 +36,7 @@ export class ErrorReplies implements ExceptionFilter {
     this.send(error, request, reply);
   }
 
-  /** Answers in the words of the route's surface. Replies to faults of the service give no details. */
+  /** Answers with the texts of the route's surface. Replies to faults of the service give no details. */
   send(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
     const refusal = error instanceof DomainError ? error : refusalOf(error, request);
     const { status, headers, body, code } = this.surfaces.reply(refusal, request);
@@ -61,7 +61,7 @@ function shortCauseOf(error: unknown): string {
   return typeof code === 'string' ? code : masked(error.message);
 }
 
-/** The codes for the framework's own errors, by status. */
+/** The codes for the framework's own errors, by HTTP status. */
 const CODES: Readonly<Record<number, ErrorCode>> = {
   401: 'request.unauthenticated',
   403: 'request.forbidden',

@@ -2,13 +2,13 @@ import type { FastifyInstance } from 'fastify';
 import { Unavailable } from '../../kernel/unavailable.js';
 import { withTimeout } from '../../kernel/with-timeout.js';
 
-/** One need of the service: null when it is well, else one sentence for an operator. It may throw when it cannot be asked. */
+/** One need of the service: null when it is met, or else one sentence for an operator. It may throw when it cannot be checked. */
 type HealthCheck = () => string | null | Promise<string | null>;
 
 interface HealthReport {
   readonly ready: boolean;
   readonly checks: Readonly<Record<string, 'ok' | 'failing'>>;
-  /** The reason of each failing check, and of a process that is not ready because it stops. */
+  /** The reason of each failing check, and of a process that is not ready because it is stopping. */
   readonly reasons: Readonly<Record<string, string>>;
 }
 
@@ -28,7 +28,7 @@ export class Health {
     this.stopping = true;
   }
 
-  /** Probes that come together share one answer. */
+  /** Simultaneous probes share one answer. */
   report(): Promise<HealthReport> {
     return (this.asking ??= this.ask().finally(() => (this.asking = null)));
   }
@@ -55,7 +55,7 @@ async function ask(check: HealthCheck): Promise<{ readonly reason: string | null
   try {
     return { reason: await check() };
   } catch (error) {
-    // A message may hold a path, or an inner address after its colon, and strangers may probe.
+    // A message may contain a path or, after its colon, an inner address, and strangers may call the probe.
     const known = error instanceof Unavailable ? error.message.replace(/:[^]*| \/\S+/g, '') : null;
     return { reason: known ?? 'It failed with an error of its own.' };
   }

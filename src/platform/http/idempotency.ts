@@ -1,4 +1,4 @@
-// `Idempotency-Key` (docs/contract/general.md#idempotency-keys): a repeated request is answered again, not executed again.
+// `Idempotency-Key` (docs/contract/general.md#idempotency-keys): a repeated request gets the first reply and is not executed again.
 import { Readable } from 'node:stream';
 import type { CanActivate, ExecutionContext } from '@nestjs/common';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RawServerBase } from 'fastify';
@@ -13,18 +13,18 @@ import type { Principal } from './principal.js';
 declare module 'fastify' {
   interface FastifyRequest {
     /**
-     * Set for a request with an idempotency key: the `scope` of its execution (see the port). Results that must not be made twice are named after it.
-     * When a process dies before it keeps the reply, the next one has the same scope.
+     * Set for a request with an idempotency key: the `scope` of its execution (see the port). Results that must not be made twice get ids from the
+     * scope. When a process dies before it keeps the reply, the next process has the same scope.
      */
     idempotencyScope?: string;
-    /** The execution whose reply is kept or released when it is sent. */
+    /** The execution whose reply is kept or released when the reply is sent. */
     idempotentExecution?: { readonly execution: Execution; temporary: boolean };
-    /** The vault subject of the person in the reply, set by the controller. The reply is kept no longer than the person's data. */
+    /** The vault subject of the person in the reply, which the controller sets. The reply is not kept longer than the person's data. */
     dataSubject?: string;
   }
 }
 
-/** An id for the result of a request. With an idempotency key it stays the same, even after a crash. */
+/** An id for the result of a request. With an idempotency key, the id stays the same even after a crash. */
 export function nameFor({ idempotencyScope }: FastifyRequest): string {
   return idempotencyScope ?? newId();
 }
@@ -33,7 +33,7 @@ export function nameFor({ idempotencyScope }: FastifyRequest): string {
 const KEY = /^[^\x00-\x1f\x7f]{1,255}$/;
 const KEPT_HEADERS = ['content-type', 'cache-control', 'location'] as const;
 
-/** Thrown when a request is not executed because its reply is known. */
+/** Thrown when a request is not executed because its reply is already kept. */
 export class KnownReply extends Error {
   override readonly name = 'KnownReply';
 
@@ -50,8 +50,8 @@ export class KnownReply extends Error {
 
 /**
  * Handles every POST, and every GET with `ChangesState`, that has a key and a principal. All other requests pass through. It must be the last guard,
- * because it begins the execution. ADR 11 says why it is not an interceptor. It needs `keepReplies` on the same server, and `ErrorReplies`, which
- * sends the known reply.
+ * because it begins the execution. ADR 11 explains why it is not an interceptor. It needs `keepReplies` on the same server, and `ErrorReplies`, which
+ * sends the kept reply.
  */
 export class IdempotencyGuard implements CanActivate {
   constructor(private readonly records: IdempotencyRecords) {}
@@ -74,7 +74,7 @@ export class IdempotencyGuard implements CanActivate {
     });
   }
 
-  /** The kept reply to send again, or null when the request must be executed. */
+  /** The kept reply that is sent again, or null when the request must be executed. */
   private async begin(
     request: FastifyRequest,
     key: string,
@@ -82,7 +82,7 @@ export class IdempotencyGuard implements CanActivate {
   ): Promise<KeptReply | null> {
     // The parameters are decoded, so that two spellings of one path are the same request.
     const asked = [request.method, request.routeOptions.url, request.params];
-    // A visitor of a page must not get the reply of another one.
+    // A visitor of a page must not get the reply of another visitor.
     const visitor = grantId ?? lineage ?? null;
     const whose = grantId === undefined ? { lineage } : { grantId };
     const route = JSON.stringify(visitor === null ? asked : [...asked, whose]);
@@ -108,9 +108,9 @@ export class IdempotencyGuard implements CanActivate {
 }
 
 /**
- * Keeps the reply of each keyed execution before the caller sees it, so that a repeated request gets the same reply. Faults of the service and of
- * vendors (5xx), 429 and other temporary errors are not kept, so that another try can succeed. Nor is the reply to a request without an effect,
- * whatever its status.
+ * Keeps the reply of each keyed execution before the caller gets it, so that a repeated request gets the same reply. Faults of the service and of
+ * vendors (5xx), 429 and other temporary errors are not kept, so that another try can succeed. The reply to a request without an effect is not kept
+ * either.
  */
 export function keepReplies<Server extends RawServerBase>(fastify: FastifyInstance<Server>, log: Log): void {
   fastify.addHook('onSend', (request, reply, payload, done) => {
@@ -123,13 +123,13 @@ export function keepReplies<Server extends RawServerBase>(fastify: FastifyInstan
     const { execution, temporary } = pending;
     const note = (problem: string, error?: unknown): void =>
       log.warn({ requestId: request.id, route: request.routeOptions.url, err: error }, problem);
-    // The request had its effect, so an outage now must not turn the answer into one that asks for another try.
+    // The request had its effect, so an outage now must not turn the answer into one that demands another try.
     const notNow = (error: unknown): void => note('what came of a keyed request could not be recorded at once', error);
     whole(payload)
       .then(
         async (body) => {
           const { statusCode } = reply;
-          // After a fault of the service the effect is not known.
+          // After a fault of the service, its effect is unknown.
           const idle = execution.first && request.effect?.done !== true && statusCode < 500;
           if (idle || temporary || statusCode >= 500 || statusCode === 429) {
             await execution.release(idle).catch(notNow);
@@ -164,7 +164,7 @@ function replyOf(reply: Pick<FastifyReply, 'statusCode' | 'getHeader'>, body: st
   return { status: reply.statusCode, headers, body: Buffer.from(body ?? '') };
 }
 
-/** Notes whether the reply is kept, and the person in a vendor's reply. The reply is kept no longer than that person's data. */
+/** Records whether the reply is kept, and the person in a vendor's reply. The reply is not kept longer than that person's data. */
 export function noteRefusal(request: FastifyRequest, error: unknown): void {
   if (!(error instanceof DomainError)) return;
   const { vendor, retryAfterSeconds } = error.detail;
@@ -178,7 +178,7 @@ function contentOf(request: FastifyRequest): string {
   return canonical([request.body, request.query]);
 }
 
-/** Unlike RFC 8785 it takes everything that the parser accepts, such as numbers beyond the doubles. */
+/** Unlike RFC 8785, this function accepts everything that the parser accepts, such as numbers beyond the doubles. */
 function canonical(value: unknown): string {
   if (typeof value === 'number' || value === undefined) return String(value);
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);

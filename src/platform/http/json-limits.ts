@@ -3,7 +3,7 @@ import type { DomainErrorDetail } from '../../kernel/domain-error.js';
 
 /** The largest request body of a route without a limit of its own, in bytes. */
 export const SMALL_BODY_BYTES = 32_000;
-/** For routes that take lists and longer texts of the caller. */
+/** For routes that accept lists and longer texts of the caller. */
 export const LARGE_BODY_BYTES = 64_000;
 
 /** The detail of a refusal that names the limit and what it is the limit of. */
@@ -12,7 +12,7 @@ export const atMost = (of: string, bytes: number): DomainErrorDetail => ({
 });
 
 const DEEPEST = 32;
-/** In a small body, and in a larger one. */
+/** The limit in a small body, and in a larger body. */
 const MOST_VALUES = [500, 10_000] as const;
 
 const QUOTE = 0x22;
@@ -22,18 +22,18 @@ const BACKSLASH = 0x5c;
 const CLOSING_BRACKET = 0x5d;
 const OPENING_BRACE = 0x7b;
 const CLOSING_BRACE = 0x7d;
-/** The highest of the four white space characters. */
+/** The highest code of the four white space characters. */
 const SPACE = 0x20;
 
 /**
- * Whether arrays and objects nest deeper than 32, or hold more values than the body limit of the route allows. It looks at each byte once and keeps
+ * Whether arrays and objects nest deeper than 32, or contain more values than the body limit of the route allows. It reads each byte once and stores
  * nothing, so it costs less than parsing. Text that is not JSON may pass, because the parser refuses it.
  */
 export function isBeyondLimits(json: Uint8Array, bodyLimit: number): boolean {
   const mostValues = MOST_VALUES[bodyLimit > SMALL_BODY_BYTES ? 1 : 0];
   let depth = 0;
   let values = 0;
-  // Set just after an opening bracket. A value there is the first one, and every further value follows a comma.
+  // Set immediately after an opening bracket. A value there is the first one, and every further value follows a comma.
   let opened = false;
   for (let at = 0; at < json.length; at++) {
     const byte = json[at] as number;

@@ -4,10 +4,10 @@ import { RouteConfig } from '@nestjs/platform-fastify';
 
 /**
  * The limits against abuse of a route, by their names in the configuration, or the reason why it has none. A route checks them before it stores
- * anything or asks a vendor. Every route declares them, and a test lists the routes (docs/contract/general.md#limits-against-abuse).
+ * anything or calls a vendor. Every route declares them, and a test lists the routes (docs/contract/general.md#limits-against-abuse).
  */
 export const Limited = Reflector.createDecorator<{ readonly by: readonly string[] } | { readonly not: string }>();
 
-/** For a GET without any effect: it needs no limit, and HEAD is answered too. */
+/** For a GET without any effect. It needs no limit, and HEAD is answered too. */
 export const ReadsOnly = (): MethodDecorator =>
   applyDecorators(Limited({ not: 'it only reads' }), RouteConfig({ readsOnly: true }));

@@ -5,7 +5,7 @@ import type { Environment } from '../../kernel/environment.js';
 import { DomainError } from '../../kernel/domain-error.js';
 import type { ActionContext, Effect } from '../../kernel/context.js';
 
-/** The sender of a request that the surface's authenticator has admitted. */
+/** The sender of a request that the surface's authenticator has accepted. */
 export interface Principal {
   readonly actor: Actor;
   readonly accountId: string;
@@ -17,7 +17,7 @@ export interface Principal {
   readonly clientClass?: 'partner' | 'first_party';
   /** The id of a dashboard token. */
   readonly tokenId?: string;
-  /** The id of the first token in a chain of renewals. It names the whole chain. */
+  /** The id of the first token in a chain of renewals. It identifies the whole chain. */
   readonly lineage?: string;
   /** The time of the exchange that began the chain; seconds since 1970. */
   readonly exchangedAt?: number;
@@ -31,12 +31,12 @@ export type RequestContext = ActionContext & Pick<Principal, 'accountId' | 'envi
 declare module 'fastify' {
   interface FastifyRequest {
     principal?: Principal;
-    /** Set once a context was made from the request. */
+    /** Set when a context was made from the request. */
     effect?: Effect;
   }
 }
 
-/** The principal that the authenticator found. On a route without one, its use is refused like a missing token. */
+/** The principal that the authenticator found. On a route without an authenticator, its use is refused like a missing token. */
 export const CurrentPrincipal = createParamDecorator((_: unknown, context: ExecutionContext): Principal =>
   principalOf(context.switchToHttp().getRequest<FastifyRequest>()),
 );

@@ -1,4 +1,4 @@
-// Refuses unreadable bodies after all other checks. So an unknown route, a missing token or an ended endpoint is reported first.
+// Refuses unreadable bodies after all other checks. An unknown route, a missing token or a retired endpoint is therefore reported first.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { CanActivate, ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
@@ -13,9 +13,9 @@ declare module 'fastify' {
 
 /** Stands for a body of another media type. */
 export const OF_ANOTHER_TYPE = new DomainError('request.media_type');
-/** Stands for a body that is not UTF-8 or not JSON, and one beyond the limits of its content. */
+/** Stands for a body that is not UTF-8 or not JSON, or that exceeds the limits of its content. */
 export const UNREADABLE = new DomainError('request.unreadable_body');
-/** Stands for a body in a declared encoding or charset that is not read. */
+/** Stands for a body in a declared encoding or charset that the service does not read. */
 export const UNSUPPORTED = new DomainError('request.unsupported_media_type');
 
 /** US-ASCII is a subset of UTF-8. */
@@ -35,11 +35,11 @@ export function isPlainUtf8({
   );
 }
 
-/** The only way to write half a surrogate pair in JSON. */
+/** The only way to write half of a surrogate pair in JSON. */
 const MAYBE_HALF = /\\u[dD][89a-fA-F]/;
 const PLAIN_NAME = /^[A-Za-z_][\w.-]{0,63}$/;
 
-/** The parsed body, or an error when a text in it holds half a surrogate pair. Such a text can be neither stored nor sent on. */
+/** The parsed body, or an error when a text in it contains half of a surrogate pair. Such a text can neither be stored nor sent on. */
 export function wellFormed(json: string, body: unknown): unknown {
   if (!MAYBE_HALF.test(json) || !holdsHalf(body)) return body;
   const [field = ''] = Object.entries(body as object).find(holdsHalf) ?? [];

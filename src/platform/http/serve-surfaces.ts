@@ -1,4 +1,4 @@
-// Puts the API surfaces on a server, with everything that is the same for every route of every surface.
+// Puts the API surfaces on a server, with everything that all routes of all surfaces share.
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Clock } from '../../kernel/clock.js';
 import { IdempotencyRecords } from '../../ports/idempotency-records.js';
@@ -11,7 +11,7 @@ import { IdempotencyGuard, keepReplies } from './idempotency.js';
 import { ReadableBodies } from './readable-body.js';
 import type { Surfaces } from './surface.js';
 
-/** Call before the routes are registered. The server was made with the same surfaces, and the application has their authenticators. */
+/** Call this before the routes are registered. The server must have the same surfaces, and the application must have their authenticators. */
 export function serveSurfaces(app: NestFastifyApplication, surfaces: Surfaces, log: Log): void {
   const fastify = app.getHttpAdapter().getInstance();
   allowCrossOrigin(fastify, surfaces);

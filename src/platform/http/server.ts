@@ -1,4 +1,4 @@
-// The HTTP servers beneath Nest and beside it: TLS, bodies, error replies of the framework, request log and latency.
+// The HTTP servers that Nest uses and those without Nest: TLS, bodies, error replies of the framework, request log and latency.
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import {
   fastify as createFastify,
@@ -24,20 +24,20 @@ export interface ServerOptions {
   readonly tls: { readonly cert: Buffer; readonly key: Buffer } | null;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** The path to route a request by. */
+  /** The path by which a request is routed. */
   readonly readable?: (url: string) => string;
 }
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The largest request body of this one route, in bytes; set by `@RouteConfig`. */
+    /** The largest request body of this single route, in bytes. `@RouteConfig` sets it. */
     bodyLimit?: number;
-    /** For probes on the machine itself or in the private network. Every role serves it over plain HTTP, without a log line. */
+    /** For probes on the machine itself or in the private network. Every role serves this port over plain HTTP, without a log line. */
     probe?: true;
   }
 }
 
-/** In characters: the part of the 300 bytes of a failed request's log line that the cause may take. */
+/** In characters: the part of the 300 bytes of a failed request's log line that the cause may use. */
 const ROUTE_AND_CAUSE = 70;
 
 /** For a port in the private network. */
@@ -63,13 +63,13 @@ export function createServer({
   const adapter = new FastifyAdapter({
     ...new Edge(surfaces, log, requireTls || tls !== null).options(tls),
     bodyLimit: SMALL_BODY_BYTES,
-    // Requests that come while the process stops are answered as before (draining.ts).
+    // Requests that arrive while the process is stopping are answered as before (draining.ts).
     return503OnClosing: false,
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
-    // Integrators' ids have up to 128 characters, each of up to twelve in a path (docs/contract/direct.md#parties).
+    // Integrators' ids have up to 128 characters, each of which takes up to twelve in a path (docs/contract/direct.md#parties).
     routerOptions: { maxParamLength: 128 * 12 },
     rewriteUrl: ({ url = '/' }) => readable(url),
-    // The framework would run the GET for a HEAD, and a GET may bill a report. So only `ReadsOnly` routes take a HEAD.
+    // The framework would run the GET for a HEAD, and a GET may bill a report. Therefore only `ReadsOnly` routes accept a HEAD.
     exposeHeadRoutes: false,
   });
   const fastify = adapter.getInstance<FastifyInstance<RawServerDefault>>();
@@ -111,10 +111,10 @@ function logRequests<Server extends RawServerBase>(fastify: FastifyInstance<Serv
   });
 }
 
-/** Takes JSON only, strictly UTF-8. An empty body counts as absent, whatever its declared type. */
+/** Accepts only JSON in strict UTF-8. An empty body counts as absent, for any declared type. */
 function acceptJson(fastify: FastifyInstance<RawServerDefault>): void {
   const decoder = new TextDecoder('utf-8', { fatal: true });
-  // Keys that name a prototype are dropped, like fields that the route does not know.
+  // Keys that name a prototype are dropped, like fields that the route does not have.
   const parseText = fastify.getDefaultJsonParser('remove', 'remove');
   type Done = (error: Error | null, body?: unknown) => void;
   const parse = (request: FastifyRequest, body: Buffer, done: Done): void => {

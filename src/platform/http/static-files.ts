@@ -1,10 +1,10 @@
-// Serves files that were built before the start of the service, with their compressed copies beside them.
+// Serves files that were built before the start of the service, and their compressed copies.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fastifyStatic } from '@fastify/static';
 import type { FastifyInstance } from 'fastify';
 
-/** Clients keep the file for good, because its name changes with its content. */
+/** Clients keep the file permanently, because its name changes with its content. */
 export const IMMUTABLE = 'public, max-age=31536000, immutable';
 
 /** The form of a built file's name. Compressed copies are not served as files of their own. */

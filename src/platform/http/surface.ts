@@ -1,4 +1,4 @@
-// An API surface is a value: its paths, its authenticator and the words of its errors. `src/surfaces/` has one file for each.
+// An API surface is a value: its paths, its authenticator and the texts of its errors. `src/surfaces/` has one file for each.
 import type { Type } from '@nestjs/common';
 import type { DocumentBuilder } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
@@ -20,37 +20,37 @@ export interface CorsRule {
 export interface ErrorReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** A text is JSON, sent unchanged. */
+  /** A text is JSON and is sent unchanged. */
   readonly body: object | string;
   /** The error code in the body. */
   readonly code: string;
 }
 
-/** An entry, or a function from the error's detail to one. Documents show the entry for an empty detail. */
+/** An entry, or a function from the error's detail to an entry. Documents show the entry for an empty detail. */
 export type Said<Entry> = Entry | ((detail: DomainErrorDetail) => Entry);
 
 interface AnyEntry {
   readonly status: number;
-  /** The time until another try, when the error itself does not give one. */
+  /** The time until another try, when the error itself does not give a time. */
   readonly retryAfterSeconds?: number;
 }
 
-/** The place of an error reply. */
+/** The request to which an error reply belongs. */
 export interface SaidAt {
-  /** The prefix of the area that the path belongs to. */
+  /** The prefix of the area to which the path belongs. */
   readonly prefix: string;
   readonly requestId: string;
   /** Method and path of the request, as the caller wrote them. */
   readonly asked: string;
-  /** The address of the documents; null without documents. */
+  /** The address of the documents; null when no documents are served. */
   readonly docsUrl: string | null;
 }
 
-/** The words of a surface for each error code. `Entry` is the surface's own type: a string code, a number, or the parts of its envelope. */
+/** The texts of a surface for each error code. `Entry` is the surface's own type: a string code, a number, or the parts of its envelope. */
 export interface ErrorVocabulary<Entry extends AnyEntry> {
   readonly errors: Readonly<Record<CommonErrorCode, Said<Entry>>> & Readonly<Partial<Record<ErrorCode, Said<Entry>>>>;
   readonly fields: Readonly<Record<FieldName, string>>;
-  /** The body of an error reply, or its JSON text. The detail names fields as on the wire. */
+  /** The body of an error reply, or its JSON text. The detail uses the wire names of fields. */
   readonly envelope: (entry: Entry, detail: DomainErrorDetail, at: SaidAt) => object | string;
   /** The code of the entry, as on the wire. */
   readonly codeOf: (entry: Entry) => string;
@@ -67,9 +67,9 @@ export interface ErrorVocabulary<Entry extends AnyEntry> {
 
 interface Whole {
   readonly name: string;
-  /** Authenticates callers of its routes before their bodies are read; null admits every caller. A route may name another one. */
+  /** Authenticates callers of its routes before their bodies are read; null accepts every caller. A route may name another authenticator. */
   readonly authenticator: Type<Authenticator> | null;
-  /** Null: pages of other origins have no access. */
+  /** With null, pages of other origins have no access. */
   readonly cors: CorsRule | null;
   /** Surfaces that name the same document are described together. */
   readonly document: {
@@ -81,7 +81,7 @@ interface Whole {
 }
 
 export interface SurfaceDefinition<Entry extends AnyEntry> extends Whole, ErrorVocabulary<Entry> {
-  /** The path prefixes of the surface, each with the error codes that have other words there. */
+  /** The path prefixes of the surface, each with the error codes that have other texts there. */
   readonly prefixes: Readonly<Record<`/${string}`, Partial<Record<ErrorCode, Said<Entry>>>>>;
 }
 
@@ -98,7 +98,7 @@ export interface Surface extends Whole {
 export interface Area {
   readonly prefix: string;
   readonly reply: (error: DomainError, at: Omit<SaidAt, 'prefix'>) => ErrorReply;
-  /** For the generated document: each code of the surface, or only those with other words here, with its columns. */
+  /** For the generated document: each code of the surface, or only the codes with other texts here, with its columns. */
   readonly told: (special: boolean) => readonly (readonly [ErrorCode, readonly string[]])[];
 }
 
@@ -113,7 +113,7 @@ export function defineSurface<Entry extends AnyEntry>({
   appendix = [],
   ...whole
 }: SurfaceDefinition<Entry>): Surface {
-  // A name that is not a field of the domain comes from a body class of the surface, which has the wire names.
+  // A name that is not a field of the domain comes from a body class of the surface, which uses wire names.
   const wireName = (field: string): string => (fields as Readonly<Record<string, string>>)[field] ?? field;
   const onWire = ({ details, ...rest }: DomainErrorDetail): DomainErrorDetail => {
     const field = rest.field ?? rest.vendor?.reply.field ?? undefined;
@@ -125,7 +125,7 @@ export function defineSurface<Entry extends AnyEntry>({
   };
   const areas = Object.entries(prefixes).map(([prefix, special]): Area => {
     const entries: Partial<Record<ErrorCode, Said<Entry>>> = { ...errors, ...special };
-    // A code without words on the surface is a fault of the service.
+    // A code without a text on the surface is a fault of the service.
     const entryOf = (code: ErrorCode, detail: DomainErrorDetail, of = entries): Entry => {
       const said = of[code] ?? errors['service.failure'];
       return typeof said === 'function' ? said(detail) : said;
@@ -156,18 +156,18 @@ export function defineSurface<Entry extends AnyEntry>({
   return { ...whole, areas, errors, headings: Object.keys(columns), appendix };
 }
 
-/** A refused request, as far as it was read. */
+/** A refused request, with the parts that were read. */
 type Refused = Pick<FastifyRequest, 'id' | 'url'> &
   Partial<Pick<FastifyRequest, 'method' | 'originalUrl'>> & { readonly routeOptions?: { url?: string | undefined } };
 
-/** All surfaces of the service. Only this class decides which surface a path belongs to. */
+/** All surfaces of the service. Only this class decides to which surface a path belongs. */
 export class Surfaces {
-  /** The longest prefix first. */
+  /** The longest prefix is first. */
   private readonly areas: readonly (readonly [Surface, Area])[];
-  /** For paths that belong to no other area. */
+  /** The surface for paths that belong to no other area. */
   private readonly rest: readonly [Surface, Area];
 
-  /** One of them must have the prefix `/`. */
+  /** One of the surfaces must have the prefix `/`. */
   constructor(
     readonly all: readonly Surface[],
     private readonly docsUrl: string | null = null,
@@ -180,7 +180,7 @@ export class Surfaces {
     this.rest = rest;
   }
 
-  /** The surface of the route, however its path was spelled. Without a route, the surface of the path. */
+  /** The surface of the route, for every spelling of its path. Without a route, the surface of the path. */
   of({ routeOptions, url }: Pick<FastifyRequest, 'routeOptions' | 'url'>): Surface {
     return this.at(routeOptions.url ?? url);
   }
@@ -189,7 +189,7 @@ export class Surfaces {
     return this.find(path)[0];
   }
 
-  /** The same surfaces, whose errors lead to these documents. */
+  /** The same surfaces, whose errors link to these documents. */
   documentedAt(docsUrl: string | null): Surfaces {
     return new Surfaces(this.all, docsUrl);
   }

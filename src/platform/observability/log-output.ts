@@ -1,14 +1,13 @@
-// Writes log lines out of the process. A write never blocks, never throws, and uses bounded memory. A line that cannot be written is dropped and
-// counted.
+// Writes log lines out of the process. A write never blocks, never throws, and uses limited memory. Unwritable lines are dropped and counted.
 import { write } from 'node:fs';
 import { Socket } from 'node:net';
 import { withTimeout } from '../../kernel/with-timeout.js';
 import { promisify } from 'node:util';
 
-/** Takes at least one of the bytes and returns their number. Rejects when they cannot be written. */
+/** Writes at least one of the bytes and returns their number. Rejects when they cannot be written. */
 export type WriteSome = (bytes: Buffer) => Promise<number>;
 
-/** Lines that wait for a slow reader. A busy second at level `trace` writes less. */
+/** Lines that wait for a slow reader. A busy second at level `trace` writes fewer bytes. */
 const MAX_WAITING_CHARACTERS = 4_000_000;
 const NEWLINE = Buffer.from('\n');
 
@@ -33,7 +32,7 @@ export class LogOutput {
     this.writing ??= this.writeWaiting().finally(() => (this.writing = null));
   }
 
-  /** Resolves when all lines are written or dropped, or after the time. A process that ends does not wait longer for its reader. */
+  /** Resolves when all lines are written or dropped, or after the time limit. A process that ends does not wait longer for its reader. */
   async flushed(withinMs: number): Promise<void> {
     if (this.writing) await withTimeout(withinMs, this.writing);
   }
@@ -61,12 +60,12 @@ export class LogOutput {
 
 /**
  * Standard output. A pipe or socket is written through its stream, which never blocks. A blocked write in a thread of the pool would keep the process
- * from ending. A file has no such stream. There each write is a job of the pool, and fails at once when the disk is full.
+ * from ending. A file has no such stream. Each write to a file is a job of the pool, and fails at once when the disk is full.
  */
 export function toStandardOutput(): WriteSome {
   const stdout: unknown = process.stdout;
   if (!(stdout instanceof Socket)) return async (bytes) => (await writeToFile(process.stdout.fd, bytes)).bytesWritten;
-  // The rejection reports the error. Without a listener the error event would end the process.
+  // The rejection reports the error. Without a listener, the error event would end the process.
   stdout.on('error', () => undefined);
   return (bytes) =>
     new Promise((resolve, reject) => stdout.write(bytes, (error) => (error ? reject(error) : resolve(bytes.length))));

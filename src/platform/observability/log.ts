@@ -1,5 +1,4 @@
-// Structured logs without personal data. Bodies, headers and query strings are never given to the logger. Fields that pass by mistake are redacted by
-// name.
+// Structured logs without personal data. The logger gets no bodies, headers or query strings. Fields that slip in are redacted by name.
 import type { LoggerService } from '@nestjs/common';
 import { type DestinationStream, pino, type Logger, type LoggerOptions } from 'pino';
 
@@ -52,7 +51,7 @@ export function createLog(level: string, role: string, output: DestinationStream
     base: { service: 'screening', role, pid: process.pid },
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
-    // `code` is a one-time code in a body, but a kind of fault in an error.
+    // `code` is a one-time code in a body, but the kind of a fault in an error.
     redact: {
       paths: [
         'code',
@@ -67,7 +66,7 @@ export function createLog(level: string, role: string, output: DestinationStream
   return pino(options, output);
 }
 
-/** The kind and place of a fault. */
+/** The kind and location of a fault. */
 export function describeError(error: unknown): object {
   if (!(error instanceof Error)) return { type: typeof error };
   const [, ...frames] = (error.stack ?? '')
@@ -100,7 +99,7 @@ const PERSONAL = [
 ];
 const NUMBERS = new RegExp(`(?<kept>${KEPT.join('|')})|${PERSONAL.join('|')}`, 'gi');
 
-/** A text of any origin without possible numbers of a person. */
+/** A text of any origin, in which every number that could be a person's is masked. */
 export function masked(text: string): string {
   return text.replace(NUMBERS, (_, kept: string | undefined) => kept ?? '#');
 }

@@ -1,9 +1,9 @@
-// The metrics for Prometheus. Labels are bounded: routes, kinds and names, never ids.
+// The metrics for Prometheus. Labels have few values: routes, kinds and names, never ids.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { withTimeout } from '../../kernel/with-timeout.js';
 
-/** The fill level of a file or store. All are 0 without such a file. The last two are 0 without a limit. */
+/** How full a file or store is. All values are 0 without such a file. The last two are 0 without a limit. */
 class SpaceGauges {
   private readonly used: Gauge;
   private readonly max: Gauge;
@@ -31,7 +31,7 @@ class SpaceGauges {
   }
 }
 
-/** Each sample wakes the process. The usual hundred a second would be the largest cost of an idle process. */
+/** Each sample wakes the process. The usual hundred samples a second would be the largest cost of an idle process. */
 const LAG_SAMPLED_EVERY_MS = 500;
 const NEVER_MS = 2 ** 31 - 1;
 
@@ -192,7 +192,7 @@ export class Metrics {
     this.measureLag(lagSampledEveryMs);
   }
 
-  /** Registers a read just before each scrape. A source that fails keeps its old value. */
+  /** Registers a function that reads a value immediately before each scrape. A source that fails keeps its old value. */
   beforeScrape(read: () => Promise<unknown>): void {
     this.sources.push(read);
   }

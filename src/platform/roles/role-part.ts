@@ -1,14 +1,14 @@
-// The parts that run by themselves depend on the role of the process. Modules declare them as providers, and RoleRunner starts and stops them.
+// The role of a process decides which parts run by themselves. Modules declare the parts as providers, and RoleRunner starts and stops them.
 import type { InjectionToken, Provider } from '@nestjs/common';
 
-/** Every process of the service runs the parts of `every-role`. An operator's command starts no part. */
+/** Every process of the service runs the parts of `every-role`. An operator command starts no part. */
 export type RoleName = 'every-role' | 'projector' | 'api' | 'worker';
 
 export interface Startable {
   /** Awaited before the decision whether workers may begin. It may run several times. */
   prepare?(): Promise<void>;
   start(): Promise<void> | void;
-  /** Ends intake and waits for running work. */
+  /** Accepts no more work and waits for running work. */
   stop?(): Promise<void> | void;
 }
 

@@ -6,7 +6,7 @@ import type { Log } from '../observability/log.js';
 import { providedBy } from '../provided.js';
 import { RolePart, type RoleName, type Startable } from './role-part.js';
 
-/** A loss of appends within this time may stay unnoticed. Changes are taken this long after a log is accepted. */
+/** A loss of appends within this time may stay unnoticed. After an operator accepts a log, changes are accepted when this time has passed. */
 const LOG_LOOKED_AT_EVERY_MS = 2_000;
 
 /**
@@ -16,7 +16,7 @@ const LOG_LOOKED_AT_EVERY_MS = 2_000;
  */
 @Injectable()
 export class RoleRunner implements OnApplicationShutdown {
-  /** In the order of their start, including parts that failed to start. */
+  /** The parts in the order of their start, including parts that failed to start. */
   private readonly begun = new Set<Startable>();
   private readonly started = new Set<Startable>();
   private workers: readonly Startable[] = [];
@@ -82,7 +82,7 @@ export class RoleRunner implements OnApplicationShutdown {
     const waiting = this.appending.filter((part) => !this.started.has(part));
     if (waiting.length === 0) return;
     try {
-      // Runs even with a complaint, because an operator accepts all complaints together.
+      // Runs even when the log has a complaint, because an operator accepts all complaints together.
       for (const part of waiting) await part.prepare?.();
       if (this.logWatch.complaint === null) await this.startAll(waiting);
     } catch (error) {
@@ -93,7 +93,7 @@ export class RoleRunner implements OnApplicationShutdown {
   private async lookAgain(): Promise<void> {
     await this.logWatch.look();
     if (this.stopping) return;
-    // The log is checked meanwhile, however long this takes.
+    // The log is checked in the meantime, even if this takes long.
     void this.begin();
     this.lookLater();
   }

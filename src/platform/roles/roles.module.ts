@@ -6,7 +6,7 @@ import { Log } from '../observability/log.js';
 import type { RoleName } from './role-part.js';
 import { RoleRunner } from './role-runner.js';
 
-/** Not global, so that Nest ends the running parts before it closes their resources. */
+/** The module is not global, so that Nest ends the running parts before it closes their resources. */
 @Module({
   imports: [DiscoveryModule],
   providers: [

@@ -21,33 +21,33 @@ export interface CatchUpListener {
   unusable(track: Track, why: Unusable): void;
   /** The projection could not read an event: see ProjectionFailed. */
   failed(track: Track, error: Error): void;
-  /** Everything up to `through` is committed. `atEnd` when that was the end of the log. */
+  /** All events up to `through` are committed. `atEnd` when `through` was the end of the log. */
   committed(track: Track, through: string | null, atEnd: boolean): void;
 }
 
 export interface CatchUpOptions extends SupervisorOptions {
-  /** Whether each commit also moves the checkpoints of projections without news. */
+  /** Whether each commit also moves the checkpoints of projections that had no events. */
   readonly commitsIdle?: boolean;
 }
 
-/** The events that are folded without a pause. A request never waits for more. */
+/** The number of events that are folded without a pause. A request never waits for more events. */
 const BATCH_SIZE = 50;
 /**
- * A commit is made after this many events, or this long after the previous commit. At the end of the log it is made a moment after the first event,
- * because readers of complete lists wait for it.
+ * A commit is made after this many events, or this long after the previous commit. At the end of the log, a commit follows a moment after the first
+ * event, because readers of complete lists wait for it.
  */
 const COMMIT_EVENTS = 5_000;
 const COMMIT_INTERVAL_MS = 100;
 
 interface CommitChoice {
-  /** Whether the checkpoints of projections without news move. */
+  /** Whether the checkpoints of projections that had no events move. */
   readonly idle: boolean;
   readonly atEnd: boolean;
 }
 
 /**
- * One reading of the log for all projections at about the same place, so that each event is read and decoded once. Every change of the tracks begins
- * a new subscription from the track that is furthest behind. Tracks that are ahead skip events that they have.
+ * One read of the log for all projections at about the same position, so that each event is read and decoded once. Every change of the tracks begins
+ * a new subscription from the track that is furthest behind. Tracks that are ahead skip events that they already have.
  */
 export class CatchUpSubscription implements Subscription {
   readonly savesLater = true;
@@ -60,7 +60,7 @@ export class CatchUpSubscription implements Subscription {
   private gathering: NodeJS.Timeout | undefined;
   /** Whether the newest batch ended at the end of the log. */
   private atEnd = false;
-  /** All commits since the claim, one after another. Reading continues during the newest one. */
+  /** All commits since the claim, one after another. Reading continues during the newest commit. */
   private underWay: Promise<void> = Promise.resolve();
   private readonly commitsIdle: boolean;
 
@@ -86,7 +86,7 @@ export class CatchUpSubscription implements Subscription {
     return this.writers.get(track)?.committed;
   }
 
-  /** A removed track is not committed any more. */
+  /** A track that was removed is not committed any more. */
   assign(tracks: readonly Track[]): void {
     if (tracks.length === this.tracks.length && tracks.every((track, place) => track === this.tracks[place])) return;
     this.tracks = tracks;
@@ -105,12 +105,12 @@ export class CatchUpSubscription implements Subscription {
     this.supervisor.restart();
   }
 
-  /** Moves the checkpoints of projections without news, so that a restart reads less of the log. */
+  /** Moves the checkpoints of projections that had no events, so that a restart reads less of the log. */
   async checkpointIdle(): Promise<void> {
     try {
       await this.commit({ idle: true, atEnd: this.atEnd });
     } catch {
-      // A restart from the stored checkpoints meets the same fault again, and reports it.
+      // After a restart from the stored checkpoints, the same fault occurs again and is reported.
       this.restart();
     }
   }
@@ -127,7 +127,7 @@ export class CatchUpSubscription implements Subscription {
     const checkpoints = await Promise.all(
       tracks.map(({ projection, generation }) => this.store.resume(projection, generation)),
     );
-    // Read after the checkpoints, so that the commits of another process before it lost a lease never seem to be beyond the log.
+    // Read after the checkpoints. The commits of another process before it lost a lease therefore never seem to be beyond the log.
     const [head, log] = await Promise.all([this.events.head(), this.firstEvent()]);
     this.log = log;
     const writers = new Map<Track, GenerationWriter>();
@@ -148,7 +148,7 @@ export class CatchUpSubscription implements Subscription {
   }
 
   async handle(batch: EventBatch): Promise<void> {
-    // Waiting requests go first.
+    // Waiting requests have priority.
     await nextTurn();
     if (this.log === null && batch.through !== null) this.log = await this.firstEvent();
     const events = new Map<string, RecordedEvent[]>();
@@ -187,21 +187,21 @@ export class CatchUpSubscription implements Subscription {
       await writer.fold(events, through);
     } catch (error) {
       if (!(error instanceof ProjectionFailed)) throw error;
-      // The other projections go on. The commits of this one stay.
+      // The other projections continue. The commits of this projection stay.
       writers.delete(track);
       this.tracks = this.tracks.filter((other) => other !== track);
       this.listener.failed(track, error);
     }
   }
 
-  /** At the end of the log, the next events may come in a moment. */
+  /** At the end of the log, the next events may arrive in a moment. */
   private commitSoon(): void {
     this.gathering ??= setTimeout(() => {
       this.commit({ idle: this.commitsIdle, atEnd: this.atEnd }).catch((error: unknown) => this.supervisor.fail(error));
     }, COMMIT_INTERVAL_MS);
   }
 
-  /** Queues a commit of everything folded before the previous commit ends. After one failure all fail until the next claim. */
+  /** Queues a commit of all events that were folded before the previous commit ends. After one failure, all commits fail until the next claim. */
   private commit({ idle, atEnd }: CommitChoice): Promise<void> {
     const { writers } = this;
     clearTimeout(this.gathering);
@@ -209,7 +209,7 @@ export class CatchUpSubscription implements Subscription {
     this.uncommitted = 0;
     this.committedAt = performance.now();
     this.underWay = this.underWay.then(async () => {
-      // One after another, so that a reader of Redis waits for at most one step.
+      // The commits run one after another, so that a reader of Redis waits for at most one step.
       for (const [track, writer] of writers) await this.commitOne(track, writer, idle);
       if (writers !== this.writers) return;
       this.supervisor.saved();
@@ -234,7 +234,7 @@ export class CatchUpSubscription implements Subscription {
     this.listener.unusable(track, why);
   }
 
-  /** The first event names the log, because another or a new log has another first event. */
+  /** The first event identifies the log, because another or a new log has another first event. */
   private async firstEvent(): Promise<string | null> {
     const [first] = await this.events.readAll(null, 1);
     return first?.id ?? null;

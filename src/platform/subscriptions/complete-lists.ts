@@ -7,11 +7,11 @@ import type { ReadModels } from '../../ports/read-models.js';
 
 /** The number of events in one read. */
 const PAGE = 500;
-/** The projector writes a moment after an event. If it takes much longer, it is away or builds. */
+/** The projector writes a moment after an event. If it takes much longer, no projector runs, or it is building. */
 const LONGEST_WAIT_MS = 1_000;
 const LOOK_AGAIN_MS = 25;
 
-/** Lists that hold everything written before the request. Their readers wait for the projector. */
+/** Lists that include every event that was written before the request. Their readers wait for the projector. */
 export class CompleteLists {
   constructor(
     private readonly events: EventStore,
@@ -28,8 +28,8 @@ export class CompleteLists {
   }
 
   /**
-   * Resolves with true once the lists hold everything that was in the log at the call. While a process writes the lists, that takes some tenths of a
-   * second. Resolves with false when `withinMs` is over. Then the lists are still being built, or no process writes them.
+   * Resolves with true when the lists include everything that was in the log at the call. While a process writes the lists, this takes some tenths of
+   * a second. Resolves with false when `withinMs` has passed. The lists are then still being built, or no process writes them.
    */
   async caughtUp(projection: AnyProjection, withinMs = LONGEST_WAIT_MS): Promise<boolean> {
     const head = await this.events.head();
@@ -41,7 +41,7 @@ export class CompleteLists {
     return true;
   }
 
-  /** A projection with rare events may be far from the head and lack nothing. This looks for a missing event. */
+  /** A projection with rare events may be far from the head and still be complete. This function looks for a missing event. */
   private async isBehind(projection: AnyProjection, head: string, until: number): Promise<boolean> {
     let place = await this.passed(projection);
     if (place === null) return true;

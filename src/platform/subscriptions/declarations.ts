@@ -1,4 +1,4 @@
-// The declarations of a feature module besides its providers: decorators of the module class, read through Nest's DiscoveryService.
+// The declarations of a feature module other than its providers: decorators of the module class, which are read through Nest's DiscoveryService.
 import type { Type } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
 import type { EventHandler } from '../../ports/event-handler.js';

@@ -17,29 +17,29 @@ import {
 
 export interface EventProcessorStatus {
   readonly handler: string;
-  /** False while another process runs it. */
+  /** False while another process runs the handler. */
   readonly active: boolean;
   readonly lagMs: number;
 }
 
 export interface EventProcessorObserver extends SubscriptionObserver {
-  /** Alarm: the handler's place is beyond the end of the log, so the log is another one or lost events. The handler begins again. */
+  /** Alarm: the handler's checkpoint is beyond the end of the log, so the log is another log or lost events. The handler begins again. */
   foreign(handler: string): Promise<void> | void;
 }
 
 const LEASE_MS = 6_000;
 const RENEW_EVERY_MS = 2_000;
-/** A handler saves its place no more often than this. */
+/** The shortest time between two saves of a handler's checkpoint. */
 const SAVE_EVERY_MS = 1_000;
 
-/** The lease went to another process during the work of this one. */
+/** The lease was given to another process during the work of this process. */
 class LeaseLost extends Error {
   override readonly name = 'LeaseLost';
 }
 
 /**
- * A handler's place is saved after its effects, so the handler sees some events again after its process died.
- * A handler that fails keeps its place and tries again at growing intervals. Its lag grows for the alarm.
+ * A handler's checkpoint is saved after its effects, so the handler receives some events again after its process died. A handler that fails keeps its
+ * checkpoint and tries again at growing intervals. Its lag grows and raises the alarm.
  */
 export class EventProcessor {
   private readonly runners: Runner[] = [];
@@ -53,26 +53,26 @@ export class EventProcessor {
     private readonly renewEveryMs = RENEW_EVERY_MS,
   ) {}
 
-  /** Call once for each name, before `start`. */
+  /** Call this once for each name, before `start`. */
   on(handler: EventHandler): void {
     if (this.runners.some(({ name }) => name === handler.name))
       throw new Error(`Two event handlers have the name ${handler.name}`);
     this.runners.push(new Runner(handler, this.store, this.checkpoints, this.observer, this.renewEveryMs));
   }
 
-  /** Runs the handlers marked inline on new events. Never throws: the subscription repeats events that failed here. */
+  /** Runs the inline handlers on new events. Never throws: the subscription repeats events that failed here. */
   async handleInline(events: readonly RecordedEvent[]): Promise<void> {
     for (const event of events)
       for (const runner of this.runners) if (runner.handlesInline(event)) await runner.handleInline(event);
   }
 
-  /** Reports and forgets places beyond the end of the log. Await it before anything else begins. */
+  /** Reports and forgets checkpoints beyond the end of the log. Await it before anything else begins. */
   async forgetForeignPlaces(): Promise<void> {
     for (const runner of this.runners) await runner.forgetForeignPlace();
   }
 
   start(): void {
-    // Every handler listens to this signal. Many listeners are not a leak.
+    // Every handler listens to this signal. Many listeners are not a leak here.
     setMaxListeners(0, this.stopping.signal);
     this.running = Promise.all(this.runners.map((runner) => runner.run(this.stopping.signal)));
   }
@@ -92,7 +92,7 @@ class Runner implements Subscription {
   readonly name: string;
   active = false;
   private readonly holder = newId();
-  /** The handler's place, until it is saved. */
+  /** The handler's position in the log, until it is saved. */
   private passed: string | null = null;
   private savedAt = Number.NEGATIVE_INFINITY;
   private readonly supervisor: SubscriptionSupervisor;
@@ -139,7 +139,7 @@ class Runner implements Subscription {
     await this.checkpoints.release(this.name, this.holder);
   }
 
-  /** A place that is not in this log belongs to another one. */
+  /** A position that is not in this log belongs to another log. */
   private async isForeign(after: string | null): Promise<boolean> {
     const head = await this.store.head();
     if (after === null || isPositionUpTo(head, after)) return false;
@@ -167,7 +167,7 @@ class Runner implements Subscription {
       throw new LeaseLost(`${this.name} is run by another process now`);
   }
 
-  /** Also renews the lease. False when another process has it. */
+  /** Also renews the lease. False when another process has the lease. */
   private async save(through: string): Promise<boolean> {
     this.passed = null;
     this.savedAt = performance.now();
@@ -175,7 +175,7 @@ class Runner implements Subscription {
     return this.active;
   }
 
-  /** Keeps the lease while the log is quiet, and takes over from a dead process. */
+  /** Renews the lease while the log has no new events, and takes over from a dead process. */
   private async renew(): Promise<void> {
     if (this.passed !== null && !(await this.save(this.passed))) return this.supervisor.restart();
     const taken = await this.take();

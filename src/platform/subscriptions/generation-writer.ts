@@ -5,7 +5,7 @@ import { together } from '../../kernel/together.js';
 import type { EventStore } from '../../ports/event-store.js';
 import type { AnyProjection, Checkpoint, CommitFault, ProjectionStore } from '../../ports/projection-store.js';
 
-/** A projection could not read an event of its category. Its data is not shown. */
+/** A projection could not read an event of its category. The projection's data is not shown. */
 export class ProjectionFailed extends Error {
   override readonly name = 'ProjectionFailed';
 
@@ -30,13 +30,13 @@ export class CommitRefused extends Error {
   }
 }
 
-/** One generation of one projection, written under one lease. */
+/** One generation of one projection, which is written under one lease. */
 export interface Track {
   readonly projection: AnyProjection;
   readonly generation: number;
 }
 
-/** A stream as of the events folded so far. */
+/** A stream in the state after the events folded so far. */
 interface Folded {
   readonly revision: number;
   readonly state: unknown;
@@ -45,17 +45,17 @@ interface Folded {
 
 /** The memory for states. A remembered state saves the read at the next event of its stream. */
 const REMEMBERED_BYTES = 8 * 2 ** 20;
-/** Every sixteenth state is measured, and the next fifteen count as equal: measuring costs as much as folding. */
+/** Every sixteenth state is measured, and the next fifteen count as equal, because measuring costs as much as folding. */
 const RECKONED_EVERY = 16;
-/** The streams that are read from the log at the same time. */
+/** The number of streams that are read from the log at the same time. */
 const READ_TOGETHER = 16;
 
 /**
  * Folds the log into one generation of one projection. It folds in memory and writes each document once for each commit. A stream that is not in
- * memory is folded from the log, never from stored documents. A writer lives from one claim to the first fault. Its memory is invalid after that.
+ * memory is folded from the log, never from stored documents. A writer is used from one claim to the first fault. Afterwards its memory is invalid.
  */
 export class GenerationWriter {
-  /** The position that is committed at least. */
+  /** The lowest position that is certainly committed. */
   committed: string | null;
   private through: string | null;
   /** The stored checkpoint. */
@@ -80,24 +80,24 @@ export class GenerationWriter {
     this.committed = position;
   }
 
-  /** Folds events of the projection's category, in order. Throws ProjectionFailed. After any error this writer is unusable. */
+  /** Folds events of the projection's category, in order. Throws ProjectionFailed. After any error, this writer cannot be used. */
   async fold(events: readonly RecordedEvent[], through: string | null): Promise<void> {
     const known = await this.known(events);
     for (const event of events) {
       const before = this.touched.get(event.stream) ?? known.get(event.stream);
-      // A stream that was read whole is ahead of the coming events.
+      // A stream that was read as a whole is ahead of the coming events.
       if (before !== undefined && event.revision <= before.revision) continue;
       this.touched.set(event.stream, this.evolve(before, event));
     }
     this.pass(through);
   }
 
-  /** Passes a stretch of the log that has no event of the projection. */
+  /** Passes a part of the log that has no event of the projection. */
   pass(through: string | null): void {
     if (through !== null && (this.through === null || through > this.through)) this.through = through;
   }
 
-  /** Commits everything folded before the call, and gives the result. Without news the stored checkpoint moves only if `idle`. */
+  /** Commits everything that was folded before the call, and returns the result. Without new events, the stored checkpoint moves only if `idle`. */
   commit(log: string | null, { idle }: { readonly idle: boolean }): Promise<void> {
     const { through, position, touched } = this;
     if (touched.size === 0 && (!idle || through === position)) {

@@ -1,4 +1,4 @@
-// Keeps the read models up to date in processes of the projector's role, and for an operator's rebuild.
+// Keeps the read models up to date in processes with the projector's role, and for an operator's rebuild.
 import { Module, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
 import { ProcessSettings, runs } from '../../config/process.js';
@@ -12,7 +12,7 @@ import { rolePart } from '../roles/role-part.js';
 import { declaredIn, Projections } from './declarations.js';
 import { type ProjectionStatus, Projector, type ProjectorObserver } from './projector.js';
 
-/** A projection that is far behind or has stopped makes lists and timers wrong. Single documents stay right. */
+/** When a projection is far behind or has stopped, lists and timers are wrong. Single documents stay correct. */
 const MAX_LAG_MS = 30_000;
 
 @Module({
@@ -55,7 +55,7 @@ export class ProjectorModule implements OnModuleInit {
   }
 }
 
-/** A build is not a fault, however long it takes, because requests are answered from the log meanwhile. */
+/** A build is not a fault, even if it takes long, because requests are answered from the log in the meantime. */
 export function lateOf(
   projections: readonly Pick<ProjectionStatus, 'projection' | 'state' | 'lagMs'>[],
 ): string | null {

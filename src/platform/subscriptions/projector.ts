@@ -1,4 +1,4 @@
-// Keeps the read models up to date. Decides which process writes which projection, and when to build one again.
+// Keeps the read models up to date. Decides which process writes which projection, and when to build a projection again.
 import { randomUUID } from 'node:crypto';
 import { untilNextRound } from '../../kernel/rounds.js';
 import type { EventStore } from '../../ports/event-store.js';
@@ -13,31 +13,31 @@ export interface ProjectionStatus {
   readonly version: number;
   /**
    * `live`: this process writes it. `building`: this process builds it, and readers do not see it until it has caught up. `standby`: another process
-   * writes it, or none yet. `stopped`: it cannot read an event, and waits for a release that can.
+   * writes it, or no process yet. `stopped`: it cannot read an event, and waits for a release that can read it.
    */
   readonly state: 'live' | 'building' | 'standby' | 'stopped';
-  /** The committed position; null for the beginning and while this process does not write it. */
+  /** The committed position; null at the beginning, and while this process does not write the projection. */
   readonly position: string | null;
-  /** The time for which an event has waited in the log, in ms; 0 at the head, and while this process does not write it. */
+  /** The milliseconds for which an event has waited in the log. The value is 0 at the head, and while this process does not write the projection. */
   readonly lagMs: number;
-  /** The share of the log that a generation beside the live one has read, from 0 to 1. Null when none is built here, or the share is unknown. */
+  /** The share of the log that a new generation has read, from 0 to 1. Null when this process builds none, or when the share is unknown. */
   readonly builtShare: number | null;
 }
 
 export interface ProjectorObserver extends SubscriptionObserver {
-  /** An alarm: the projection stands still until a release can read the event. */
+  /** An alarm: the projection stops until a release can read the event. */
   stopped(projection: string, error: Error): void;
   buildStarted(projection: string, generation: number, why: 'first' | 'requested' | Unusable): void;
   /** The new generation is live. Differences in the report are an alarm: the old generation did not agree with the log. */
   rebuilt(report: RebuildReport): void;
-  /** The leases could not be renewed. The projector tries again in a moment. */
+  /** The leases could not be renewed. The projector tries again soon. */
   leasesFailed(error: unknown): void;
 }
 
 export interface ProjectorOptions extends SupervisorOptions {
-  /** The token of this process's leases. The default is a new one. */
+  /** The token of this process's leases. The default is a new token. */
   readonly holder?: string;
-  /** Another process replaces a dead one after at most this time and one interval. */
+  /** A dead process is replaced by another process after at most this time and one interval. */
   readonly leaseMs?: number;
   readonly intervalMs?: number;
 }
@@ -52,9 +52,9 @@ interface Slot {
   generations: Generations;
   live: Track | null;
   building: Track | null;
-  /** The end of the log when the building generation began; undefined: not asked yet. */
+  /** The end of the log when the building generation began; undefined when it was not read yet. */
   target: string | null | undefined;
-  /** The comparison of the building generation with the live one, which is then no longer followed. Undefined before it. */
+  /** The comparison of the building generation with the live one, which is then no longer updated. Undefined before the comparison. */
   differences: readonly string[] | null | undefined;
   finishing: Promise<void> | null;
   request: string | null;
@@ -64,8 +64,8 @@ interface Slot {
 
 /**
  * Writes the projections that no other process writes. One subscription keeps live generations at the head of the log, and another fills new ones
- * from the beginning. A new generation that has caught up with the live one is compared with it. Then the live one stands still. So the new one is
- * ahead of it, and readers never fall back when it is promoted.
+ * from the beginning. A new generation that has caught up with the live one is compared with it. After this comparison, the live generation is not
+ * updated. The new generation is therefore ahead, and readers never see older data when it is promoted.
  */
 export class Projector {
   private readonly slots: readonly Slot[];
@@ -127,7 +127,7 @@ export class Projector {
     this.running = Promise.all([this.lookAfterLeases(signal), ...following]);
   }
 
-  /** Finishes the batch, saves the checkpoints and gives the leases back. */
+  /** Finishes the batch, saves the checkpoints and releases the leases. */
   async stop(): Promise<void> {
     this.stopping.abort();
     this.wake();
@@ -178,7 +178,7 @@ export class Projector {
     if (slot === undefined || slot.building !== track || slot.target === undefined || slot.finishing !== null) return;
     const reached = (position: string | null): boolean =>
       position === null || (through !== null && through >= position);
-    // The log grows during the build, so the build has to reach only the end that the log had at its beginning.
+    // The log grows during the build, so the build must reach only the end that the log had when the build began.
     if (!atEnd && !reached(slot.target)) return;
     if (slot.differences === undefined && slot.live !== null) {
       const position = this.live.positionOf(slot.live);
@@ -202,7 +202,7 @@ export class Projector {
     }
   }
 
-  /** Looks again at once after a change. */
+  /** Checks again at once after a change. */
   private wake(): void {
     this.nap.abort();
   }
@@ -216,7 +216,7 @@ export class Projector {
     }
   }
 
-  /** Takes or keeps the lease, and begins a generation where one is needed. */
+  /** Takes or renews the lease, and begins a generation where one is needed. */
   private async settle(slot: Slot): Promise<void> {
     if (slot.stopped) return this.release(slot);
     const lease = await this.store.lease(slot.projection, this.token, this.leaseMs);
@@ -227,7 +227,7 @@ export class Projector {
     slot.generations = await this.neededGenerations(slot, lease.generations);
     const { live, building } = slot.generations;
     const known = [slot.live, slot.building];
-    // The same generation gives the same object, so that a subscription sees whether anything changed.
+    // The same generation has the same object, so that a subscription notices any change.
     const trackOf = (generation: number | null): Track | null =>
       generation === null
         ? null
@@ -248,7 +248,7 @@ export class Projector {
       return found;
     }
     const live = unusable?.generation === found.live ? null : found.live;
-    // The number is the time of day, so that it does not come back after Redis was lost.
+    // The number is the current time, so that it is not used again after Redis lost its data.
     const building = Math.max(Date.now(), (found.live ?? 0) + 1, (found.building ?? 0) + 1);
     if (!(await this.store.beginGeneration(slot.projection, this.token, building, live !== null))) return found;
     this.forgetBuild(slot);
@@ -312,7 +312,7 @@ export class Projector {
     }
   }
 
-  /** Undefined for a track whose lease this process has lost meanwhile. */
+  /** Undefined for a track whose lease this process has lost in the meantime. */
   private slotOf(track: Track): Slot | undefined {
     return this.slots.find((slot) => slot.live === track || slot.building === track);
   }

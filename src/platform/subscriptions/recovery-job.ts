@@ -1,4 +1,4 @@
-// Recovery jobs settle work that is due by the clock, after the process that should have done it died.
+// Recovery jobs settle work that is due at a certain time, after the process that should have done it died.
 import type { Provider, Type } from '@nestjs/common';
 import { CommandBus, type ICommand } from '@nestjs/cqrs';
 import { Clock } from '../../kernel/clock.js';
@@ -7,7 +7,7 @@ import type { Scheduler } from '../../ports/scheduler.js';
 
 export class RecoveryJob {
   constructor(
-    /** The name of the timer. Jobs of one name share one timer. */
+    /** The name of the timer. Jobs with one name share one timer. */
     readonly name: string,
     /** The ids of at most `limit` due items, the most overdue first. */
     readonly due: (limit: number) => Promise<string[]>,
@@ -23,7 +23,7 @@ interface Declaration<Readers extends readonly unknown[]> {
   settle(id: string): ICommand;
 }
 
-/** For the `providers` of a feature module. Workers of the service schedule it. */
+/** For the `providers` of a feature module. Workers of the service schedule the job. */
 export function recoveryJob<Readers extends readonly unknown[]>(job: Declaration<Readers>): Provider {
   return {
     provide: Symbol(`recovery job ${job.name}`),

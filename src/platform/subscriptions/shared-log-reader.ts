@@ -11,27 +11,27 @@ import {
 } from '../../ports/event-store.js';
 import { EventStoreDecorator } from '../../ports/event-store-decorator.js';
 
-/** The events that the tail keeps for slower subscriptions. A subscription that falls further behind reads for itself until it has caught up. */
+/** The number of events that the tail keeps for slower subscriptions. One that falls further behind reads the log itself until it catches up. */
 const KEPT_EVENTS = 2_000;
-/** At the end of the log, events appended within this time are handed on together, milliseconds. */
+/** At the end of the log, events that were appended within this time, in milliseconds, are passed on together. */
 const GATHER_MS = 10;
-/** A subscription without new events learns the position of the log after this time, milliseconds. */
+/** A subscription without new events learns the position of the log after this time, in milliseconds. */
 const PASSED_AFTER_MS = 200;
 const DEFAULT_BATCH_SIZE = 500;
-/** The streams whose newest read revision is remembered. */
+/** The number of streams whose newest read revision is remembered. */
 const KNOWN_STREAMS = 10_000;
 
 /**
- * The event store with subscriptions that share their reading. A subscription that is behind reads for itself. At the end of the log it joins the
- * tail, which is read once for all of them. A read of a stream fails when it lacks an event that this process has read from the log. Otherwise an
- * event could be handled as if it had not happened.
+ * The event store with subscriptions that share their reading. A subscription that is behind reads the log itself. At the end of the log it joins the
+ * tail, which is read once for all subscriptions. A read of a stream fails when it lacks an event that this process has read from the log. Otherwise
+ * an event could be handled as if it had not happened.
  */
 export class SharedLogReader extends EventStoreDecorator {
   private tail: Tail | null = null;
   private nextHead: Promise<string | null> | null = null;
   private readonly revisions = new LRUCache<string, number>({ max: KNOWN_STREAMS });
 
-  /** Read once for all callers in one turn of the event loop, after their calls. Every subscription asks in each round. */
+  /** The head is read once for all callers in one turn of the event loop, after their calls. Every subscription needs it in each round. */
   override head(): Promise<string | null> {
     this.nextHead ??= nextTurn().then(() => {
       this.nextHead = null;
@@ -66,7 +66,7 @@ export class SharedLogReader extends EventStoreDecorator {
         for await (const batch of this.read({ ...options, after: place || null })) {
           yield batch;
           place = batch.through ?? '';
-          // A tail that another subscription began may be further, because it was answered by another node.
+          // A tail that another subscription began may be further ahead, because another node answered it.
           caughtUp = batch.caughtUp && this.joins(place);
           if (caughtUp) break;
         }
@@ -86,7 +86,7 @@ export class SharedLogReader extends EventStoreDecorator {
     }
   }
 
-  /** Whether the tail holds everything after the place, or would begin there. */
+  /** Whether the tail has everything after the position, or would begin there. */
   private joins(place: string): boolean {
     return this.tail === null || this.tail.isOver || this.tail.holds(place);
   }
@@ -109,7 +109,7 @@ export class SharedLogReader extends EventStoreDecorator {
   }
 }
 
-/** One read batch and its categories. */
+/** One batch of events and their categories. */
 interface KeptBatch extends EventBatch {
   readonly categories: ReadonlySet<string>;
 }
@@ -119,7 +119,7 @@ interface Follower {
   wake(): void;
 }
 
-/** The end of the log, read while it has followers. It ends for all of them when it breaks. */
+/** The end of the log, which is read while it has followers. When the reading breaks, it ends for all followers. */
 class Tail {
   isOver = false;
   through: string;
@@ -144,7 +144,7 @@ class Tail {
     void this.read();
   }
 
-  /** Whether everything after a position is kept, or still to be read. */
+  /** Whether everything after a position is kept, or will still be read. */
   holds(place: string): boolean {
     return !this.isOver && place >= this.from;
   }
@@ -166,14 +166,14 @@ class Tail {
     const wanted = categories === undefined ? null : new Set(categories);
     let next = this.first + this.batches.findIndex(({ through }) => (through ?? '') > place);
     if (next < this.first) next = this.first + this.batches.length;
-    // A follower ahead of the tail has been at the end.
+    // A follower ahead of the tail has reached the end.
     let toldOfEnd = place > this.through;
     while (!signal.aborted && next >= this.first) {
       const batch = this.batches[next - this.first];
       if (batch !== undefined) {
         next += 1;
         const concerned = concerns(wanted, batch);
-        // The newest batch carries the position, so an earlier batch without wanted events is skipped.
+        // The newest batch has the position, so an earlier batch without wanted events is skipped.
         if (!concerned && next < this.first + this.batches.length) continue;
         toldOfEnd = batch.caughtUp;
         const events = concerned
@@ -235,7 +235,7 @@ class Tail {
     this.wake(null);
   }
 
-  /** Wakes the followers that the batch concerns, and the others together some time later. Without a batch it wakes all at once. */
+  /** Wakes the followers that need the batch, and all others together some time later. Without a batch, it wakes all followers at once. */
   private wake(batch: KeptBatch | null): void {
     for (const follower of this.waiting) if (batch === null || concerns(follower.wanted, batch)) follower.wake();
     if (batch === null) {

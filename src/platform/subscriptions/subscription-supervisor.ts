@@ -3,19 +3,19 @@ import { untilNextRound } from '../../kernel/rounds.js';
 import type { EventBatch, EventStore } from '../../ports/event-store.js';
 
 export interface SubscriptionStart {
-  /** The saved checkpoint, exclusive; null starts at the beginning of the log. */
+  /** The saved checkpoint, exclusive. With null, the subscription starts at the beginning of the log. */
   readonly after: string | null;
   readonly categories?: readonly string[];
 }
 
-/** A part that follows the log. */
+/** A part that reads events from the log as they are appended. */
 export interface Subscription {
   readonly name: string;
-  /** Called before every attempt, for the saved checkpoint. Null when there is nothing to follow until the next `restart`. */
+  /** Called before every attempt to get the saved checkpoint. Null when there is nothing to follow until the next `restart`. */
   open(): Promise<SubscriptionStart | null>;
-  /** Whether it saves handled batches some time later, and reports the result by `saved` or `fail`. */
+  /** Whether the consumer saves handled batches later, and reports the result by `saved` or `fail`. */
   readonly savesLater?: true;
-  /** Handles a batch and saves `batch.through` with its effect. It may get an event more than once. */
+  /** Handles a batch and saves `batch.through` with its effect. It may receive an event more than once. */
   handle(batch: EventBatch): Promise<void>;
 }
 
@@ -37,7 +37,7 @@ export interface SupervisorOptions {
 /** The reason of an attempt that ended without a fault. */
 const RESTART = Symbol('restart');
 
-/** Keeps one subscription going. After an error or an end it begins again from the saved checkpoint, at growing intervals. */
+/** Keeps one subscription running. After an error or an end, it begins again from the saved checkpoint, at growing intervals. */
 export class SubscriptionSupervisor {
   private attempt = new AbortController();
   /** The number of failures in a row. */
@@ -87,12 +87,12 @@ export class SubscriptionSupervisor {
     await watch;
   }
 
-  /** Subscribes again at once, because the consumer wants to begin at another place. Finishes the current batch. */
+  /** Subscribes again at once, because the consumer wants to begin at another position. Finishes the current batch. */
   restart(): void {
     this.attempt.abort(RESTART);
   }
 
-  /** The consumer could not continue. This has the effect of a failure in the newest batch. */
+  /** The consumer could not continue. The effect is the same as that of a failure in the newest batch. */
   fail(error: unknown): void {
     this.attempt.abort(error);
   }
@@ -133,7 +133,7 @@ export class SubscriptionSupervisor {
       try {
         await this.measure();
       } catch {
-        // The log is away. The subscription itself reports that, and the lag goes on growing.
+        // The log is unavailable. The subscription itself reports this, and the lag continues to grow.
       }
       this.observer.lag(this.subscription.name, this.lagMs);
     }

@@ -1,16 +1,16 @@
-// Reads old stored shapes as new ones. Every version ever stored has a sample in test/unit/upcasting/samples.
+// Reads old stored shapes as new ones. Every version that was ever stored has a sample in test/unit/upcasting/samples.
 import type { RecordedEvent } from '../../kernel/domain-event.js';
 
-/** Turns the data of one stored version into the data of the next. Pure. It reads any event of its version ever stored. */
+/** Turns the data of one stored version into the data of the next version. Pure. It accepts any event of its version that was ever stored. */
 export interface Upcaster {
   /** The stored type that it reads, such as `Thing` (the first version) or `Thing.v2`. */
   readonly from: string;
-  /** The stored type whose shape it makes. */
+  /** The stored type whose shape it returns. */
   readonly to: string;
   upcast(data: object): object;
 }
 
-/** Chains upcasters until none applies. The id, stream, revision, position and metadata stay as stored. */
+/** Applies upcasters until none applies. The id, stream, revision, position and metadata stay as stored. */
 export class Upcasting {
   private readonly byType: ReadonlyMap<string, Upcaster>;
 

@@ -3,7 +3,7 @@ import type { EventBatch, EventStore, StreamReadOptions, SubscribeOptions } from
 import { EventStoreDecorator } from '../../ports/event-store-decorator.js';
 import type { Upcasting } from './upcasters.js';
 
-/** An event store as the application sees it: every read passes the upcasters. Audit reads the store beneath. */
+/** The event store that the application uses: every read passes through the upcasters. The audit reads the store below. */
 export class UpcastingEventStore extends EventStoreDecorator {
   constructor(
     readonly raw: EventStore,

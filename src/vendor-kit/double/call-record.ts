@@ -1,4 +1,4 @@
-// A sandbox vendor's record of its calls, by idempotency key. Held in memory and kept in a journal.
+// A sandbox vendor's record of its calls, by idempotency key. It is in memory and in a journal.
 import { createHmac, randomBytes } from 'node:crypto';
 import { Journal } from './journal.js';
 
@@ -8,7 +8,7 @@ export interface Answer {
   readonly body: object | string;
 }
 
-/** The result of a call. `effect`: the vendor's record of it besides the answer. `billed`: the call costs money. */
+/** The result of a call. `effect`: the vendor's record of the call in addition to the answer. `billed`: the call costs money. */
 export interface Execution<Effect> {
   readonly answer: Answer;
   readonly effect?: Effect;
@@ -33,13 +33,13 @@ export interface Counts {
   readonly billed: number;
 }
 
-/** No line holds personal data. Bodies appear only as keyed digests, and effects hold only the vendor's own names and numbers. */
+/** No line contains personal data. Bodies appear only as keyed digests, and effects contain only the vendor's own names and numbers. */
 type Entry<Operation, Effect> =
   | { readonly is: 'opened'; readonly digestKey: string }
   | { readonly is: 'received'; readonly key: string; readonly operation: Operation }
   | ({ readonly is: 'executed'; readonly key: string } & Executed<Operation> & Execution<Effect>)
   | { readonly is: 'closed'; readonly key: string }
-  /** An effect without a call. */
+  /** An effect that no call caused. */
   | { readonly is: 'noted'; readonly effect: Effect };
 
 const NONE: Counts = { received: 0, executed: 0, billed: 0 };
@@ -55,7 +55,7 @@ export class CallRecord<Operation extends string, Effect> {
   private readonly receivedTwice = new Set<string>();
   private readonly executedTwice = new Set<string>();
 
-  /** `takeEffect` receives every effect in order, the journal's first. `repeatable`: operations that callers may repeat. */
+  /** `takeEffect` receives every effect in order, the journal's effects first. `repeatable`: operations that callers may repeat. */
   constructor(
     path: string,
     operations: readonly Operation[],
@@ -78,7 +78,7 @@ export class CallRecord<Operation extends string, Effect> {
     return { state: this.inProgress.has(key) ? 'in-progress' : 'unknown' };
   }
 
-  /** Marks a call as in progress while this process lives. A call that it does not finish stays unfinished. */
+  /** Marks a call as in progress while this process runs. A call that the process does not finish stays unfinished. */
   begin(key: string): void {
     this.inProgress.add(key);
   }
@@ -87,7 +87,7 @@ export class CallRecord<Operation extends string, Effect> {
     this.inProgress.delete(key);
   }
 
-  /** `sent`: the answer with its personal data. Memory keeps it for repetitions, the journal does not. */
+  /** `sent`: the answer with its personal data. It is kept in memory for repeated calls, and not in the journal. */
   finish(key: string, executed: Executed<Operation> & Execution<Effect>, sent: Answer): void {
     this.inProgress.delete(key);
     this.append({ is: 'executed', key, ...executed });
@@ -107,7 +107,7 @@ export class CallRecord<Operation extends string, Effect> {
     return this.counts.get(key) ?? NONE;
   }
 
-  /** `receivedTwice` covers only operations that must not be repeated. */
+  /** `receivedTwice` includes only operations that must not be repeated. */
   allCounts(): {
     operations: Record<Operation, Counts>;
     receivedTwice: readonly string[];

@@ -1,4 +1,4 @@
-// An append-only file of JSON lines, with which a part of the sandbox survives a restart, even kill -9.
+// An append-only file of JSON lines, with which a part of the sandbox survives a restart, even after kill -9.
 import { closeSync, existsSync, ftruncateSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
@@ -6,9 +6,8 @@ import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 const NEWLINE = 10;
 
 /**
- * Writes lines in batches, one write per turn of the event loop. `flushed` resolves once every earlier line was handed to the operating
- * system.
- * An answer that waits for it survives the death of the process, though not that of the machine. One process per file.
+ * Writes lines in batches, one write per turn of the event loop. `flushed` resolves when the operating system has every earlier line. An answer that
+ * waits for it survives the death of the process, but not of the machine. Only one process may use a file.
  */
 export class Journal<Entry extends object> {
   private pending: string[] = [];
@@ -19,10 +18,7 @@ export class Journal<Entry extends object> {
     private size: number,
   ) {}
 
-  /**
-   * Passes every entry of the file to `replay`, in order, and opens the file for appending. Cuts off a torn last line, which was never
-   * answered.
-   */
+  /** Passes every entry of the file to `replay`, in order, and opens the file for appending. Removes an incomplete, unanswered last line. */
   static open<Entry extends object>(path: string, replay: (entry: Entry) => void): Journal<Entry> {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     const content = existsSync(path) ? readFileSync(path) : Buffer.alloc(0);
@@ -63,7 +59,7 @@ export class Journal<Entry extends object> {
       while (written < bytes.length) written += writeSync(this.file, bytes, written);
       this.size += written;
     } catch (error) {
-      // The next line must not begin with half a batch.
+      // The next line must not begin with half of a batch.
       ftruncateSync(this.file, this.size);
       throw error;
     }

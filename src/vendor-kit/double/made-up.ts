@@ -1,11 +1,11 @@
-// Makes up the data of sandbox reports. The same number always gives the same data.
+// Invents the data of sandbox reports. The same number always gives the same data.
 
 const DAY_MS = 86_400_000;
 
 export class MadeUp {
   private state: number;
 
-  /** `topic`: separates the data of one vendor from another's for the same number. */
+  /** `topic`: makes the data of one vendor differ from another's for the same number. */
   constructor(topic: string, file: number) {
     this.state = Buffer.from(`${topic}/${file}`).reduce(
       (hash, byte) => Math.imul(hash ^ byte, 16_777_619) >>> 0,
@@ -13,7 +13,7 @@ export class MadeUp {
     );
   }
 
-  /** A number from `least` to `most`. Both can occur. */
+  /** A number from `least` to `most`, both included. */
   between(least: number, most: number): number {
     return least + Math.floor(this.next() * (most - least + 1));
   }
@@ -41,12 +41,12 @@ export class MadeUp {
     return Array.from({ length: count }, () => String(this.between(0, 9))).join('');
   }
 
-  /** A day before `day`, YYYY-MM-DD. */
+  /** A date before `day`, YYYY-MM-DD. */
   daysBefore(day: Date, least: number, most: number): string {
     return dateOf(new Date(day.getTime() - this.between(least, most) * DAY_MS));
   }
 
-  /** A small generator of fair quality (mulberry32). Never use it for secrets. */
+  /** A small random number generator (mulberry32). Never use it for secrets. */
   private next(): number {
     this.state = (this.state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(this.state ^ (this.state >>> 15), this.state | 1);

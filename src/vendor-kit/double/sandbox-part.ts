@@ -1,4 +1,4 @@
-// The interface of a vendor's double for the sandbox, and the form of its errors.
+// The interface of a vendor's test double in the sandbox, and the form of its errors.
 import type { FastifyInstance, FastifyReply } from 'fastify';
 
 /** One vendor: its routes, and its cleanup at the end. */
@@ -7,10 +7,7 @@ export interface SandboxPart {
   close(): void;
 }
 
-/**
- * The body of every error. `code`: a number of the vendor's own list, or a word for errors of the HTTP interface itself.
- * Messages never quote the request.
- */
+/** The body of every error. `code`: a number of the vendor's list, or a word for errors of the HTTP interface. Messages never quote the request. */
 export interface ErrorBody {
   readonly error: {
     readonly code: number | string;

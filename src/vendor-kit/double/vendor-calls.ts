@@ -1,28 +1,28 @@
-// Receives the calls of a sandbox vendor: credential, idempotency keys, outages, lost answers, delays, and their controls.
+// Receives the calls of a sandbox vendor: credential, idempotency keys, outages, lost answers, delays, and the controls for tests.
 import { timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Answer, CallRecord, Execution } from './call-record.js';
 import { sendError } from './sandbox-part.js';
 
 const FAULTS = ['down', 'reset', 'redirect', 'garbled', 'silent'] as const;
-/** A fault on the way, before anything is executed. */
+/** A fault that occurs before anything is executed. */
 export type Fault = (typeof FAULTS)[number];
 
 export interface Call<Operation, Effect> {
   readonly operation: Operation;
-  /** The content that two calls with one key must share. */
+  /** The content that two calls with one key must have in common. */
   readonly content: readonly string[];
   readonly delayMs?: number;
-  /** Runs only for an unused key, and receives it. After a fault nothing was executed, and the key is free again. */
+  /** Runs only for an unused key, and receives the key. After a fault nothing was executed, and the key is unused again. */
   readonly execute: (key: string) => Execution<Effect> | { readonly fault: Fault };
-  /** Adds the request's personal data to an answer, which the journal keeps without them. Repeated answers pass here again. */
+  /** Adds the request's personal data to an answer, because the journal stores none. Repeated answers pass through this function again. */
   readonly complete?: (answer: Answer) => Answer;
 }
 
 export interface VendorCallsOptions {
   /** The bearer credential that callers must send. */
   readonly credential: string;
-  /** Milliseconds after which a call without an answer counts as not executed; default 60,000. */
+  /** The milliseconds after which a call without an answer counts as not executed. The default is 60,000. */
   readonly silentMs?: number;
   /** Milliseconds that a slow call waits; default 2,000. */
   readonly slowMs?: number;
@@ -61,7 +61,7 @@ export class VendorCalls<Operation extends string, Effect> {
   private readonly slowMs: number;
   private readonly timers = new Set<NodeJS.Timeout>();
   private outageEnds = 0;
-  /** The wait that it announces during the outage, in seconds. */
+  /** The wait in seconds that the vendor announces during the outage. */
   private retryAfter: number | undefined;
   private answersToLose = 0;
   private nextFault: Fault | null = null;
@@ -76,7 +76,7 @@ export class VendorCalls<Operation extends string, Effect> {
     this.now = options.now ?? Date.now;
   }
 
-  /** Refuses a call without the credential. Lets the next call meet the fault that a test asked for. */
+  /** Refuses a call without the credential. Gives the next call the fault that a test requested. */
   guard(routes: FastifyInstance): void {
     routes.addHook('onRequest', (request, reply, next) => {
       if (this.outage() && this.retryAfter !== undefined) void reply.header('retry-after', this.retryAfter);
@@ -121,7 +121,7 @@ export class VendorCalls<Operation extends string, Effect> {
     return this.now() < this.outageEnds;
   }
 
-  /** Executes a call with an unused key. For a used key it repeats the first answer, or refuses another call under it. */
+  /** Executes a call with an unused key. For a used key it repeats the first answer, or refuses a different call under this key. */
   async run(request: FastifyRequest, reply: FastifyReply, call: Call<Operation, Effect>): Promise<FastifyReply> {
     const key = keyOf(request);
     if (key === null)

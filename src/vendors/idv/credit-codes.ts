@@ -1,10 +1,10 @@
-// The service's verdict for each number of the bureau (docs/contract/general.md#upstream-codes). An answer with an unlisted number
-// cannot be classified.
+// The service's verdict for each number of the bureau (docs/contract/general.md#upstream-codes). An answer with an unlisted number cannot be
+// classified.
 import type { ReportRefusal, ReportVerdict } from '../../ports/credit-bureau.js';
 
 type CodedVerdict = Extract<ReportVerdict, { kind: 'refused' | 'session-over' | 'unavailable' }>;
 
-/** Conditions of the file or its person. */
+/** Facts about the file or its person. */
 const REFUSALS: Readonly<Record<number, ReportRefusal>> = {
   10: 'MINOR',
   2010: 'MINOR',
@@ -15,7 +15,7 @@ const REFUSALS: Readonly<Record<number, ReportRefusal>> = {
   9132: 'FILE_FROZEN',
 };
 
-/** Other conditions of the file, and objections to the inquiry. A later try would not change them. */
+/** Other facts about the file, and objections to the inquiry. A later try would not change them. */
 const CONDITIONS: ReadonlySet<number> = new Set([
   18, 1999, 2018, 2503, 2802, 3901, 9006, 9007, 9009, 9014, 9015, 9016, 9018, 9995, 9996, 10_015, 10_019, 10_031,
   10_037, 10_043, 10_045, 10_053, 10_061, 10_067, 10_130, 10_139, 10_173, 10_222, 10_621, 10_631, 10_632, 10_633,
@@ -26,7 +26,7 @@ const CONDITIONS: ReadonlySet<number> = new Set([
 /** The consumer is not authenticated, or is in another transaction. */
 const SESSION_OVER: ReadonlySet<number> = new Set([710, 2500, 2801, 3009, 9010, 9011, 9012]);
 
-/** Faults of the vendor or of the service's account with it. They say nothing about the file and can be corrected. */
+/** Faults of the vendor or of the service's account with the vendor. They say nothing about the file and can be corrected. */
 const FAULTS: ReadonlySet<number> = new Set([
   123, 258, 259, 304, 324, 352, 358, 362, 709, 711, 720, 2000, 2004, 2709, 2711, 7001, 7002, 7004, 9001, 9002, 9003,
   9004, 9005, 9008, 9987, 9997, 9999,

@@ -1,4 +1,4 @@
-// The credit bureau's wire format: writes requests, reads and checks reports. Used by credit.ts.
+// The credit bureau's wire format: writes requests, reads and checks reports. credit.ts uses it.
 import * as v from 'valibot';
 import type { CreditScore, ReportVerdict } from '../../ports/credit-bureau.js';
 import { type VendorAnswer, upstreamCode, withReply } from '../../vendor-kit/answer.js';
@@ -40,7 +40,7 @@ const report = v.object({
     v.object({
       creditor: text,
       type: text,
-      // The service asks only for the last digits. A full account number must not be passed on.
+      // The service requests only the last digits. A full account number must not be passed on.
       account: textLike(/^\d{1,4}$/),
       openedOn: date,
       status: text,
@@ -73,7 +73,7 @@ export function reportRequest(person: string): object {
   return { session: person };
 }
 
-/** The vendor's number takes precedence over the status. */
+/** The vendor's number has priority over the HTTP status. */
 export function readReport(answer: VendorAnswer): ReportVerdict {
   return withReply(verdictOf(answer), answer);
 }

@@ -1,4 +1,4 @@
-// The credit bureau over HTTP, for workers. Wire format in credit-wire.ts.
+// The credit bureau over HTTP, for workers. credit-wire.ts has the wire format.
 import { CreditBureau, type ReportVerdict } from '../../ports/credit-bureau.js';
 import type { VendorCall } from '../../ports/vendor-call.js';
 import { VendorHttp, type VendorHttpOptions } from '../../vendor-kit/exchange.js';
@@ -9,8 +9,8 @@ const API = '/credit/v1';
 const MAX_REPORT_BYTES = 2 * 1_024 * 1_024;
 
 /**
- * Repeats a pull once after an ambiguous end, with the same key and within the same time limit.
- * The vendor bills a key once and answers it with the same report. Reads 2 MB at most.
+ * Repeats a pull once when its outcome is unknown, with the same key and within the same time limit. The vendor bills a key once and answers a
+ * repeated key with the same report. Reads at most 2 MB.
  */
 export class IdvCreditBureau extends CreditBureau {
   private readonly http: VendorHttp;

@@ -1,5 +1,5 @@
-// The service's verdict for each number of the vendor (docs/contract/general.md#upstream-codes). An answer with an unlisted number
-// cannot be classified.
+// The service's verdict for each number of the vendor (docs/contract/general.md#upstream-codes). An answer with an unlisted number cannot be
+// classified.
 import type { RegistrationVerdict } from '../../ports/identity-vendor.js';
 
 export type CodedVerdict = Exclude<
@@ -47,7 +47,7 @@ const IDENTITY_CODES: Readonly<Record<number, CodedVerdict>> = {
   720: unavailable,
 };
 
-/** Conditions that exist only as numbers of four digits. */
+/** Errors that exist only as numbers of four digits. */
 const CONDITION_CODES: Readonly<Record<number, CodedVerdict>> = {
   1999: { kind: 'refused', reason: 'ALERT_LIST_MATCH' },
   2004: productNotEnabled,
@@ -70,10 +70,10 @@ const CONDITION_CODES: Readonly<Record<number, CodedVerdict>> = {
   7004: unavailable,
 };
 
-/** In reply to an answer, these numbers mean that it was wrong. In reply to a registration, they mean that no person was found. */
+/** As the reply to an answer, these numbers mean that the answer was wrong. As the reply to a registration, they mean that no person was found. */
 export const WRONG_ANSWER_CODES: ReadonlySet<number> = new Set([2502, 3008, 3015]);
 
-/** Older interfaces of the vendor send 2000 plus the last three digits; 2000, 2001 and 2500 stand for groups. */
+/** Older interfaces of the vendor send 2000 plus the last three digits. 2000, 2001 and 2500 stand for groups. */
 const OLDER_NUMBERS: Readonly<Record<number, number>> = {
   2000: 258,
   2001: 323,

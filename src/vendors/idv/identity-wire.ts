@@ -1,4 +1,4 @@
-// The vendor's wire format: writes requests, reads and checks answers. Used by identity.ts.
+// The vendor's wire format: writes requests, reads and checks answers. identity.ts uses it.
 import * as v from 'valibot';
 import type { FieldName } from '../../kernel/field-names.js';
 import type {
@@ -122,7 +122,7 @@ const locked = v.object({
   ),
 });
 
-/** Leaves out absent data, so that the vendor reports the missing fields itself. */
+/** Omits absent data, so that the vendor reports the missing fields itself. */
 export function registrationBody(applicant: Applicant): object {
   const { address, jscPayload, hdimPayload, phoneNumber, phoneType, ...rest } = applicant;
   return {
@@ -150,7 +150,7 @@ export function personBody(personToken: string): object {
   return { userToken: personToken };
 }
 
-/** The body carries the token, because proxies log addresses. */
+/** The body contains the token, because proxies log addresses. */
 export function authenticationBody(
   personToken: string,
   { jscPayload, hdimPayload, ipAddress, address }: Partial<Device>,
@@ -183,7 +183,7 @@ export function readStanding(answer: VendorAnswer): StandingVerdict {
   return withReply(standingVerdict(answer), answer, FIELDS);
 }
 
-/** Accepts any text for an ended authentication, even none or a plain word. */
+/** Accepts any text about an ended authentication, even an empty text or a plain word. */
 export function readExpiry(answer: VendorAnswer): ExpiryVerdict {
   const expired: ExpiryVerdict = answer.text === null ? UNINTELLIGIBLE : { kind: 'expired' };
   return withReply(answer.status === 200 ? expired : refusedOtherwise(answer), answer, FIELDS);
@@ -201,7 +201,7 @@ function registrationVerdict(answer: VendorAnswer): RegistrationVerdict {
   return asked === null ? UNINTELLIGIBLE : { kind: 'step-up', ...asked, ...guard };
 }
 
-/** A wrong answer is 422 like many refusals, but it has no number. */
+/** A wrong answer has status 422 like many refusals, but it has no number. */
 function answerVerdict(answer: VendorAnswer): AnswerVerdict {
   const { status, body } = answer;
   if (status === 422 && upstreamCode(answer) === null && read(notAuthenticated, body) !== null) {
@@ -238,7 +238,7 @@ function standingVerdict(answer: VendorAnswer): StandingVerdict {
   return said === null ? UNINTELLIGIBLE : { kind: 'standing', ...said };
 }
 
-/** The verdict of an answer that is not a success, for calls after whose errors the service has nothing to do. */
+/** The verdict of an answer that is not a success, for calls whose errors need no action of the service. */
 function refusedOtherwise(answer: VendorAnswer): { readonly kind: 'refused-otherwise' } | NoVerdict {
   const { status, text } = answer;
   if (readRefusal(answer)?.kind === 'unavailable') return UNAVAILABLE;
@@ -266,7 +266,7 @@ export function readOutcome(answer: VendorAnswer): PastOutcome {
   }
 }
 
-/** The verdict of an error; null for a success. The vendor's number takes precedence over the status. */
+/** The verdict of an error; null for a success. The vendor's number has priority over the HTTP status. */
 function readRefusal(answer: VendorAnswer): Refusal | null {
   if (answer.status === 200) return null;
   const { status, body } = answer;

@@ -1,4 +1,4 @@
-// The identity vendor over HTTP, for workers. Wire format in identity-wire.ts.
+// The identity vendor over HTTP, for workers. identity-wire.ts has the wire format.
 import {
   type AnswerVerdict,
   type Applicant,
@@ -31,7 +31,7 @@ import {
 
 const API = '/identity/v1';
 
-/** Reads the verdict of one operation: from the answer, or from the vendor's record (null: the record is of another operation). */
+/** Reads the verdict of one operation from the answer, or from the vendor's record. The result is null when the record is of another operation. */
 interface Reading<Verdict> {
   readonly fromAnswer: (answer: VendorAnswer) => Verdict;
   readonly fromPast: (past: PastOutcome) => Verdict | null;
@@ -56,9 +56,8 @@ const REAUTHENTICATION: Reading<ReauthenticationVerdict> = {
 };
 
 /**
- * Sends a POST that starts or answers a session only once. After an ambiguous end it asks the vendor for the attempt's outcome, within
- * the same time limit.
- * Reads 256 kB at most.
+ * Sends a POST that starts or answers a session only once. When the outcome is unknown, it asks the vendor for the attempt's outcome within the same
+ * time limit. Reads at most 256 kB.
  */
 export class IdvIdentityVendor extends IdentityVendor {
   private readonly http: VendorHttp;

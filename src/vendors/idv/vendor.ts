@@ -1,6 +1,6 @@
 import { defineVendor } from '../../vendor-kit/define-vendor.js';
 
-/** Identity and credit, from one company: the token of a confirmed person gives access to the credit report. */
+/** Identity and credit from one company: the token of a confirmed person gives access to the credit report. */
 export const vendor = defineVendor({
   id: 'idv',
   capabilities: {

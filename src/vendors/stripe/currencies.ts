@@ -1,6 +1,5 @@
-// The currencies that the processor charges, and how it counts them (https://docs.stripe.com/currencies). Some differ from ISO 4217.
-// Króna and shilling are counted in hundredths that must be whole units. Dinars and rials are counted in thousandths whose last digit
-// must be 0.
+// The currencies that the processor charges, and how it counts them (https://docs.stripe.com/currencies). Some differ from ISO 4217. Króna and
+// shilling are counted in hundredths, but amounts must be whole units. Dinars and rials are counted in thousandths whose last digit must be 0.
 import type { ChargedCurrency } from '../../ports/vendors.js';
 
 const HUNDREDTHS =

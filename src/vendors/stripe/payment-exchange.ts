@@ -1,4 +1,4 @@
-// One HTTP exchange with the processor. The SDK sends its requests through it, in place of its own client.
+// One HTTP exchange with the processor. The SDK sends its requests through this class instead of its own client.
 import type Stripe from 'stripe';
 import { type Dispatcher, errors, type Pool } from 'undici';
 import { limited, within } from '../../kernel/with-timeout.js';
@@ -9,15 +9,15 @@ type Headers = Readonly<Record<string, string | number | readonly string[]>>;
 
 /** The end of an exchange without a usable answer. */
 export type ExchangeEnd =
-  /** The request was not sent, or the processor turned it away unexecuted. */
+  /** The request was not sent, or the processor rejected it without executing it. */
   | 'unavailable'
-  /** The exchange broke off, or its answer does not tell whether the call was executed. */
+  /** The exchange was interrupted, or its answer does not tell whether the call was executed. */
   | 'ambiguous'
   | 'timed-out'
-  /** A complete answer in another form than the processor's. */
+  /** A complete answer that does not have the processor's form. */
   | 'unusable';
 
-/** Has no `code`, because the SDK would repeat the request on seeing one. */
+/** It has no `code`, because the SDK would repeat the request if it saw one. */
 export class ExchangeFailed extends Error {
   override readonly name = 'ExchangeFailed';
 
@@ -33,9 +33,7 @@ export class ExchangeFailed extends Error {
 
 const MAX_RESPONSE_BYTES = 256 * 1_024;
 
-/**
- * The SDK passes no signal on. So a request carries the number of its call in this header, which is removed before the request is sent.
- */
+/** The SDK does not pass on a signal. A request therefore has the number of its call in this header, which is removed before the request is sent. */
 const CALL = 'X-Call';
 
 /**
@@ -52,14 +50,14 @@ export class BoundedExchange {
   private readonly calls = new Map<string, { readonly call: VendorCall; asked: boolean }>();
   private lastCall = 0;
 
-  /** A path in `baseUrl` becomes the prefix of every path. */
+  /** A path in `baseUrl` is the prefix of every path. */
   constructor(baseUrl: string, timeoutMs: number, connections: number) {
     const { origin, pathname } = new URL(baseUrl);
     this.prefix = pathname.replace(/\/+$/, '');
     this.pool = poolOf(origin, connections, timeoutMs, MAX_RESPONSE_BYTES);
   }
 
-  /** Ends the requests that `ask` sends with these headers on the call's signal. `isAsked`: whether the SDK has sent one. */
+  /** Ends the requests that `ask` sends with these headers when the call's signal aborts. `isAsked`: whether the SDK has sent one. */
   async until<Value>(
     call: VendorCall,
     ask: (headers: Readonly<Record<string, string>>, isAsked: () => boolean) => Promise<Value>,
@@ -85,8 +83,8 @@ export class BoundedExchange {
     const underWay = this.calls.get(String(number));
     if (underWay) underWay.asked = true;
     const call = underWay?.call;
-    // The limit ends the exchange at once. The pool may still hold an aborted request until a connection is free, and then drops it
-    // unsent.
+    // The limit ends the exchange at once. The pool may still hold an aborted request until a connection is free, and then drops the request without
+    // sending it.
     try {
       const answer = await limited(timeout, call?.signal, (limit) =>
         within(limit, this.request(path, headers, method === 'POST' ? body : null, limit), timedOut),
@@ -129,7 +127,7 @@ export class BoundedExchange {
   }
 }
 
-/** An answer that was read to its end before the SDK sees it. None of its headers is passed on. */
+/** An answer that was read to its end before the SDK gets it. None of its headers is passed on. */
 class CompleteAnswer implements Stripe.HttpClientResponse {
   constructor(
     private readonly status: number,

@@ -13,8 +13,8 @@ import { read, textLike, whole } from '../../vendor-kit/reading.js';
 import { ExchangeFailed } from './payment-exchange.js';
 
 /**
- * `again`: the result of the call is unknown, and a repeat with the same key will get it. `failed`: the result is unknown after a fault of the
- * processor. A repeat may get the same fault.
+ * `again`: the result of the call is unknown, and a repeated call with the same key will get it. `failed`: the result is unknown after a fault of the
+ * processor. A repeated call may get the same fault.
  */
 export type Unsettled = Exclude<IntentVerdict, { kind: 'intent' }> | { readonly kind: 'again' | 'failed' };
 
@@ -62,7 +62,7 @@ export function newIntentParameters(
 ): Stripe.PaymentIntentCreateParams {
   const { amountCents, currency, connectedAccount, applicationFeeCents } = charge;
   const metadata = { transaction_id: names.transactionId, session_id: names.sessionId };
-  // The payment is confirmed in a frame. A method that leaves the page would interrupt the person's work there.
+  // The payment is confirmed in a frame. A payment method that leaves the page would interrupt the person's work there.
   const methods = { enabled: true, allow_redirects: 'never' } as const;
   const common = { amount: amountCents, currency, automatic_payment_methods: methods };
   if (connectedAccount === null)
@@ -71,7 +71,7 @@ export function newIntentParameters(
   return { ...common, ...fee, metadata, transfer_data: { destination: connectedAccount } };
 }
 
-/** The receiver of the money is fixed when the intent is created. The processor allows no change of it. */
+/** The receiver of the money is set when the intent is created. The processor does not allow a change of the receiver. */
 export function changedIntentParameters({
   amountCents,
   currency,
@@ -103,7 +103,7 @@ export function readParts(
   return { kind: 'parts', parameters: { payment_intent: intentId, ...parts } };
 }
 
-/** Unintelligible unless it is a refund of this intent. A pending refund is on its way to the consumer. */
+/** Unintelligible unless it is a refund of this intent. The money of a pending refund is on its way to the consumer. */
 export function readRefund(answer: Stripe.Response<Stripe.Refund>, intentId: string): RefundVerdict {
   const { object, payment_intent, status, failure_reason } = answer as Partial<typeof answer>;
   const isRefund = answer.lastResponse.statusCode === 200 && object === 'refund' && payment_intent === intentId;
@@ -189,10 +189,7 @@ function readEnd({ end, status }: ExchangeFailed): Unsettled {
   }
 }
 
-/**
- * Zero when the expanded charge is missing, because the intent alone shows no refunds. The charge's own sum may still include a failed
- * refund.
- */
+/** Zero when the expanded charge is missing, because the intent alone shows no refunds. The charge's own sum may still include a failed refund. */
 function refundedOf(charge: Stripe.PaymentIntent['latest_charge'] | undefined): unknown {
   if (charge === null || charge === undefined || typeof charge === 'string') return 0;
   const { amount_refunded, refunds } = charge as Partial<typeof charge>;
@@ -208,7 +205,7 @@ function isCents(amount: unknown): amount is number {
   return v.is(cents, amount);
 }
 
-/** Codes go into logs and events, so any other text is replaced. */
+/** Logs and events contain these codes, so any other text is replaced. */
 function codeOf(code: unknown): string | null {
   if (code === null || code === undefined) return null;
   return typeof code === 'string' && CODE.test(code) ? code : 'unlisted';

@@ -1,4 +1,4 @@
-// The payment processor through the `stripe` SDK, for workers. Wire format in payment-wire.ts.
+// The payment processor through the `stripe` SDK, for workers. payment-wire.ts has the wire format.
 import { setTimeout as pause } from 'node:timers/promises';
 import Stripe from 'stripe';
 import {
@@ -27,13 +27,13 @@ import {
 
 export interface StripePaymentProcessorOptions {
   readonly secretKey: string;
-  /** Address of a processor with the same interface, such as the sandbox; null: the real service. */
+  /** The address of a processor with the same interface, such as the sandbox; null for the real service. */
   readonly baseUrl: string | null;
-  /** Milliseconds over the whole call: waiting for a connection, connecting, headers, body, and repeats after an ambiguous end. */
+  /** The milliseconds of the whole call: waiting for a connection, connecting, headers, body, and repeated requests when the outcome is unknown. */
   readonly timeoutMs: number;
-  /** The most connections; default 64. */
+  /** The largest number of connections. The default is 64. */
   readonly connections?: number;
-  /** Milliseconds before each repeat. */
+  /** The milliseconds before each repeated request. */
   readonly pausesMs?: readonly number[];
 }
 
@@ -42,7 +42,7 @@ const API_VERSION = '2026-10-28.endive';
 const REAL_SERVICE = 'https://api.stripe.com';
 const PAUSES_MS = [20, 300, 1_000];
 const EXPAND = ['latest_charge.refunds'];
-/** The time that the processor keeps an answer under its key. */
+/** The time for which the processor keeps an answer under its key. */
 const KEY_KEPT_SECONDS = 86_400;
 const PAGE = 100;
 const MOST_LISTED = 500;
@@ -53,10 +53,9 @@ type Ended = Exclude<Unsettled, { kind: 'again' | 'failed' }>;
 type Ask<Verdict> = (options: Stripe.RequestOptions) => Promise<Verdict>;
 
 /**
- * Repeats a call after an ambiguous end, with the same key and within the same time limit. The processor executes it once and repeats
- * its first answer.
- * So the state in a repeated answer may be old. After an ambiguous try a call is never `unavailable`, because it may have been executed.
- * If the processor answers a creation each time with a fault of its own, the object is searched for; a missing one is `not-made`.
+ * Repeats a call when its outcome is unknown, with the same key and within the same time limit. The processor executes it once and repeats its first
+ * answer. The state in a repeated answer may therefore be old. After a try with an unknown outcome, a call is never `unavailable`, because it may
+ * have been executed. If the processor answers a creation each time with a fault of its own, the object is searched for; a missing one is `not-made`.
  * Follows no redirect, sends no telemetry, logs nothing.
  */
 export class StripePaymentProcessor extends PaymentProcessor {
@@ -121,7 +120,7 @@ export class StripePaymentProcessor extends PaymentProcessor {
     );
   }
 
-  /** The intent tells the parts to refund, because the service's last change of them may never have reached the processor. */
+  /** The intent tells which parts to refund, because the service's last change of them may never have reached the processor. */
   override async refundIntent(call: VendorCall, intentId: string): Promise<RefundVerdict> {
     if (!isIntentId(intentId)) return { kind: 'not-found' };
     const endsAt = this.limit();
@@ -180,9 +179,7 @@ export class StripePaymentProcessor extends PaymentProcessor {
     await this.exchange.close();
   }
 
-  /**
-   * If the processor answers with a fault of its own every time, `find` searches for an object that was made nevertheless.
-   */
+  /** If the processor answers with a fault of its own every time, `find` searches for an object that was made in spite of the fault. */
   private async create<Verdict extends { readonly kind: string }>(
     call: VendorCall,
     ask: Ask<Verdict>,
@@ -232,7 +229,7 @@ export class StripePaymentProcessor extends PaymentProcessor {
       );
       if (!('end' in reading)) return reading;
       const { kind, ...end } = reading.end;
-      // An earlier try may have been executed, whatever the result of this one.
+      // An earlier try may have been executed, whatever the result of this try.
       if (kind === 'unavailable' && tries > 0) break;
       if (kind !== 'again' && kind !== 'failed') return { kind, ...end } as Ended;
       const pauseMs = this.pausesMs[tries];
@@ -248,7 +245,7 @@ function keyed<Verdict>({ attemptId }: VendorCall, ask: Ask<Verdict>): Ask<Verdi
   return (options) => ask({ ...options, idempotencyKey: attemptId });
 }
 
-/** The newest come first. */
+/** The list has the newest first. */
 function recent(): { readonly limit: number; readonly created: { readonly gte: number } } {
   return { limit: PAGE, created: { gte: Math.floor(Date.now() / 1_000) - KEY_KEPT_SECONDS } };
 }

@@ -1,7 +1,7 @@
 import { defineVendor } from '../../vendor-kit/define-vendor.js';
 import { CURRENCIES } from './currencies.js';
 
-/** The payment processor. Card data goes from the browser to the processor and never through the service. */
+/** The payment processor. Card data are sent from the browser to the processor and never through the service. */
 export const vendor = defineVendor({
   id: 'stripe',
   capabilities: {

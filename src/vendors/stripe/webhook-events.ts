@@ -13,7 +13,7 @@ const signedEvent = v.object({
   livemode: v.optional(v.unknown()),
   data: v.object({ object: v.optional(v.unknown()) }),
 });
-/** An intent, or a charge or refund of one. All other data are ignored, because the intent is fetched. */
+/** An intent, or a charge or refund of an intent. All other data are ignored, because the service fetches the intent. */
 const ofIntent = v.union([
   v.object({ object: v.literal('payment_intent'), id: intentId }),
   v.pipe(
@@ -28,10 +28,10 @@ const ofTransaction = v.object({
   // Set for a checkout session, whose metadata may have been removed.
   client_reference_id: v.optional(v.unknown()),
 });
-/** A signature without a value. The SDK would treat it as its caller's fault. */
+/** A signature without a value. The SDK would treat it as its caller's mistake. */
 const HOLLOW = /(?:^|,)v1(?:,|$|=(?:[=,]|$))/;
 
-/** Reads the processor's signed events. While a secret is replaced, several are valid. */
+/** Reads the processor's signed events. While a secret is being replaced, several secrets are valid. */
 export class StripeWebhookEvents extends ProcessorWebhookEvents {
   override readonly signatureHeader = 'stripe-signature';
 

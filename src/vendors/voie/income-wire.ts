@@ -1,4 +1,4 @@
-// The income vendor's wire format: writes requests, reads and checks answers. Used by income.ts.
+// The income vendor's wire format: writes requests, reads and checks answers. income.ts uses it.
 import * as v from 'valibot';
 import type { IncomeOutcome, IncomeRoute, IncomeStart } from '../../ports/income-vendor.js';
 import type { VendorAnswer } from '../../vendor-kit/answer.js';

@@ -1,4 +1,4 @@
-// The income vendor over HTTP, for workers. Wire format in income-wire.ts.
+// The income vendor over HTTP, for workers. income-wire.ts has the wire format.
 import { type IncomeOutcome, type IncomeRoute, type IncomeStart, IncomeVendor } from '../../ports/income-vendor.js';
 import type { VendorCall } from '../../ports/vendor-call.js';
 import { VendorHttp, type VendorHttpOptions } from '../../vendor-kit/exchange.js';
@@ -9,8 +9,8 @@ const API = '/income/v1';
 const MAX_REPORT_BYTES = 2 * 1_024 * 1_024;
 
 /**
- * Repeats a call once after an ambiguous end, within the same time limit, because the vendor starts one inquiry per key. Reads 2 MB at
- * most.
+ * Repeats a call once when its outcome is unknown, within the same time limit, because the vendor starts one inquiry for each key. Reads at most 2
+ * MB.
  */
 export class VoieIncomeVendor extends IncomeVendor {
   private readonly http: VendorHttp;

@@ -1,21 +1,21 @@
-// Adds time limits and retries to the client's calls, which have none of their own.
+// Adds time limits and retries to the client's calls, because the client has none.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { EventStoreUnavailable } from '../../../ports/event-store.js';
 import type { RoleClient } from './guarded-client.js';
 
 export interface Limits {
-  /** The limit for all attempts. */
+  /** The time limit for all attempts together. */
   readonly totalMs: number;
-  /** The limit for one attempt. */
+  /** The time limit for one attempt. */
   readonly attemptMs: number;
   readonly retries: number;
-  /** The pause before the first retry. Later pauses are longer, and all vary by up to a half. */
+  /** The pause before the first retry. Later pauses are longer, and all pauses vary by up to a half. */
   readonly pauseMs: number;
 }
 
 const PAUSE_GROWTH = 2.5;
-/** With less time left, another attempt could not be answered. */
+/** When less time than this is left, another attempt could not be answered. */
 const LEAST_ATTEMPT_MS = 50;
 
 /**
@@ -49,7 +49,7 @@ export async function attempt<T>(
   }
 }
 
-/** Settles like the promise, but within a time that begins again with each sign. A late result is ignored. */
+/** Settles like the promise, but within a time limit that starts again with each sign of life. A late result is ignored. */
 export function within<T>(
   limitMs: number,
   closed: AbortSignal,

@@ -1,23 +1,23 @@
-// Refuses connection strings that the client would accept and misread. Called once, when connecting.
+// Refuses connection strings that the client would accept and misread. Called once, before connecting.
 
-/** Its groups: `+discover`, credentials, hosts, options. */
+/** The groups of the pattern: `+discover`, credentials, hosts, options. */
 const SHAPE = /^esdb(\+discover)?:\/\/(?:([^@/?]*)@)?([^/?@]+)\/?(?:\?(.*))?$/u;
 
-/** Every option of the client, in the spelling that the client compares. */
+/** Every option of the client, in the spelling with which the client compares it. */
 const KNOWN_OPTIONS: readonly string[] = (
   'connectionname defaultdeadline discoveryinterval gossiptimeout keepaliveinterval keepalivetimeout maxdiscoverattempts ' +
   'nodepreference throwonappendfailure tls tlscafile tlsverifycert usercertfile userkeyfile'
 ).split(' ');
 
-/** The defaults for options that the string omits: two in milliseconds, one in seconds. */
+/** The defaults for options that the string omits: two are in milliseconds, one is in seconds. */
 const LIMITS = { keepaliveinterval: '2000', keepalivetimeout: '2000', gossiptimeout: '2' };
 
 /** The longest plausible gossip time limit. The option is in seconds, and a number meant as milliseconds would hang the discovery for hours. */
 const MAX_GOSSIP_SECONDS = 60;
 
 /**
- * Throws on every string that would fail silently later. The error never repeats the text, which holds a password. The client itself would print it
- * whole for an unknown option. `debug` is the DEBUG variable of the process.
+ * Throws for every string that would fail later without an error. The error never repeats the text, which contains a password. The client itself
+ * would print the whole text for an unknown option. `debug` is the DEBUG variable of the process.
  */
 export function checkConnectionString(text: string, debug: string = process.env['DEBUG'] ?? ''): void {
   const parts = SHAPE.exec(text.trim());
@@ -47,7 +47,7 @@ export function checkConnectionString(text: string, debug: string = process.env[
   }
 }
 
-/** Adds limits for the silence of a node. The client's own defaults wait 20 s for a leader that hangs. */
+/** Adds limits for the silence of a node. With the client's own defaults, a caller waits 20 s for a leader that hangs. */
 export function withLimits(text: string): string {
   const [address = '', optionList = ''] = text.trim().split('?');
   const options = new Map([...Object.entries(LIMITS), ...optionsOf(optionList)]);

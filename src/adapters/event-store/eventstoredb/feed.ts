@@ -1,7 +1,7 @@
 // The events of one subscription call, in order and only as fast as the consumer takes them.
 import type { AllStreamResolvedEvent, AllStreamSubscription, Position } from '@eventstore/db-client';
 
-/** A message of the server about its progress. It is pushed among the events, so that it comes out after those before it. */
+/** A message of the server about its progress. The message is pushed among the events, so that the consumer gets it after the events before it. */
 export class Sign {
   constructor(
     readonly says: 'passed' | 'caught-up' | 'fell-behind',
@@ -22,7 +22,7 @@ export class Feed {
 
   /**
    * `subscribe` starts the call and gets the callback for a checkpoint. The client waits for that callback and would hang for ever if it failed. The
-   * checkpoint is ahead of events that are not taken yet, so it becomes a sign among them.
+   * checkpoint is ahead of events that the consumer has not taken yet, so it is pushed as a message among them.
    */
   constructor(subscribe: (checkpointReached: CheckpointReached) => AllStreamSubscription) {
     const subscription = subscribe((source, position) => {
@@ -30,8 +30,8 @@ export class Feed {
       return Promise.resolve();
     });
     this.#subscription = subscription;
-    // Paused mode with `read` keeps the back-pressure that a `data` listener would lose. The error listener stays even after the end, because an
-    // error event without a listener ends the process.
+    // Paused mode with `read` preserves the back-pressure that a `data` listener would lose. The error listener stays after the end, because an error
+    // event without a listener ends the process.
     subscription.on('readable', () => this.#wake());
     subscription.on('error', (error: Error) => {
       this.failure ??= error;
@@ -55,7 +55,7 @@ export class Feed {
     return this.#subscription.read() as AllStreamResolvedEvent | Sign | null;
   }
 
-  /** Waits for events, for a change, or for the end of the time. `stop` ends the wait too. */
+  /** Waits for events, for a change, or for the end of the time limit. `stop` ends the wait too. */
   next(limitMs: number, ...stop: readonly AbortSignal[]): Promise<News> {
     if (this.failure !== null || this.ended || stop.some(({ aborted }) => aborted)) return Promise.resolve('news');
     return new Promise((resolve) => {
@@ -72,7 +72,7 @@ export class Feed {
     });
   }
 
-  /** Without this the server would keep sending without a reader. */
+  /** Without this, the server would keep sending although no consumer reads. */
   close(): void {
     this.#subscription.unsubscribe().catch(() => undefined);
   }

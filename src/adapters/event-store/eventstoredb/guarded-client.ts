@@ -1,28 +1,29 @@
-// The clients of EventStoreDB, one for each role. They avoid the faults of version 6.2.1 that lose answers or end the process.
+// The clients of EventStoreDB, one for each role. They avoid faults of version 6.2.1 that lose answers or end the process.
 import { type Channel, type Client, connectivityState } from '@grpc/grpc-js';
 import { DeadlineExceededError, EventStoreDBClient, NotLeaderError, UnavailableError } from '@eventstore/db-client';
 import { withLimits } from './connection-string.js';
 
-/** A node that stays silent for this time after the first call is left, milliseconds. */
+/** The milliseconds of silence after the first call after which the client leaves a node. */
 const CONNECTED_WITHIN_MS = 1_500;
 
 export interface GuardedClient {
   readonly client: EventStoreDBClient;
-  /** Lets running calls finish and opens no new ones. Disposing at once would end reads in the middle as if they were complete. */
+  /** Lets running calls finish and opens no new calls. Immediate disposal would end reads in the middle as if they were complete. */
   close(): void;
 }
 
 /**
  * Three of the client's protected members are replaced, so the dependency is pinned to one exact version:
  *
- * - `supports` decides on the batch-append call. That call keeps its open answers in one table for the whole process. An error on any client rejects
- *   the appends of all, and a late answer is thrown as an uncaught exception. Without it, every append is a call of its own. This also avoids the
- *   query for the server's features, which has no time limit. Its failure would be remembered for ever.
+ * - `supports` decides on the batch-append call. The batch-append call keeps its open answers in one table for the whole process. An error on any
+ *   client rejects
+ *  the appends of all, and a late answer is thrown as an uncaught exception. Without it, every append is a call of its own. This also avoids the
+ *  query for the server's features, which has no time limit. Its failure would be remembered for ever.
  * - `handleError` is called without an await and rejects when the discovery of the next node fails. It also leaves a node that does not answer an
- *   append in time.
+ *  append in time.
  * - `getChannel` is watched. A node that hangs accepts connections, and the library waits for its first word without a limit. Disposing of the client
- *   leaves its channel open, so the channel is closed here. It closes a turn late, so that a waiting call begins and is answered. On an append, an
- *   error of a closed channel would become an unhandled rejection and leave the append without an answer.
+ *  leaves its channel open, so the channel is closed here. It closes a turn late, so that a waiting call begins and is answered. On an append, an
+ *  error of a closed channel would become an unhandled rejection and leave the append without an answer.
  */
 export function buildClient(connectionString: string): GuardedClient {
   const client = construct(withLimits(connectionString));
@@ -46,7 +47,7 @@ export function buildClient(connectionString: string): GuardedClient {
   };
   return {
     client,
-    // A call that has just begun asks for its channel within this turn.
+    // A call that has just begun requests its channel within this turn.
     close: () =>
       void setImmediate(() => {
         channel?.then(
@@ -73,7 +74,7 @@ function construct(connectionString: string): EventStoreDBClient {
   try {
     return EventStoreDBClient.connectionString(connectionString);
   } catch (error) {
-    // The client's parse error holds the whole text, password included, in a property, and parts of it in its message.
+    // The client's parse error has the whole text with the password in a property, and parts of the text in its message.
     const told = error instanceof Error && !('connectionString' in error) ? error.message : 'it cannot be parsed';
     throw new Error(`The connection string of the event store is refused: ${told}`);
   } finally {
@@ -102,10 +103,7 @@ export class RoleClient {
     return this.#guarded.client;
   }
 
-  /**
-   * Counts a failure of `client`. Late failures of a replaced client do not count. Failures after which the client looks for another node by itself
-   * do not count either.
-   */
+  /** Counts a failure of `client`, except a late failure of a replaced client and a failure after which the client finds another node itself. */
   failed(client: EventStoreDBClient, failure: unknown): void {
     if (LOOKS_ELSEWHERE.some((kind) => failure instanceof kind)) return;
     if (client !== this.#guarded.client || ++this.#failures < FAILURES_BEFORE_REBUILD) return;
@@ -114,7 +112,7 @@ export class RoleClient {
     try {
       this.#guarded = this.#build();
     } catch {
-      // A certificate file may be in the middle of a replacement. The old client keeps trying.
+      // A certificate file may be in the middle of its replacement. The old client continues to try.
       return;
     }
     old.close();

@@ -1,4 +1,4 @@
-// Appends through one call of the protocol, in exactly their order, for a copy of a whole log.
+// Sends appends through one call of the protocol, in exactly their order, to copy a whole log.
 import { randomUUID } from 'node:crypto';
 import { credentials } from '@grpc/grpc-js';
 import { DeadlineExceededError, type EventStoreDBClient } from '@eventstore/db-client';
@@ -10,9 +10,9 @@ import { encodeStorable } from '../storable.js';
 import { within } from './attempts.js';
 
 /**
- * A server takes the appends of one call in their order, and answers each when it is durable. The client's own use of that call answers wrongly after
- * errors (see ./guarded-client.ts), so it is not used. The call ends at the first conflict too, and the caller then reads the log. `silenceMs` is the
- * time between two answers.
+ * A server executes the appends of one call in their order, and answers each when it is durable. The client's own use of that call answers wrongly
+ * after errors (see ./guarded-client.ts), so this class does not use it. The call ends at the first conflict too, and the caller then reads the log.
+ * `silenceMs` is the longest time between two answers.
  */
 export async function appendInOrder(
   client: EventStoreDBClient,
@@ -36,8 +36,7 @@ export async function appendInOrder(
       else if (--left === 0) resolve();
       else if (left === requests.length - 1) for (const request of requests.slice(1)) call.write(request);
     });
-    // The first request goes alone. A server that is not ready yet then refuses the first one, instead of one in the middle whose successors would be
-    // stored.
+    // The first request is sent alone. A server that is not ready then refuses this request, and not a later one whose successors it would store.
     for (const request of requests.slice(0, 1)) call.write(request);
   });
   try {
@@ -46,7 +45,7 @@ export async function appendInOrder(
     void client['handleError'](grpc, error as Error);
     throw error;
   } finally {
-    // A server does not end a call that only this side has closed.
+    // A server does not end a call that only the client has closed.
     call.cancel();
   }
 }

@@ -1,7 +1,7 @@
-// Positions of $all as text that sorts like them.
+// Positions of $all as texts that sort like the positions.
 import type { Position } from '@eventstore/db-client';
 
-/** Twenty digits hold any number of 64 bits. */
+/** Twenty digits can hold any number of 64 bits. */
 const DIGITS = 20;
 const POSITION = /^(\d{20}):(\d{20})$/u;
 

@@ -3,7 +3,7 @@ import type { StreamingRead } from '@eventstore/db-client';
 import { within } from './attempts.js';
 
 /**
- * All events of a read. The client gives reads no time limit. Here, more than `silenceMs` without a sign of the server is a failure. A canceled read
+ * All events of a read. The client gives reads no time limit. Here, silence of the server for more than `silenceMs` is a failure. A canceled read
  * ends as if it were complete, so its result is not used.
  */
 export async function collect<Event>(

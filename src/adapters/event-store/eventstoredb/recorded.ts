@@ -1,9 +1,9 @@
-// Checks the client's events and gives them in the form of the port.
+// Checks the client's events and returns them in the form of the port.
 import type { AllStreamResolvedEvent, Position, ResolvedEvent } from '@eventstore/db-client';
 import type { EventMetadata, RecordedEvent } from '../../../kernel/domain-event.js';
 import { textOf } from './positions.js';
 
-/** The position that servers before 22.6 send for an event read by stream: -1 as an unsigned number. */
+/** The position that servers before 22.6 send for an event that is read by stream: -1 as an unsigned number. */
 const NO_POSITION = BigInt.asUintN(64, BigInt(-1));
 
 /** Streams of the server itself: metadata, statistics, projections. */
@@ -11,13 +11,13 @@ export function isSystemStream(stream: string): boolean {
   return stream.startsWith('$');
 }
 
-/** Throws when this service cannot have written the event. The error repeats nothing of its content. */
+/** Throws when this service cannot have written the event. The error repeats nothing of the event's content. */
 export function recordedOf({ event }: ResolvedEvent | AllStreamResolvedEvent): RecordedEvent {
   if (event === undefined) throw new Error('The event store delivered a link without its event.');
   const { id, streamId: stream, type, data, metadata } = event;
   const revision = Number(event.revision);
   const unreadable = (reason: string): Error => new Error(`Event ${id} in stream ${stream} cannot be read: ${reason}.`);
-  // Malformed JSON arrives as text, and content without the JSON mark as bytes. The client reports no error for either.
+  // Malformed JSON arrives as text, and content without the JSON mark as bytes. The client reports no error in either case.
   if (!event.isJson || !isPlainObject(data)) throw unreadable('its data is not a JSON object');
   if (!isPlainObject(metadata)) throw unreadable('its metadata is not a JSON object');
   if (!Number.isSafeInteger(revision)) throw unreadable('its revision is out of range');

@@ -1,4 +1,4 @@
-// One subscription to $all, as batches. It turns the events and signs of the server into checkpoints that are safe to save.
+// One subscription to $all that delivers batches. It turns the server's events and messages into checkpoints that can be saved safely.
 import { type AllStreamResolvedEvent, type Filter, START, streamNameFilter } from '@eventstore/db-client';
 import type { RecordedEvent } from '../../../kernel/domain-event.js';
 import { type EventBatch, EventStoreUnavailable, type SubscribeOptions } from '../../../ports/event-store.js';
@@ -9,26 +9,26 @@ import { positionOf, textOf } from './positions.js';
 import { isSystemStream, recordedOf } from './recorded.js';
 
 const DEFAULT_BATCH_SIZE = 500;
-/** The events that the server checks between two checkpoints, matching or not. A checkpoint may be this far behind the head. */
+/** The number of events that the server checks between two checkpoints, matching or not. A checkpoint may be this far behind the head. */
 const SEARCH_WINDOW = 256;
-/** The events held for a busy consumer. The rest waits on the server. */
+/** The number of events that are kept for a busy consumer. Further events wait on the server. */
 const READ_AHEAD = 128;
-/** Events arrive one by one, so a batch waits for more: this long during a catch-up, and this long afterwards. */
+/** Events arrive one by one, so a batch waits for more events. The first time is for a catch-up, and the second for afterwards. */
 const PAST_GATHERING_MS = 5;
 const LIVE_GATHERING_MS = 1;
-/** The time after which a subscription that was not told that it has caught up checks by itself. Servers before 23.10 never tell. */
+/** After this time, a subscription that got no message about having caught up checks this itself. Servers before 23.10 send no such message. */
 const FIRST_LOOK_MS = 1_000;
-/** The events that are read to find out whether a silent subscription misses one. */
+/** The number of events that are read to find out whether a silent subscription misses an event. */
 const LOOK_AHEAD = 500;
 
 export interface SubscriptionSources {
   readonly role: RoleClient;
   readonly closed: AbortSignal;
-  /** A subscription without a sign for this time is checked. It is given up if it misses an event for as long again. */
+  /** A subscription that is silent for this time is checked. It is given up if it misses an event for the same time again. */
   readonly silenceMs: number;
   /** The time in which the server must confirm the subscription. */
   readonly confirmMs: number;
-  /** Reads through another client than the subscription's. */
+  /** The reads use another client than the subscription. */
   readonly readAll: (after: string | null, limit: number) => Promise<RecordedEvent[]>;
   readonly head: () => Promise<string | null>;
 }
@@ -97,7 +97,7 @@ function filterOf(
   return streamNameFilter({ ...options, prefixes: categories.map((category) => `${category}-`) });
 }
 
-/** The passed part of the log, and whether the subscription keeps up with it. */
+/** The part of the log that the subscription has passed, and whether the subscription has caught up. */
 class Progress {
   readonly #options: SubscribeOptions;
   readonly #sources: SubscriptionSources;
@@ -107,7 +107,7 @@ class Progress {
   #knownHead: string | null = null;
   #live = false;
   #toldLive = false;
-  /** An event that should have come. */
+  /** An event that the subscription should have delivered. */
   #missing: string | null = null;
   #unreadable: Error | null = null;
 
@@ -121,7 +121,7 @@ class Progress {
     return this.#events.length;
   }
 
-  /** The reason why the next event cannot be delivered. Earlier events can. */
+  /** The reason why the next event cannot be delivered. Earlier events still can. */
   get unreadable(): Error | null {
     return this.#unreadable;
   }
@@ -169,8 +169,8 @@ class Progress {
   }
 
   /**
-   * A checkpoint may be the end of the log, where nothing is written yet. A saved one would seem to be beyond the head, as if the log had been lost.
-   * So it counts only up to the head.
+   * A checkpoint may be the end of the log, where no event is written yet. If it were saved, it would seem to be beyond the head, as if the log had
+   * lost events. Therefore it is used only up to the head.
    */
   async #passCheckpoint(): Promise<void> {
     const checkpoint = this.#checkpoint;
@@ -181,7 +181,7 @@ class Progress {
     if (isBeyond(passed, this.#through)) this.#through = passed;
   }
 
-  /** Checks after a silence whether an event should have come. */
+  /** Checks after a silence whether an event should have been delivered. */
   async look(): Promise<void> {
     if (this.#missing !== null) throw new EventStoreUnavailable('The subscription is silent while the log goes on.');
     const head = await this.#sources.head();
@@ -191,7 +191,7 @@ class Progress {
       this.#missing = missing.position;
       return;
     }
-    // After the last event of the service, the server may have written its own.
+    // The server may have written events of its own after the last event of the service.
     if (page.length < LOOK_AHEAD) this.#live = true;
     this.#checkpoint = page.length < LOOK_AHEAD ? head : (page.at(-1)?.position ?? null);
   }

@@ -1,4 +1,4 @@
-// The accounts of a made-up file. Status, amounts and payment history of each agree with each other.
+// The accounts of an invented file. The status, amounts and payment history of each account agree.
 import type { MadeUp } from '../../../vendor-kit/double/made-up.js';
 import { type AdultLife, YEAR } from './adult-life.js';
 import type { Shape } from './shape.js';
@@ -13,11 +13,11 @@ export interface TradeLine {
   /** The limit of a card, the original amount of a loan. */
   readonly limitCents: number;
   readonly pastDueCents: number;
-  /** One letter a month, newest first: `C` as agreed, `1` to `3` for 30, 60, and 90 days or more. */
+  /** One letter a month, newest first: `C` means paid on time, `1` to `3` mean 30, 60, and 90 days or more late. */
   readonly paymentHistory: string;
 }
 
-/** An account before its payments are made up. `term`: the months of a loan; null for a card. */
+/** An account before its payments are invented. `term`: the months of a loan; null for a card. */
 type Opened = Pick<TradeLine, 'creditor' | 'type' | 'account' | 'openedOn' | 'limitCents'> & {
   readonly term: number | null;
   readonly months: number;
@@ -34,7 +34,7 @@ const CARDS = [
   'Example Home Store',
 ] as const;
 
-/** Creditor, months to pay back, and the amount in hundreds of dollars. */
+/** The creditor, the months to pay back, and the amount in hundreds of dollars. */
 const LOANS = [
   ['Example Auto Finance', 60, 80, 350],
   ['Sample Student Loans', 120, 60, 400],
@@ -43,12 +43,12 @@ const LOANS = [
 ] as const;
 
 const MONTHS_KEPT = 24;
-/** No person has a mortgage before the age of 25. */
+/** Invented people have no mortgage before the age of 25. */
 const YEARS_TO_A_MORTGAGE = 7;
 const FIRST_DAYS = 31;
 const DAYS_TO_THE_NEXT = 120;
 
-/** The first account is a card. A person who came of age less than a month ago has none. */
+/** The first account is a card. A person who turned 18 less than a month ago has none. */
 export function tradeLines(made: MadeUp, shape: Shape, life: AdultLife): TradeLine[] {
   const possible = life.days < FIRST_DAYS ? 0 : 1 + Math.floor(life.days / DAYS_TO_THE_NEXT);
   const count = Math.min(made.between(...shape.accounts), possible);
@@ -65,7 +65,7 @@ export function tradeLines(made: MadeUp, shape: Shape, life: AdultLife): TradeLi
 
 function openAccounts(made: MadeUp, shape: Shape, life: AdultLife, count: number): Opened[] {
   const cards = made.shuffled(CARDS);
-  // A loan may be paid back by now, a card can be unpaid at any age.
+  // A loan may already be paid back. A card can be unpaid at any age.
   const loans = made.shuffled(LOANS).slice(0, Math.max(0, count - Math.max(1, shape.unpaid)));
   const [least, most] = shape.age;
   const from = (openedOn: string): Pick<Opened, 'account' | 'openedOn' | 'months'> => ({
@@ -122,7 +122,7 @@ function paidLine(made: MadeUp, account: Opened, shape: Shape, mayBeClosed: bool
   };
 }
 
-/** The first unpaid account of a file is past due. Later ones alternate, as far as their age allows. */
+/** The first unpaid account of a file is past due. Later unpaid accounts alternate, if their age allows it. */
 function unpaidLine(made: MadeUp, account: Opened, shape: Shape, nth: number): TradeLine {
   const { term, months, limitCents } = account;
   const givenUp = nth > 0 && months >= 6;
@@ -145,7 +145,7 @@ function unpaidLine(made: MadeUp, account: Opened, shape: Shape, nth: number): T
   };
 }
 
-/** The rest of a loan after that many payments. */
+/** The remaining debt of a loan after that many payments. */
 function owed({ limitCents, term }: Opened, payments: number): number {
   return limitCents - Math.floor(limitCents / (term ?? 1)) * payments;
 }
@@ -160,7 +160,7 @@ function shown({
   return { creditor, type, account, openedOn, limitCents };
 }
 
-/** Some payments came a month late and were caught up with, on open accounts that are paid now. */
+/** On open accounts that are now paid, some payments were made a month late. */
 function withLateMonths(made: MadeUp, lines: TradeLine[], { lateMonths, newestLate }: Shape): TradeLine[] {
   const late = made.times(...lateMonths, () => {
     const able = lines.filter(

@@ -1,4 +1,4 @@
-// The time in which a person's file can have entries: from the 18th birthday to the day of the pull.
+// The period in which a person's file can have entries: from the 18th birthday to the day of the pull.
 import { type MadeUp, dateOf } from '../../../vendor-kit/double/made-up.js';
 
 export const YEAR = 365;
@@ -20,7 +20,7 @@ export class AdultLife {
     this.days = Math.max(0, Math.floor((this.today - Date.UTC(year + ADULT_YEARS, month - 1, day)) / DAY_MS));
   }
 
-  /** A day, YYYY-MM-DD, from `least` to `most` days ago. The younger the person, the nearer it is. */
+  /** A date, YYYY-MM-DD, from `least` to `most` days ago. The younger the person, the more recent it is. */
   dayAgo(least: number, most: number): string {
     if (most <= this.days) return this.ago(this.made.between(least, most));
     return this.ago(this.made.between(Math.min(least, Math.ceil(this.days / 2)), this.days));

@@ -1,6 +1,6 @@
-// Reads the vendor's number that a middle name asks for (docs/sandbox.md#upstream-codes).
+// Finds the vendor's number that a middle name selects (docs/sandbox.md#upstream-codes).
 
-/** The step that answers with the requested number. `auth-answers`: answers in a re-authentication. */
+/** The step that answers with the selected number. `auth-answers`: answers in a re-authentication. */
 export type CodeStep = 'registration' | 'answers' | 'resend' | 'auth' | 'auth-answers' | 'report';
 
 export interface CodeAskedFor {
@@ -13,7 +13,7 @@ const ASKING = /^upstream(\d{1,5})(?:at(registration|answers|resend|auth|authans
 /** Numbers from here on belong to the credit file. */
 const FIRST_FILE_CODE = 9_000;
 
-/** Null for an ordinary middle name. If the name has no step, the number decides. */
+/** Null for an ordinary middle name. If the name selects no step, the number decides the step. */
 export function codeAskedFor(middleName = ''): CodeAskedFor | null {
   const [, digits, named] = ASKING.exec(middleName.trim()) ?? [];
   if (digits === undefined) return null;

@@ -1,4 +1,4 @@
-// Public records, background and housing court of a made-up file, and the alerts in it.
+// Public records, background and housing court of an invented file, and the file's alerts.
 import type { MadeUp } from '../../../vendor-kit/double/made-up.js';
 import { type AdultLife, YEAR } from './adult-life.js';
 import type { Shown } from './personas.js';
@@ -12,7 +12,7 @@ const OFFENSES = [
   ['Driving without a license', 'INFRACTION'],
 ] as const;
 
-/** Made-up people have no records before that time as an adult. */
+/** Invented people have no records before they have been adults for this time. */
 const RECORDLESS_DAYS = 2 * YEAR;
 
 export interface Records {
@@ -21,7 +21,7 @@ export interface Records {
   readonly housingCourt: readonly object[];
 }
 
-/** A persona's record is always there. Other records come by chance, the worse the score the likelier. Newest first. */
+/** A persona's record always exists. Other records occur by chance, and a worse score makes them more likely. Newest first. */
 export function records(made: MadeUp, { chances }: Shape, life: AdultLife, shows: Shown | undefined): Records {
   const byChance = (chance: number, make: () => object): object[] =>
     life.days > RECORDLESS_DAYS && made.percent(chance) ? [make()] : [];
@@ -39,7 +39,7 @@ export function records(made: MadeUp, { chances }: Shape, life: AdultLife, shows
   };
 }
 
-/** The better the score, the longer ago. */
+/** The better the score, the older the record. */
 function bankruptcy(made: MadeUp, life: AdultLife, chances: Shape['chances']): object {
   const years = chances.publicRecord === 0 ? 5 : chances.publicRecord < 50 ? 3 : 1;
   return {
@@ -92,7 +92,7 @@ function housingCase(made: MadeUp, life: AdultLife): object {
   };
 }
 
-/** The bureau notes an address that differs at the pull, so that alert has no day. */
+/** The bureau notes at the pull that an address differs, so this alert has no date. */
 export function alerts(life: AdultLife, shows: Shown | undefined): object[] {
   switch (shows) {
     case 'fraud-alert':

@@ -1,5 +1,4 @@
-// The vendor's decisions: a registration by its persona, a step-up answer by its session, a report by its person. Pure, apart from new
-// tokens.
+// The vendor's decisions: a registration by its persona, a step-up answer by its session, a report by its person. Pure, apart from new tokens.
 import type { Answer } from '../../../vendor-kit/double/call-record.js';
 import type { ErrorBody } from '../../../vendor-kit/double/sandbox-part.js';
 import { type Persona, personaNamed } from './personas.js';
@@ -22,7 +21,7 @@ const SESSION_OVER = 710;
 const INVALID_REQUEST = 1004;
 const NOT_AUTHENTICATED = 9010;
 const SSN_AND_DOB_REQUIRED = 9018;
-/** A frozen and a blocked file, which a control of the sandbox can lift. */
+/** The numbers of a frozen and of a blocked file. A control of the sandbox can remove both states. */
 const LOCKS: ReadonlySet<number> = new Set([9116, 9132]);
 /** The whole answer when an authentication is ended. */
 const EXPIRED = 'EXPIRED';
@@ -74,12 +73,12 @@ export function register(
   }
 }
 
-/** Whether the session offers this method of answering. An unknown session counts as over, so it passes here. */
+/** Whether the session offers this method of answering. An unknown session counts as ended, so the result is true for it. */
 export function offers(session: Session | null, method: Method): boolean {
   return session === null || methodsOf(session)?.[method] !== false;
 }
 
-/** Always gives a challenge, even while the old authentication is still valid. */
+/** Always requires a challenge, even while the old authentication is still valid. */
 export function reauthenticate(person: Person, moment: Moment): IdentityExecution {
   const { persona, subject, token: userToken } = person;
   const code = codeAt('auth', subject);
@@ -90,7 +89,7 @@ export function reauthenticate(person: Person, moment: Moment): IdentityExecutio
   return { effect: { session }, answer: { status: 200, body: challenge(session, moment) } };
 }
 
-/** `validityMs`: how long an authentication is valid. */
+/** `validityMs`: the time for which an authentication is valid. */
 export function standing({ authenticatedAt }: Person, now: number, validityMs: number): Answer {
   const endsAt = authenticatedAt === null ? null : authenticatedAt + validityMs;
   const time = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
@@ -133,7 +132,7 @@ export function resend(session: Session | null, moment: Moment): IdentityExecuti
   return { answer: code === null ? { status: 200, body: challenge(session, moment) } : refusal(code) };
 }
 
-/** Only a released report is billed. `session`: the token's session, when it belongs to no person. `bornOn`: null if it is made up. */
+/** Only a released report is billed. `session`: the token's session, when it belongs to no person. `bornOn`: null when the birth date is invented. */
 export function pullReport(
   person: Person | null,
   session: Session | null,
@@ -155,13 +154,13 @@ export function pullReport(
   return { billed: true, answer: { status: 200, body } };
 }
 
-/** The person after the freeze or block of their file was lifted; null when the file has neither. */
+/** The person after the freeze or block of their file was removed; null when the file has neither. */
 export function lifted(person: Person): Person | null {
   if (!conditionsOf(person).some((code) => LOCKS.has(code))) return null;
   return { ...person, subject: { ...person.subject, lifted: true } };
 }
 
-/** The numbers with which the file answers instead of a report. The first one counts. */
+/** The numbers with which the file answers instead of a report. The first one is used. */
 function conditionsOf(person: Person): readonly number[] {
   const { subject } = person;
   return [codeAt('report', subject), fileOf(person)].filter(
@@ -198,12 +197,12 @@ function confirmed(
   };
 }
 
-/** The methods that the session offers; null for a session that never took answers. */
+/** The methods that the session offers; null for a session that never accepted answers. */
 function methodsOf(session: Session): Methods | null {
   return session.methods ?? challengeOf(session.persona);
 }
 
-/** The challenge for a person of this name at a registration; null when they get none. */
+/** The challenge for a person with this name at a registration; null when the person gets none. */
 function challengeOf(name: string): Methods | null {
   const persona = personaNamed(name);
   return persona.behaviour === 'step-up' ? { otp: persona.otp, kba: persona.kba } : null;
@@ -228,7 +227,7 @@ function challenge(session: Session, { reference }: Moment): IdentityBody {
   };
 }
 
-/** The answer of a closed session; null for an open one. When its lock ends, the session is over. */
+/** The answer of a closed session; null for an open session. When its lock ends, the session has ended. */
 function closedAnswer(session: Session | null, moment: Moment): Answer | null {
   if (session === null || session.over) return refusal(SESSION_OVER);
   const { lockedUntil } = session;
@@ -258,7 +257,7 @@ export function refusal(code: number, field?: string): Answer {
   return { status, body: { error: { code, message, ...(field === undefined ? {} : { field }) } } satisfies ErrorBody };
 }
 
-/** Here the number has another status, because the caller is at fault. */
+/** In this answer the number has another status, because the caller made the mistake. */
 export function refusalToAuthenticate(code: number, field?: string): Answer {
   const answer = refusal(code, field);
   return code === INVALID_REQUEST ? { ...answer, status: 400 } : answer;

@@ -1,11 +1,11 @@
-// The factors of a score, read from the made-up file itself. So none contradicts the file.
+// The reasons for a score. They are read from the invented file itself, so that none contradicts the file.
 import type { TradeLine } from './accounts.js';
 import { type AdultLife, YEAR } from './adult-life.js';
 import type { Inquiry } from './inquiries.js';
 
 const MOST = 4;
 
-/** Unfavorable factors come first, then favorable ones, the weightiest first. */
+/** Unfavorable reasons come first, then favorable ones, each group with the most important first. */
 export function factorsOf(
   lines: readonly TradeLine[],
   inquiries: readonly Inquiry[],
@@ -41,7 +41,7 @@ export function factorsOf(
     .slice(0, MOST);
 }
 
-/** Of all open cards together; null without one. */
+/** The usage of all open cards together; null without a card. */
 function percentUsed(lines: readonly TradeLine[]): number | null {
   const cards = lines.filter(({ type, status }) => type === 'REVOLVING' && status !== 'CLOSED');
   const total = (of: (card: TradeLine) => number): number => cards.reduce((sum, card) => sum + of(card), 0);

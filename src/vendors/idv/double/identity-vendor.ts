@@ -32,13 +32,13 @@ export interface SandboxIdentityVendorOptions {
   readonly folder: string;
   /** The bearer credential that callers must send. */
   readonly credential: string;
-  /** The number of wrong answers that locks a session; default 3. */
+  /** The number of wrong answers that locks a session. The default is 3. */
   readonly attempts?: number;
-  /** Milliseconds for which an authentication is valid; default 365 days. */
+  /** The milliseconds for which an authentication is valid. The default is 365 days. */
   readonly authenticationMs?: number;
-  /** Milliseconds before the answer for a slow person; default 2,000. */
+  /** The milliseconds before the answer for a slow person. The default is 2,000. */
   readonly slowMs?: number;
-  /** Milliseconds after which a call without an answer counts as not executed; default 60,000. */
+  /** The milliseconds after which a call without an answer counts as not executed. The default is 60,000. */
   readonly silentMs?: number;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
@@ -210,7 +210,7 @@ export class SandboxIdentityVendor implements SandboxPart {
   ): Promise<FastifyReply> | FastifyReply {
     const { body } = request;
     const person = this.record.person(body.userToken);
-    // No person sits at a device when an organization authenticates again (`GET /api/idv/organizations/{id}/auth`).
+    // When an organization authenticates again, no person uses a device (`GET /api/idv/organizations/{id}/auth`).
     const field = requests.unusableField(body, person === null || person.subject.userType === 'PMC');
     if (field !== null) return send(reply, refusalToAuthenticate(INVALID_REQUEST, field));
     return this.calls.run(request, reply, {
@@ -225,7 +225,7 @@ export class SandboxIdentityVendor implements SandboxPart {
     });
   }
 
-  /** A query. It changes nothing and needs no key. */
+  /** A query, which changes nothing and needs no key. */
   private standing(userToken: string, reply: FastifyReply): FastifyReply {
     if (this.calls.outage()) return down(reply);
     const person = this.record.person(userToken);

@@ -1,4 +1,4 @@
-// The inquiries of a made-up file: those of the creditors before they opened an account, and others.
+// The inquiries of an invented file: those of the creditors before they opened an account, and others.
 import type { MadeUp } from '../../../vendor-kit/double/made-up.js';
 import type { TradeLine } from './accounts.js';
 import { type AdultLife, YEAR } from './adult-life.js';
@@ -10,9 +10,9 @@ export interface Inquiry {
   readonly purpose: 'CREDIT_APPLICATION' | 'TENANT_SCREENING';
 }
 
-/** Inquiries that are older leave the file. */
+/** Older inquiries are removed from the file. */
 const DAYS_KEPT = 2 * YEAR - 10;
-/** The pace at which a young adult can ask for credit. */
+/** The rate at which a young adult can request credit. */
 const DAYS_TO_THE_NEXT = 15;
 
 /** Newest first. */

@@ -1,5 +1,5 @@
-// The token of a confirmed person: a name for the vendor's journal, and the personal details of the file, sealed by the vendor.
-// The journal keeps the name only. So the details are gone when the holder of the token destroys it.
+// The token of a confirmed person: a name for the vendor's journal, and the personal details of the file, encrypted by the vendor. The journal keeps
+// only the name. When the holder destroys the token, the details can therefore not be read any more.
 import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto';
 import type { RegistrationBody } from './requests.js';
 
@@ -19,7 +19,7 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const SEPARATOR = '.';
 
-/** Callers accept tokens of 4,000 characters, and texts of 500 in a report. So the parts of a name and of an address are cut. */
+/** Callers accept tokens of 4,000 characters, and texts of 500 in a report. The parts of a name and of an address are therefore shortened. */
 const MAX_PART = 60;
 const MAX_STREET = 255;
 const MAX_STATE = 20;
@@ -37,7 +37,7 @@ export class PersonTokens {
     return name + SEPARATOR + sealed.toString('base64url');
   }
 
-  /** A token without details is its own name. Null for a token that this vendor did not seal. */
+  /** A token without details consists of its name alone. Null for a token that this vendor did not encrypt. */
   opened(token: string): { readonly name: string; readonly details: Details | null } | null {
     const [name = '', text] = token.split(SEPARATOR);
     if (text === undefined) return { name, details: null };

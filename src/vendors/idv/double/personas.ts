@@ -5,26 +5,26 @@ import { codeAskedFor } from './codes-asked-for.js';
 export type Shown = 'eviction' | 'background' | 'bankruptcy' | 'fraud-alert' | 'active-duty' | 'new-address';
 
 export type Persona = {
-  /** The journal stores the name, because the session outlives the registration call. So never rename a persona. */
+  /** The journal stores the name, because the session outlives the registration call. A persona must therefore never be renamed. */
   readonly name: string;
 } & (
   | {
       readonly behaviour: 'confirm';
-      /** Slow at the registration, at a re-authentication and at the report. */
+      /** The vendor answers slowly at the registration, at a re-authentication and at the report. */
       readonly slow?: true;
       readonly duplicateGuard?: true;
-      /** The state of the credit file when the report is pulled: the number that it answers with, or too thin for a score. */
+      /** The state of the credit file at the pull: the number with which it answers, or too thin for a score. */
       readonly file?: number | 'thin';
-      /** An entry that the file has for certain. */
+      /** An entry that the file certainly has. */
       readonly shows?: Shown;
     }
   | {
       readonly behaviour: 'step-up';
       readonly otp: boolean;
       readonly kba: boolean;
-      /** Locked at the first wrong answer, with the end of the lock in the reply. */
+      /** The person is locked at the first wrong answer, and the reply has the end of the lock. */
       readonly strict?: true;
-      /** The session is over before it can be answered. */
+      /** The session ends before it can be answered. */
       readonly expired?: true;
     }
   | { readonly behaviour: 'refuse'; readonly code: number }
@@ -54,7 +54,7 @@ const PERSONAS: readonly Persona[] = [
   { name: 'activedutytest', behaviour: 'confirm', shows: 'active-duty' },
   { name: 'newaddresstest', behaviour: 'confirm', shows: 'new-address' },
   { name: 'slowtest', behaviour: 'confirm', slow: true },
-  // The income vendor knows these.
+  // The income vendor also uses these personas.
   { name: 'nopayrolltest', behaviour: 'confirm' },
   { name: 'noincometest', behaviour: 'confirm' },
   { name: 'incomeerrortest', behaviour: 'confirm' },
@@ -70,7 +70,7 @@ const PERSONAS: readonly Persona[] = [
 const BY_NAME = new Map(PERSONAS.map((persona) => [persona.name, persona]));
 const ORDINARY: Persona = { name: 'ordinary', behaviour: 'confirm' };
 
-/** A middle name that asks for a number at the registration takes precedence over the last name. */
+/** A middle name that selects a number at the registration has priority over the last name. */
 export function personaOf(names: { readonly middleName?: string; readonly lastName?: string }): Persona {
   const asked = codeAskedFor(names.middleName);
   if (asked?.step === 'registration') return { name: 'upstream-code', behaviour: 'refuse', code: asked.code };

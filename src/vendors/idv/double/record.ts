@@ -1,4 +1,4 @@
-// The vendor's record besides its calls: sessions and persons by token, and persons that it turned away once.
+// The vendor's record other than its calls: sessions and persons by token, and persons that it rejected once.
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { type Answer, CallRecord, type Execution } from '../../../vendor-kit/double/call-record.js';
@@ -21,7 +21,7 @@ export interface Session {
   readonly subject: Subject;
   /** The name in the vendor's token for the person. A registration has it after the confirmation, a re-authentication from the beginning. */
   readonly userToken?: string;
-  /** The methods of answering. Absent for a registration, where the persona decides. */
+  /** The methods of answering. Absent for a registration, whose persona decides. */
   readonly methods?: Methods;
   /** In journals of earlier versions: the person was confirmed, and the session's token identifies them. */
   readonly verified?: boolean;
@@ -42,7 +42,7 @@ export interface Person {
   readonly authenticatedAt: number | null;
 }
 
-/** The journal's entry, without personal data. A person who was turned away appears as a keyed digest. */
+/** The journal's entry, without personal data. A person who was rejected appears as a keyed digest. */
 export type Effect =
   | { readonly session: Session; readonly person?: Person }
   | { readonly person: Person }
@@ -55,7 +55,7 @@ export class VendorRecord extends CallRecord<Operation, Effect> {
   private readonly persons: Map<string, Person>;
   private readonly turnedAway: Set<string>;
   private readonly tokens: PersonTokens;
-  /** By the token of an open challenge. In memory only, so a restart loses them. */
+  /** Keyed by the token of an open challenge. The details are only in memory, so a restart loses them. */
   private readonly challenged = new Map<string, Details>();
 
   constructor(folder: string) {
@@ -77,8 +77,8 @@ export class VendorRecord extends CallRecord<Operation, Effect> {
         }
         if (effect.person !== undefined) persons.set(effect.person.token, effect.person);
       },
-      // A report is billed once per key, and an authentication ends once. So a client may repeat these calls when it does not know
-      // their end.
+      // A report is billed once for each key, and an authentication ends once. A client may therefore repeat these calls when it does not know their
+      // end.
       ['report', 'expiry'],
     );
     this.sessions = sessions;
@@ -95,12 +95,12 @@ export class VendorRecord extends CallRecord<Operation, Effect> {
     return this.persons.get(this.tokens.opened(token)?.name ?? '') ?? null;
   }
 
-  /** Null for a token without details: one of an earlier version, or of a challenge that outlived a restart. */
+  /** Null for a token without details: a token of an earlier version, or of a challenge that outlived a restart. */
   detailsIn(token: string): Details | null {
     return this.tokens.opened(token)?.details ?? null;
   }
 
-  /** The answer about an identity, with the details in its `UserToken`. Memory keeps them while a challenge is open. */
+  /** The answer about an identity, with the details in its `UserToken`. Memory keeps the details while a challenge is open. */
   completed(answer: Answer, given: Details | null = null): Answer {
     const body: { readonly authSession?: string; readonly UserToken?: string } =
       typeof answer.body === 'string' ? {} : answer.body;
@@ -117,7 +117,7 @@ export class VendorRecord extends CallRecord<Operation, Effect> {
       : answer;
   }
 
-  /** All persons, or those with this SSN. */
+  /** All persons, or the persons with this SSN. */
   personsWith(ssn: string | null): readonly Person[] {
     const persons = [...this.persons.values()];
     if (ssn === null) return persons;
@@ -146,7 +146,7 @@ export function newUserToken({ token }: Session): string {
   return token.startsWith('vs_') ? token : `ut_${randomUUID().replaceAll('-', '')}`;
 }
 
-/** Whether details can be sealed into the token: it has none, and is not of an earlier version. */
+/** Whether details can be encrypted into the token: the token has none, and is not of an earlier version. */
 function isName(userToken: string): boolean {
   return /^ut_[0-9a-f]+$/.test(userToken);
 }

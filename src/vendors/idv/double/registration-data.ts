@@ -4,7 +4,7 @@ import type { RegistrationBody } from './requests.js';
 
 export interface Objection {
   readonly code: number;
-  /** Dotted, as in the body. */
+  /** The field's name with dots, as in the body. */
   readonly field: string;
 }
 

@@ -1,4 +1,4 @@
-// Makes up the credit report of a file number. The sections tell one story: they follow from the score and the person's age.
+// Invents the credit report of a file number. The sections are consistent: they follow from the score and the person's age.
 import { MadeUp, dateOf } from '../../../vendor-kit/double/made-up.js';
 import { tradeLines } from './accounts.js';
 import { AdultLife } from './adult-life.js';
@@ -22,7 +22,7 @@ const TOWNS = [
   'Placeholder City, TX 75001',
 ] as const;
 
-/** The vendor searches everywhere, whatever the address. */
+/** The vendor searches all places, for any address of the person. */
 const SEARCHES = [
   ['publicRecords', 'Federal bankruptcy courts, and the civil courts of all states'],
   ['background', 'Criminal courts of all states and counties'],
@@ -46,9 +46,8 @@ export interface ReportBody {
 }
 
 /**
- * `score` null: a thin file, with too little data for a score. Dates count back from `today`, the day of the pull. None lies before the
- * 18th birthday. `bornOn` null: the birth date is made up. The consumer is always made up; `withDetails` puts the person's data in
- * its place.
+ * `score` null: a thin file, with too little data for a score. Dates count back from `today`, the day of the pull. No date is before the 18th
+ * birthday. `bornOn` null: the birth date is invented. The consumer is always invented; `withDetails` replaces it by the person's data.
  */
 export function reportBody({
   file,
@@ -85,7 +84,7 @@ export function reportBody({
   };
 }
 
-/** The report with the typed data. Earlier addresses stay; an address that differs from the file's comes before all of those. */
+/** The report with the typed data. Earlier addresses stay. An address that differs from the file's comes before all others. */
 export function withDetails(
   { score, report }: ReportBody,
   { name, address, bornOn, ssnLastFour }: Details,

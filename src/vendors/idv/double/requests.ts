@@ -117,7 +117,8 @@ export const AUTHENTICATION = {
 };
 
 /**
- * The first field that a passive authentication needs or cannot read; null when all are valid. `deviceless`: no person sits at a device.
+ * The first field that a passive authentication requires and that is missing or invalid; null when all are valid. `deviceless`: no person uses a
+ * device.
  */
 export function unusableField({ device, ipAddress }: AuthenticationBody, deviceless: boolean): string | null {
   if (!(deviceless && device?.jsc === undefined) && !isFingerprint(device?.jsc ?? '')) return 'device.jsc';
@@ -129,7 +130,7 @@ function isFingerprint(text: string): boolean {
   return text !== '' && text.length <= MAX_FINGERPRINT;
 }
 
-/** A control. Without an SSN it applies to every person. */
+/** A control for tests. Without an SSN it applies to every person. */
 export const LIFTED_FREEZE = {
   querystring: NO_QUERY,
   body: strict({}, { ssn: { type: 'string', pattern: '^[0-9]{9}$' } }),

@@ -1,29 +1,29 @@
-// The shape of a made-up file. The score decides it, and every section follows it.
+// The kind of an invented file. The score decides it, and every section follows from it.
 
 type Range = readonly [least: number, most: number];
 
 export interface Shape {
   readonly accounts: Range;
-  /** Days for which an account has been open. */
+  /** The days for which an account has been open. */
   readonly age: Range;
   /** The limit of a card, in hundreds of dollars. */
   readonly limit: Range;
-  /** Percent of the limit. */
+  /** The used percentage of the limit. */
   readonly used: Range;
-  /** Accounts that are not paid at present. */
+  /** The number of accounts that are not paid at present. */
   readonly unpaid: number;
-  /** The worst months that a past-due account is behind. */
+  /** The largest number of months that a past-due account is late. */
   readonly behind: 1 | 3;
-  /** Late months that were caught up with. */
+  /** Late months whose payments were made later. */
   readonly lateMonths: Range;
   /** The newest late month, counted back from the pull. */
   readonly newestLate: number;
   readonly inquiries: { readonly lastYear: Range; readonly yearBefore: Range };
-  /** Chances, in percent, of an entry in the section. */
+  /** The chances, in percent, of an entry in the section. */
   readonly chances: Readonly<Record<'mortgage' | 'publicRecord' | 'background' | 'housingCourt', number>>;
 }
 
-/** Too little data for a score. */
+/** The file has too little data for a score. */
 export const THIN: Shape = {
   accounts: [0, 1],
   age: [40, 150],

@@ -1,4 +1,4 @@
-// The challenges and their correct answers. The questions are made up and the same for every person.
+// The challenges and their correct answers. The questions are invented and the same for every person.
 
 export const RIGHT_OTP_CODE = '123456';
 

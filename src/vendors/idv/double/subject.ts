@@ -1,19 +1,19 @@
-// The vendor's data about a person for later reports: enough to make up a file, too little to identify the person.
+// The vendor's data about a person for later reports. They are enough to invent a file, but do not identify the person.
 import { createHash } from 'node:crypto';
 import { type CodeAskedFor, type CodeStep, codeAskedFor } from './codes-asked-for.js';
 
 export interface Subject {
-  /** The number of the person's made-up file. Thousands of people share one. */
+  /** The number of the person's invented file. Thousands of people share one number. */
   readonly file: number;
   /** Null without an SSN: that person has no credit file. */
   readonly score: number | null;
-  /** The number with which the vendor answers later; null when the person asked for none. */
+  /** The number with which the vendor answers later; null when the person selected none. */
   readonly code?: CodeAskedFor | null;
   /** In journals of earlier versions: the number with which the credit file answers instead of a report. */
   readonly fileCode?: number | null;
   /** A keyed digest of the SSN. Absent without one, and in journals of earlier versions. */
   readonly ssnDigest?: string;
-  /** The freeze or block of the file was lifted. */
+  /** The freeze or block of the file was removed. */
   readonly lifted?: true;
   /** Absent in journals of earlier versions. */
   readonly userType?: 'CONSUMER' | 'AGENT' | 'PMC';
@@ -46,7 +46,7 @@ export function subjectOf(
   };
 }
 
-/** The vendor's number in this step, whatever the request; null when the step has none. */
+/** The vendor's number in this step, for any request; null when the step has none. */
 export function codeAt(step: CodeStep, { code, fileCode }: Subject): number | null {
   if (code) return code.step === step ? code.code : null;
   return step === 'report' ? (fileCode ?? null) : null;

@@ -1,11 +1,11 @@
-// The test cards. Typed card data are checked and forgotten; only the payment method of the card stays.
+// The test cards. Typed card data are checked and not stored. Only the payment method of the card is stored.
 import { ProcessorError, invalid } from './errors.js';
 import type { FormEntries, Parameters } from './form.js';
 
 interface TestCard {
   readonly method: string;
   readonly what: string;
-  /** Its payment continues after the confirmation. The hosted page has no script, so it does not accept this card. */
+  /** The payment continues after the confirmation. The hosted page has no script, so it does not accept this card. */
   readonly needsScript?: true;
 }
 
@@ -41,7 +41,7 @@ export interface TypedCard {
   readonly cvc: string;
 }
 
-/** The payment method of the card typed into the hosted page, or the consumer's message about its fault. */
+/** The payment method of the card that was typed into the hosted page, or a message for the consumer about its fault. */
 export function methodOf(
   { number, expiry, cvc }: TypedCard,
   now: number,
@@ -82,7 +82,7 @@ export function methodOfCardData(data: Parameters, now: number): string {
   });
 }
 
-/** The same call without the card's identity. The last four digits stay, because they tell the test cards apart. */
+/** The same call without the card's identity. The last four digits stay, because they distinguish the test cards. */
 export function withoutCard(entries: FormEntries): FormEntries {
   return entries.flatMap(([name, value]) => {
     if (!name.startsWith('payment_method_data')) return [[name, value] as const];

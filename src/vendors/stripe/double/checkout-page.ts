@@ -1,4 +1,4 @@
-// The hosted checkout page: plain forms for people and tests, without scripts. It offers two cards as buttons, and takes a typed one.
+// The hosted checkout page: plain forms for people and tests, without scripts. It offers two cards as buttons, and accepts a typed card.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { amountText } from './amounts.js';
 import { HOSTED_PAGE_CARDS, grouped, methodOf } from './cards.js';
@@ -35,7 +35,7 @@ export function mountCheckoutPage(server: FastifyInstance, engine: Engine): void
 
 async function pay(engine: Engine, request: Incoming, reply: FastifyReply): Promise<FastifyReply> {
   const session = engine.session(request.params.id);
-  // A second press of the button finds the session paid, and redirects like the first.
+  // After a second press of the button, the session is already paid, and the page redirects as after the first press.
   if (session.status === 'complete') return reply.redirect(successAddress(session), 303);
   if (session.status === 'expired') return html(reply.code(400), checkout(session, null));
   const chosen = chosenMethod(request.body ?? [], engine.now());
@@ -52,7 +52,7 @@ async function pay(engine: Engine, request: Incoming, reply: FastifyReply): Prom
   return html(reply.code(402), checkout(tried.session, 'Your card was declined. Try another one.'));
 }
 
-/** The method of the pressed button, or of the typed card. */
+/** The payment method of the pressed button, or of the typed card. */
 function chosenMethod(form: FormEntries, now: number): { readonly method: string } | { readonly problem: string } {
   const field = (name: string): string | undefined => form.find(([key]) => key === name)?.[1];
   const number = field('number');

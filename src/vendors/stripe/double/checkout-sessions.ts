@@ -1,4 +1,4 @@
-// The transitions of a hosted checkout session. Pure, apart from new ids. Its intent exists from the first try to pay.
+// The transitions of a hosted checkout session. Pure, apart from new ids. The session's intent exists from the first try to pay.
 import { ProcessorError, invalid } from './errors.js';
 import { type IntentChange, checkAmount, checkSplit, confirmIntent, createIntent, newId } from './intents.js';
 import type { CheckoutSession, Intent } from './state.js';
@@ -7,14 +7,14 @@ export type NewCheckoutSession = Omit<
   CheckoutSession,
   'id' | 'status' | 'url' | 'intentId' | 'created' | 'expiresAt'
 > & {
-  /** Milliseconds since 1970; null: in 24 hours. */
+  /** Milliseconds since 1970. Null means in 24 hours. */
   readonly expiresAt: number | null;
 };
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
-/** `pageRoot`: address of the pages, without a trailing slash. */
+/** `pageRoot`: the address of the pages, without a trailing slash. */
 export function openSession(wanted: NewCheckoutSession, pageRoot: string, now: number): CheckoutSession {
   checkAmount(wanted.amount, wanted.currency, 'line_items');
   checkSplit(wanted.amount, wanted.applicationFee, wanted.destination);
@@ -25,14 +25,14 @@ export function openSession(wanted: NewCheckoutSession, pageRoot: string, now: n
     if (url !== null && !isWebAddress(url)) throw invalid(param, 'url_invalid', `Not a valid URL: ${param}`);
   }
   const expiresAt = wanted.expiresAt ?? now + DAY_MS;
-  // Allows for differing clocks of the two sides.
+  // The time allows for differing clocks of the two sides.
   if (expiresAt < now + 29 * MINUTE_MS || expiresAt > now + DAY_MS + MINUTE_MS)
     throw invalid('expires_at', null, 'The expiry must be between 30 minutes and 24 hours from now.');
   const id = newId('cs_test');
   return { ...wanted, id, status: 'open', url: `${pageRoot}/${id}`, intentId: null, created: now, expiresAt };
 }
 
-/** One try to pay. A decline leaves the session open. */
+/** One try to pay. After a decline, the session stays open. */
 export function paySession(
   session: CheckoutSession,
   intent: Intent | null,

@@ -1,4 +1,4 @@
-// Executes the callers' requests, once per idempotency key, and the events that follow by themselves as time passes.
+// Executes the callers' requests, once for each idempotency key, and the events that follow by themselves as time passes.
 import { expireSession } from './checkout-sessions.js';
 import { ProcessorError, missing } from './errors.js';
 import type { EventDelivery } from './event-delivery.js';
@@ -11,9 +11,9 @@ import type { Timers } from './timers.js';
 export interface Call {
   readonly operation: Operation;
   readonly key: string | null;
-  /** The content that two calls with one key must share. */
+  /** The content that two calls with one key must have in common. */
   readonly content: readonly string[];
-  /** Reads the parameters. An error is answered and not recorded, so the key stays free. */
+  /** Reads the parameters. An error is answered and not recorded, so the key stays unused. */
   readonly prepare: () => () => Execution;
 }
 
@@ -22,16 +22,16 @@ export interface Execution {
   readonly changes: Changes;
 }
 
-/** Null: the call is executed, and its answer is lost. */
+/** Null means that the call is executed, and that its answer is lost. */
 export type Outcome = { readonly answer: Answer; readonly replayed: boolean } | null;
 
 export interface Faults {
   /** Milliseconds since 1970. */
   outageEnds: number;
   answersToLose: number;
-  /** The number of calls that fail with an answer kept under their keys. */
+  /** The number of calls that fail with an answer that is kept under their keys. */
   failuresToKeep: number;
-  /** The number of refunds refused for lack of balance. Each refusal is the call's outcome. */
+  /** The number of refunds that are refused because the balance is too low. Each refusal is the outcome of its call. */
   refundsToRefuse: number;
   /** The delay before each new call is executed. */
   slowMs: number;
@@ -145,7 +145,7 @@ export class Engine {
     return { id: event.id, type, intentId, created: event.created, body: JSON.stringify(eventObject(event, object)) };
   }
 
-  /** Sends events only after the journal holds them. */
+  /** Sends events only when the journal has them. */
   private async published({ intents = [], sessions = [], events = [] }: Changes): Promise<void> {
     await this.record.kept();
     for (const intent of intents) this.settleLater(intent);

@@ -1,4 +1,4 @@
-// The processor's errors, in the form that its clients know.
+// The processor's errors, in the form that its clients expect.
 
 export type ErrorType = 'api_error' | 'card_error' | 'idempotency_error' | 'invalid_request_error' | 'rate_limit_error';
 

@@ -16,7 +16,7 @@ export interface DeliveryPlan {
   readonly delayMs: number;
   /** The number of events that are never sent. */
   readonly drop: number;
-  /** The number of events that are held and then sent in reverse order, one at a time. */
+  /** The number of events that are held back and then sent in reverse order, one at a time. */
   readonly hold: number;
 }
 
@@ -52,7 +52,7 @@ export class EventDelivery {
     for (const event of this.record.allEvents()) if (this.record.endOf(event) === null) this.sendAfter(event, 0);
   }
 
-  /** Called once an event is in the journal. */
+  /** Called when an event is in the journal. */
   add(events: readonly StoredEvent[]): void {
     for (const event of events) {
       if (this.plan.drop > 0) {
@@ -82,7 +82,7 @@ export class EventDelivery {
     return this.states.get(event.id) ?? NOT_SENT;
   }
 
-  /** One attempt now, regardless of earlier ones. Null without an answer. */
+  /** Makes one attempt now, regardless of earlier attempts. Null without an answer. */
   async resend(event: StoredEvent): Promise<number | null> {
     const status = await this.post(event);
     this.noteEnd(event, status);
@@ -149,7 +149,7 @@ export class EventDelivery {
       await response.body?.cancel();
       return response.status;
     } catch {
-      // No receiver, too slow, or the sandbox is closing. The next attempt follows in any case.
+      // The receiver is missing or too slow, or the sandbox is closing. The next attempt follows in each case.
       return null;
     }
   }

@@ -1,4 +1,4 @@
-// Form-encoded parameters: `a[b]=1` nests, `a[0]=x` and `a[]=x` make lists. The reader names the allowed ones.
+// Form-encoded parameters: `a[b]=1` nests, `a[0]=x` and `a[]=x` make lists. The caller names the allowed parameters.
 import { invalid } from './errors.js';
 
 /** Sorted, so that bodies with the same content are equal. */
@@ -50,7 +50,7 @@ export class Parameters {
     return this.fields.has(name);
   }
 
-  /** An empty value unsets a field of the interface. Here it counts as absent. */
+  /** In the interface, an empty value removes a field. Here it counts as absent. */
   text(name: string): string | null {
     const value = this.fields.get(name);
     if (value === undefined || value === '') return null;
@@ -101,7 +101,7 @@ export class Parameters {
     return [...list.fields.keys()].map((index) => list.requiredText(index));
   }
 
-  /** Null for a value that must be unset. */
+  /** Null for a value that must be removed. */
   metadata(name: string): Readonly<Record<string, string | null>> {
     const sent = this.nested(name);
     const metadata = new Map<string, string | null>();

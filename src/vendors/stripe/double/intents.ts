@@ -33,7 +33,7 @@ export interface NewIntent {
 export interface ChangedIntent {
   readonly amount: number | null;
   readonly currency: string | null;
-  /** Undefined: unchanged; null: none. */
+  /** Undefined means unchanged, and null means none. */
   readonly applicationFee: number | null | undefined;
   readonly metadata: Readonly<Record<string, string | null>>;
   readonly paymentMethod: string | null;
@@ -159,7 +159,7 @@ export function authenticateIntent(intent: Intent, passed: boolean, now: number)
   return { ...declined(intent, behaviour.decline, now), decline: behaviour.decline };
 }
 
-/** Null for an intent that is not processing, or no longer. */
+/** Null when the intent is not processing. */
 export function settleIntent(intent: Intent, now: number): IntentChange | null {
   if (intent.status !== 'processing') return null;
   const settled: Intent = { ...intent, charges: intent.charges.slice(0, -1), settlesAt: null };
@@ -173,7 +173,7 @@ export function cancelIntent(intent: Intent, now: number): IntentChange {
   return { intent: { ...intent, status: 'canceled', canceledAt: now }, happened: ['payment_intent.canceled'] };
 }
 
-/** Refunds `amount`, or the whole remainder when it is null. */
+/** Refunds `amount`, or the whole remainder when `amount` is null. */
 export function refundIntent(
   intent: Intent,
   amount: number | null,
@@ -213,7 +213,7 @@ function amountToRefund(paid: Charge, amount: number | null): number {
   return refunded;
 }
 
-/** The bank sends the newest refund back. Null when the intent has none. */
+/** The bank returns the newest refund. Null when the intent has none. */
 export function failRefund(intent: Intent): IntentRefund | null {
   const paid = intent.charges.find(({ status }) => status === 'succeeded');
   const made = paid?.refunds?.findLast(({ failed }) => failed !== true);

@@ -1,4 +1,4 @@
-// The objects on the processor's wire: snake case, seconds since 1970, ids or whole objects.
+// The objects in the processor's wire form: snake case, seconds since 1970, ids or whole objects.
 import type { Charge, CheckoutSession, Decline, Intent, Refund } from './state.js';
 
 export const API_VERSION = '2026-10-28.endive';
@@ -18,7 +18,7 @@ export function intentObject(intent: Intent, chargeToo: boolean | 'with-refunds'
   };
 }
 
-/** The view of a browser that sends the client secret and no key. */
+/** The fields that a browser sees with the client secret and without a key. */
 export function publicIntentObject(intent: Intent): object {
   return {
     id: intent.id,
@@ -55,7 +55,7 @@ const MESSAGES: ReadonlyMap<string, string> = new Map([
   ['payment_intent_authentication_failure', 'The provided PaymentMethod has failed authentication.'],
 ]);
 
-/** The consumer's message about a decline. */
+/** The message about a decline for the consumer. */
 export function messageOf({ code, declineCode }: Decline): string {
   return MESSAGES.get(declineCode ?? '') ?? MESSAGES.get(code) ?? 'Your card was declined.';
 }
@@ -85,7 +85,7 @@ export function chargeObject(charge: Charge, intent: Intent, shown?: unknown): o
     paid: charge.status === 'succeeded',
     payment_intent: intent.id,
     refunded: charge.refunded === charge.amount,
-    // A charge refunded before single refunds were recorded has no list of them.
+    // A charge that was refunded before single refunds were recorded has no list of them.
     ...(shown === 'with-refunds' &&
       (charge.refunds !== undefined || charge.refunded === 0) && {
         refunds: { object: 'list', data: refunds, has_more: false, url: `/v1/charges/${charge.id}/refunds` },

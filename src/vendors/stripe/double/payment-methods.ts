@@ -7,7 +7,7 @@ export type Behaviour =
   | { readonly kind: 'decline'; readonly decline: Decline }
   /** `decline`: the result even if the authentication is passed. */
   | { readonly kind: 'authenticate'; readonly decline: Decline | null }
-  /** Takes a while, and then is declined or succeeds. */
+  /** The payment takes some time, and then is declined or succeeds. */
   | { readonly kind: 'process'; readonly decline: Decline | null };
 
 const DECLINED = {

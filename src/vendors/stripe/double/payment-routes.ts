@@ -45,7 +45,7 @@ export function mountPayments(server: FastifyInstance, engine: Engine, keys: Key
 
 export interface Keys {
   readonly secret: string;
-  /** The publishable key of pages, which they send with an intent's client secret. */
+  /** The publishable key that pages send with an intent's client secret. */
   readonly publishable: string;
 }
 
@@ -284,7 +284,7 @@ class PaymentRoutes {
     }
   }
 
-  /** Admits a caller with the secret key, or with the intent's client secret, which shows less of the intent. */
+  /** Accepts a caller with the secret key, or with the intent's client secret. The client secret shows fewer fields of the intent. */
   private admit(
     request: Incoming,
     parameters: Parameters,

@@ -14,11 +14,11 @@ export interface SandboxProcessorOptions {
   readonly folder: string;
   /** The key that the service must send. Browsers send an intent's client secret instead. */
   readonly secretKey: string;
-  /** The key that pages send with it; default `pk_test_sandbox_processor`. */
+  /** The key that pages send with the client secret. The default is `pk_test_sandbox_processor`. */
   readonly publishableKey?: string;
-  /** The receiver of events; null: they are only listed. */
+  /** The receiver of events. With null, events are only listed. */
   readonly events: EventReceiver | null;
-  /** Milliseconds that a bank payment takes; default 1,000. */
+  /** The milliseconds that a bank payment takes. The default is 1,000. */
   readonly settleMs?: number;
   /** Milliseconds that a call waits when its account asks for a slow processor; default 2,000. */
   readonly slowMs?: number;

@@ -1,4 +1,4 @@
-// The processor's record: calls by idempotency key, intents, checkout sessions and events. In memory and in a journal.
+// The processor's record: calls by idempotency key, intents, checkout sessions and events. It is in memory and in a journal.
 import { createHmac, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { Journal } from '../../../vendor-kit/double/journal.js';
@@ -24,7 +24,7 @@ export interface Answer {
 export interface StoredEvent {
   readonly id: string;
   readonly type: string;
-  /** The intent that it concerns; null for an event without one. */
+  /** The intent that the event concerns; null for an event without one. */
   readonly intentId: string | null;
   /** Milliseconds since 1970. */
   readonly created: number;
@@ -32,14 +32,14 @@ export interface StoredEvent {
   readonly body: string;
 }
 
-/** Changes that are recorded together or not at all. */
+/** Changes that are either all recorded or not recorded. */
 export interface Changes {
   readonly intents?: readonly Intent[];
   readonly sessions?: readonly CheckoutSession[];
   readonly events?: readonly StoredEvent[];
 }
 
-/** Delivered, or dropped on a test's request. */
+/** The event was delivered, or dropped on a test's request. */
 export type EventEnd = 'delivered' | 'dropped';
 
 interface Executed {
@@ -95,7 +95,7 @@ export class ProcessorRecord {
     return { state: this.inProgress.has(key) ? 'in-progress' : 'unknown' };
   }
 
-  /** Marks a call as in progress while this process lives. A call that it does not finish stays unfinished. */
+  /** Marks a call as in progress while this process runs. A call that the process does not finish stays unfinished. */
   begin(key: string): void {
     this.inProgress.add(key);
   }

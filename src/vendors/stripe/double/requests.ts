@@ -32,7 +32,7 @@ export function readNewIntent(parameters: Parameters): NewIntent {
   };
 }
 
-/** The sandbox never redirects, even where it is allowed. */
+/** The sandbox never redirects, even if redirects are allowed. */
 function readAutomaticMethods(methods: Parameters): void {
   const allowed = methods.text('allow_redirects');
   if (allowed === null || (['always', 'never'].includes(allowed) && methods.text('enabled') === 'true')) return;
@@ -43,7 +43,7 @@ function readAutomaticMethods(methods: Parameters): void {
   );
 }
 
-/** The receiver of the money is fixed at creation and cannot be changed. */
+/** The receiver of the money is set at the creation and cannot be changed. */
 export function readIntentChange(parameters: Parameters): ChangedIntent {
   parameters.only(
     'amount',
@@ -63,7 +63,7 @@ export function readIntentChange(parameters: Parameters): ChangedIntent {
   };
 }
 
-/** The customer's mail address is checked and forgotten, because the sandbox sends no mail. */
+/** The customer's mail address is checked and not stored, because the sandbox sends no mail. */
 export function readCheckoutSession(parameters: Parameters): NewCheckoutSession {
   parameters.only(
     'mode',

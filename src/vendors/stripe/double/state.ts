@@ -1,4 +1,4 @@
-// The processor's state: intents with their charges, and checkout sessions. Amounts are cents, times milliseconds since 1970.
+// The processor's state: intents with their charges, and checkout sessions. Amounts are in cents, times in milliseconds since 1970.
 
 export interface Decline {
   readonly code: string;
@@ -17,7 +17,7 @@ export interface Refund {
   readonly id: string;
   readonly amount: number;
   readonly created: number;
-  /** The bank refused the refund, so the money came back. */
+  /** The bank refused the refund, so the money was returned. */
   readonly failed?: true;
 }
 
@@ -41,16 +41,16 @@ export interface Intent {
   readonly amount: number;
   readonly currency: string;
   readonly applicationFee: number | null;
-  /** The account that receives the rest of the money; null: the platform keeps it. */
+  /** The account that receives the rest of the money; null when the platform keeps it. */
   readonly destination: string | null;
   readonly metadata: Readonly<Record<string, string>>;
   readonly paymentMethod: string | null;
   readonly lastDecline: Decline | null;
-  /** Every try, in order. */
+  /** Every try to pay, in order. */
   readonly charges: readonly Charge[];
   readonly created: number;
   readonly canceledAt: number | null;
-  /** The time at which a processing payment settles. */
+  /** The time at which a processing payment is decided. */
   readonly settlesAt: number | null;
 }
 

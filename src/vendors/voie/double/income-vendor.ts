@@ -15,7 +15,7 @@ export interface SandboxIncomeVendorOptions {
   readonly credential: string;
   /** The person of an identity vendor's session; null for an unknown token. */
   readonly personOf: (identitySession: string) => { readonly persona: string; readonly file: number } | null;
-  /** Milliseconds that an inquiry takes; default 1,000. */
+  /** The milliseconds that an inquiry takes. The default is 1,000. */
   readonly paceMs?: number;
   /** Milliseconds that a call waits when its account asks for a slow vendor; default 2,000. */
   readonly slowMs?: number;
@@ -28,12 +28,12 @@ interface Inquiry {
   readonly id: string;
   readonly route: Route;
   readonly persona: string;
-  /** The number of the made-up income. */
+  /** The number of the invented income. */
   readonly file: number;
   /** Milliseconds since 1970. */
   readonly startedAt: number;
   readonly readyAt: number;
-  /** The ending that a test chose, whatever the persona. */
+  /** The outcome that a test chose, for any persona. */
   readonly decided?: Ending;
 }
 
@@ -134,7 +134,7 @@ export class SandboxIncomeVendor implements SandboxPart {
     return reply.send({ inquiryId: id, route, ...statusOf(ending), ...report });
   }
 
-  /** An ending that callers may have seen stays. */
+  /** An outcome that callers may have seen does not change. */
   private async decide(request: InquiryRequest<requests.DecisionBody>, reply: FastifyReply): Promise<FastifyReply> {
     const inquiry = this.inquiries.get(request.params.id);
     if (inquiry === undefined) return unknownInquiry(reply);

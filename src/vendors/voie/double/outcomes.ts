@@ -1,4 +1,4 @@
-// The ending of an income inquiry, by its person's persona (docs/sandbox.md) or by a test's choice.
+// The outcome of an income inquiry, by its person's persona (docs/sandbox.md) or by a test's choice.
 import { MadeUp } from '../../../vendor-kit/double/made-up.js';
 
 export const ROUTES = ['PAYROLL', 'BANKING'] as const;
@@ -7,10 +7,10 @@ export type Route = (typeof ROUTES)[number];
 export const FAILURES = ['NO_MATCH', 'VENDOR_ERROR'] as const;
 export type Ending = 'completed' | (typeof FAILURES)[number];
 
-/** The persona of an unknown session, which has no person to match. */
+/** The persona of an unknown session, which matches no person. */
 export const UNKNOWN_PERSON = 'unknown person';
 
-/** Null: the inquiry continues until a test decides it. */
+/** Null means that the inquiry continues until a test decides it. */
 export function endingOf(persona: string, route: Route): Ending | null {
   switch (persona) {
     case 'nopayrolltest':
@@ -32,7 +32,7 @@ const FREQUENCIES = ['WEEKLY', 'BIWEEKLY', 'SEMIMONTHLY', 'MONTHLY'] as const;
 const COMPANIES = ['Example Logistics', 'Sample Foods', 'Specimen Health Services', 'Placeholder Software'] as const;
 const TITLES = ['Accountant', 'Driver', 'Nurse', 'Shift Manager', 'Software Engineer', 'Teacher'] as const;
 
-/** Dates count back from `today`, the day of the inquiry. Bank transactions name an employer, but no title and no first day. */
+/** Dates count back from `today`, the day of the inquiry. Bank transactions name an employer, but no job title and no first day. */
 export function incomeReport({
   file,
   route,
