@@ -1,6 +1,5 @@
-// The vendors' files for browsers, under /browser: the payment processor's library with its pages, and the collector of device
-// fingerprints.
-// Bundled from web/sandbox-*/.
+// The vendors' files for browsers, under /browser: the payment processor's library with its pages, and the collector of device fingerprints. They are
+// bundled from web/sandbox-*/.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import fastifyStatic from '@fastify/static';
@@ -42,11 +41,11 @@ export class BrowserFiles implements SandboxPart {
   }
 
   close(): void {
-    // It holds no resources.
+    // This part uses no resources that must be closed.
   }
 }
 
-/** This file lies below the folder, compiled or not. */
+/** This file is below the folder, both as source and compiled. */
 function packageFolder(): string {
   const above = join(import.meta.dirname, '..');
   return existsSync(join(above, 'package.json')) ? above : join(above, '..');

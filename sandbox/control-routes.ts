@@ -4,8 +4,8 @@ import type { FastifyInstance } from 'fastify';
 import { sendError } from '../src/vendor-kit/double/sandbox-part.js';
 
 /**
- * Protects against DNS rebinding: a web page can make its own name resolve to this machine, and then call it like a local caller.
- * The browser still sends that name as Host. So only callers that name an address, this machine or a container are admitted.
+ * Protects against DNS rebinding: a web page can make its own name resolve to this machine, and then call it like a local caller. The browser still
+ * sends that name as Host. Only callers that name an address, this machine or a container are therefore accepted.
  */
 export function guardControlRoutes(server: FastifyInstance): void {
   server.addHook('onRequest', (request, reply, done) => {
@@ -15,7 +15,7 @@ export function guardControlRoutes(server: FastifyInstance): void {
   });
 }
 
-/** Whether the public DNS may resolve the name: it has several labels, and the last is not reserved for private use. */
+/** Whether the public DNS may resolve the name: it has several labels, and the last label is not reserved for private use. */
 function isPublicName(host: string): boolean {
   const name = host.toLowerCase().replace(/^\[|[\].]$/g, '');
   return name.includes('.') && isIP(name) === 0 && !/\.(?:localhost|internal)$/.test(name);

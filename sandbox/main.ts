@@ -1,7 +1,7 @@
 // The process of the sandbox.
 import { startVendors } from './vendors.js';
 
-// The reader of the output may be gone.
+// The reader of the output may have ended.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
 function say(stream: NodeJS.WriteStream, line: object): void {

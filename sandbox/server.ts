@@ -21,12 +21,12 @@ export async function startSandbox(options: {
   readonly parts: readonly SandboxPart[];
 }): Promise<RunningSandbox> {
   const server = fastify({
-    // Requests hold personal data, real or made up, so they are never logged.
+    // Requests contain personal data, real or invented, so they are never logged.
     logger: false,
     bodyLimit: 64_000,
     forceCloseConnections: true,
     routerOptions: { maxParamLength: 1_024 },
-    // A target that is not a path gets the same answer as an undecodable one.
+    // A target that is not a path gets the same answer as a target that cannot be decoded.
     rewriteUrl: ({ url = '' }) => (url.startsWith('/') ? url : '/%'),
     frameworkErrors: (_error, _request, reply) =>
       void sendError(reply.header('x-request-id', randomUUID()), 400, ...UNACCEPTABLE),
@@ -80,7 +80,7 @@ export async function startSandbox(options: {
   };
 }
 
-/** Dotted name of the faulty field: a wrong field itself, or the absent or surplus one. */
+/** The name of the faulty field with dots: a wrong field itself, or the missing or additional field. */
 function fieldOf(violation: { readonly instancePath: string; readonly params: Record<string, unknown> }): string {
   const { missingProperty, additionalProperty } = violation.params;
   const path = violation.instancePath.split('/').slice(1);

@@ -1,4 +1,4 @@
-// The vendors of the test environment in one process, as its variables configure them. Imports nothing of the service.
+// The vendors of the test environment in one process, as the environment variables configure them. Imports no part of the service.
 import { join } from 'node:path';
 import { SandboxIdentityVendor } from '../src/vendors/idv/double/identity-vendor.js';
 import { SandboxIncomeVendor } from '../src/vendors/voie/double/income-vendor.js';
@@ -41,7 +41,7 @@ export function startVendors(env: Readonly<Record<string, string | undefined>>):
     slowMs,
     ...(SANDBOX_SLOWNESS && { paceMs: Number(SANDBOX_SLOWNESS) * 500 }),
   });
-  // While secrets are rotated, the variable lists several. The newest comes first and signs.
+  // While secrets are rotated, the variable lists several. The newest is first and signs.
   const [eventSecret = ''] = eventSecrets.split(',');
   const processor = new SandboxProcessor({
     folder,

@@ -1,4 +1,4 @@
-// The processes that a command started. They are ended in reverse order, and an unexpected end of one is reported.
+// The processes that a command started. They are ended in reverse order, and the unexpected end of a process is reported.
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -6,7 +6,7 @@ import { LogFile } from './log-file.mjs';
 import { birthOf } from './processes.mjs';
 import { Problem } from './problem.mjs';
 
-/** The wait for the last output of an ended process. A process that it started may hold its pipe open longer. */
+/** The wait for the last output of an ended process. A process that it started may keep its pipe open longer. */
 const LAST_LINES_WITHIN_MS = 1_000;
 
 export class Children {
@@ -16,13 +16,13 @@ export class Children {
   #stopping = false;
   #reportDeath;
 
-  /** Rejects with a Problem when a child ends without a request. */
+  /** Rejects with a Problem when a child ends although the command has not ended it. */
   death = new Promise((_, reject) => (this.#reportDeath = reject));
 
   constructor(lock, logDir) {
     this.#lock = lock;
     this.#logDir = logDir;
-    // Before a caller awaits it, a rejection must not end this process.
+    // Until a caller awaits it, a rejection must not end this process.
     this.death.catch(() => undefined);
   }
 
@@ -39,11 +39,11 @@ export class Children {
     isReady,
     readyWithinMs,
   }) {
-    // After a stop, a start that was still on its way goes no further.
+    // After a stop, a start that was still running does not continue.
     if (this.#stopping) await new Promise(() => undefined);
     const log = toTerminal ? undefined : new LogFile(join(this.#logDir, `${name}.log`));
     const output = log ? 'pipe' : 'inherit';
-    // A process group of its own: Ctrl-C in the terminal then reaches only this process, which decides the order of stopping.
+    // The child has a process group of its own. Ctrl-C in the terminal then reaches only this process, which decides the order of stopping.
     const child = spawn(file, args, { env, detached: true, stdio: ['ignore', output, output] });
     if (log) for (const stream of [child.stdout, child.stderr]) log.takeFrom(stream, dropsLines);
     const ended = new Promise((resolve) => {
@@ -73,7 +73,7 @@ export class Children {
     }
   }
 
-  /** Ends all children, the last started first. Each gets time to finish its work. */
+  /** Ends all children, and the last started first. Each gets time to finish its work. */
   async stop() {
     this.#stopping = true;
     for (const { child, ended, graceMs } of this.#started.reverse()) {

@@ -1,5 +1,5 @@
-// One command at a time may use a data folder. The lock file names that command and every process that it started.
-// If a command was killed, the next one can end exactly the processes that were left running.
+// One command at a time may use a data folder. The lock file names that command and every process that it started. If a command was killed, the next
+// command can end exactly the processes that were left running.
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -7,7 +7,7 @@ import { birthOf, endProcess, isSameProcess } from './processes.mjs';
 import { Problem } from './problem.mjs';
 
 const LEFTOVER_GRACE_MS = 15_000;
-/** The time for a holder to notice a stop, or the death of its parent, and to record it. */
+/** The time in which a holder notices a stop, or the death of its parent, and records it. */
 const NOTICE_MS = 1_000;
 
 export class DataFolderLock {
@@ -63,7 +63,7 @@ export class DataFolderLock {
     this.#write();
   }
 
-  /** Records a started process. The process recorded last is ended first. */
+  /** Records a started process. The process that was recorded last is ended first. */
   addChild(child) {
     this.#content.children.unshift(child);
     this.#write();
@@ -103,12 +103,12 @@ function holderOf(dataDir) {
   try {
     return { children: [], ...JSON.parse(text), text };
   } catch {
-    // Only a power failure leaves half a file, and it leaves no process of that run either.
+    // Only a power failure leaves half a file, and after it no process of that run exists either.
     return { pid: 0, word: '', text, children: [] };
   }
 }
 
-/** Creates the whole file or nothing, so that a reader never sees half of it. When two processes create it at once, one succeeds. */
+/** Creates either the whole file or no file, so that a reader never sees an incomplete file. When two processes create it at once, one succeeds. */
 function createWhole(file, content) {
   const fresh = `${file}.${process.pid}`;
   writeFileSync(fresh, JSON.stringify(content, null, 2), { mode: 0o600 });
@@ -123,7 +123,7 @@ function createWhole(file, content) {
   }
 }
 
-/** Removes the lock of a dead command. Puts it back if another command took the folder meanwhile. */
+/** Removes the lock of a dead command. Restores the lock if another command took the folder in the meantime. */
 function removeStale(file, stale) {
   const aside = `${file}.stale.${process.pid}`;
   try {

@@ -1,4 +1,4 @@
-// `npm run docs` writes the documents that are made from the code; `npm run docs -- --check` fails when a committed one differs.
+// `npm run docs` writes the documents that are generated from the code. `npm run docs -- --check` fails when a committed document differs.
 //
 // A generator is a source file named generate-docs.ts anywhere in src/. It writes into docs/ below the current folder.
 import { spawnSync } from 'node:child_process';
@@ -19,7 +19,7 @@ await runCommand(() => {
   }
 });
 
-/** Each document's path in the repository, with its text. */
+/** The path of each document in the repository, with its text. */
 function generateInto(folder) {
   mkdirSync(join(folder, 'docs'));
   const generators = readdirSync(join(ROOT, 'dist'), { recursive: true }).filter((file) =>

@@ -1,6 +1,5 @@
-// Third-party programs that `npm run test:soak` compares the service with. Pip and go install them once, outside the project; the tests
-// themselves reach no other machine.
-// A suite without its program is reported as not run, and does not fail.
+// Third-party programs that `npm run test:soak` compares the service with. Pip and go install them once, outside the project, so the tests themselves
+// need no other machine. A suite whose program is missing is reported as not run, and does not fail.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,7 +13,7 @@ const STRIPE_MOCK = 'github.com/stripe/stripe-mock@v0.203.0';
 const MOTO = 'moto[server]==5.2.1';
 const VERIFIERS = ['standardwebhooks==1.1.0', 'svix==2.9.1'];
 
-/** By the name under which test/support/foreign.ts finds the program: its suite, and the steps that fill a new folder with it. */
+/** Keyed by the name under which test/support/foreign.ts finds the program: its suite, and the steps that fill a new folder with the program. */
 const PROGRAMS = {
   moto: {
     suite: 'the vault on moto',
@@ -39,7 +38,7 @@ const PROGRAMS = {
     pins: ['main.go', 'go.mod', 'go.sum'].map((file) => readFileSync(join(VERIFY_GO, file), 'utf8')),
     program: ['verify'],
     install: (folder) => {
-      // A copy outside the project, because the build may write beside its sources.
+      // A copy outside the project, because the build may write next to its sources.
       cpSync(VERIFY_GO, join(folder, 'source'), { recursive: true });
       run('go', ['build', '-o', join(folder, 'verify'), '.'], { cwd: join(folder, 'source') });
     },

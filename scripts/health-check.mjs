@@ -1,5 +1,5 @@
-// Exits with 0 when the process in this container is healthy, for Docker's HEALTHCHECK. The path is /health/ready unless an argument
-// names another.
+// Exits with 0 when the process in this container is healthy, for Docker's HEALTHCHECK. The path is /health/ready unless an argument names another
+// path.
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 
@@ -7,7 +7,7 @@ const { PORT = '3000', TLS_CERT } = process.env;
 const [path = '/health/ready', port = PORT] = process.argv.slice(2);
 const send = TLS_CERT ? httpsRequest : httpRequest;
 
-// The certificate belongs to the public name, and this check does not concern it.
+// The certificate is for the public name, which does not matter for this check.
 send({ host: '127.0.0.1', port, path, rejectUnauthorized: false, timeout: 4_000 }, ({ statusCode }) =>
   process.exit(statusCode === 200 ? 0 : 1),
 )

@@ -1,5 +1,5 @@
-// Installs and builds missing or stale parts, judged by content, so that a run without changes costs milliseconds.
-// Plain Node: this runs before any dependency is installed.
+// Installs and builds parts that are missing or out of date, compared by content, so that a run without changes takes milliseconds. Plain Node: this
+// runs before any dependency is installed.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 
 const at = (...parts) => join(ROOT, ...parts);
 
-/** False in the image, which has no sources and keeps what was installed and compiled when it was built. */
+/** False in the image, which has no sources and keeps the packages and compiled code from its build. */
 const isCheckout = existsSync(at('src'));
 
 export function ensureNodeVersion() {
@@ -34,11 +34,11 @@ export function ensureNode24() {
   return bin;
 }
 
-/** Runs `npm ci` unless node_modules already holds exactly the packages of the lock file. */
+/** Runs `npm ci` unless node_modules already has exactly the packages of the lock file. */
 function ensurePackages(folder) {
   if (isInstalled(folder)) return;
   console.error(`Installing dependencies (npm ci) ${folder === ROOT ? '' : `in ${relative(ROOT, folder)} `}...`);
-  // The build needs development dependencies, so NODE_ENV=production must not leave them out.
+  // The build needs development dependencies, so NODE_ENV=production must not exclude them.
   const args = ['ci', '--include=dev', '--no-progress', '--loglevel=error'];
   const npm = process.env.npm_execpath;
   const result = npm?.endsWith('.js')
@@ -65,7 +65,7 @@ function isInstalled(folder) {
   return wantedIsPresent && Object.keys(present).every((path) => path in wanted);
 }
 
-/** Compiles src/ and sandbox/ to dist/, and bundles web/ to dist-web/, unless they were built from these very files. */
+/** Compiles src/ and sandbox/ to dist/, and bundles web/ to dist-web/, unless the output was built from exactly these files. */
 export function ensureBuilt() {
   ensureWebBuilt();
   ensureCompiled({
@@ -87,7 +87,7 @@ function ensureWebBuilt() {
   writeFileSync(stamp, [fingerprint, ...filesUnder('dist-web')].join('\n'));
 }
 
-/** Compiles src/, sandbox/, test/bench/ and their imports to dist-bench/, unless they were built from these very files. */
+/** Compiles src/, sandbox/, test/bench/ and their imports to dist-bench/, unless the output was built from exactly these files. */
 export function ensureBenchBuilt() {
   ensureCompiled({
     outDir: 'dist-bench',
@@ -108,7 +108,7 @@ function ensureCompiled({ outDir, sources, settings, compile }) {
   const allThere = outputs.every((file) => existsSync(at(file)));
   if (allThere && existsSync(stamp) && readFileSync(stamp, 'utf8') === fingerprint) return;
 
-  // The compiler's incremental state assumes that its outputs still exist. Without that state it writes all of them again.
+  // The compiler's incremental state assumes that its outputs still exist. Without that state, it writes all outputs again.
   rmSync(stamp, { force: true });
   if (!allThere) rmSync(at(outDir, '.tsbuildinfo'), { force: true });
   run(outDir, compile);
@@ -125,7 +125,7 @@ function run(outDir, compile) {
   if (result.status !== 0) throw new Problem(`The build of ${outDir}/ failed; the compiler's messages are above.`);
 }
 
-/** Removes outputs whose sources are gone. The compiler leaves them, and Node would still load them. */
+/** Removes outputs whose sources were deleted. The compiler leaves them, and Node would still load them. */
 function removeOrphans(outDir, outputs) {
   for (const file of filesUnder(outDir)) {
     const script = file.replace(/\.map$/, '');

@@ -1,18 +1,18 @@
-// The log file of a program that a command runs. Its size is bounded, and it never blocks the program.
-// A full disk drops lines; the file reports their number when there is room again.
+// The log file of a program that a command runs. Its size is limited, and it never blocks the program. A full disk drops lines; the file reports
+// their number when there is space again.
 import { closeSync, fstatSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 const FILE_BYTES = 50_000_000;
-/** The current file and its predecessors; `.1` is the newest of these. */
+/** The current file and its predecessors. `.1` is the newest predecessor. */
 const FILES = 5;
 const TAIL_BYTES = 4_000;
 const NEWLINE = 10;
-/** A full disk is tried again after this time, so a program's last lines may wait as long. */
+/** A full disk is tried again after this time, so a program's last lines may wait this long. */
 const RETRY_MS = 500;
 
 export class LogFile {
-  /** Its path. */
+  /** The path of the file. */
   file;
   #fileBytes;
   #descriptor;
@@ -27,14 +27,14 @@ export class LogFile {
     this.#open();
   }
 
-  /** The last bytes written since the start, even if the file lacks them. */
+  /** The last bytes that were written since the start, even if they are not in the file. */
   get tail() {
     return this.#tail.toString();
   }
 
   /**
-   * Writes a program's output. A program that `dropsLines` itself, and counts them, must wait while the disk is full.
-   * Any other program would block.
+   * Writes a program's output. A program that `dropsLines` itself, and counts them, is made to wait while the disk is full. Any other program would
+   * block.
    */
   takeFrom(stream, dropsLines) {
     stream.on('data', (chunk) => {
@@ -74,7 +74,7 @@ export class LogFile {
     this.#size += written;
   }
 
-  /** If the file cannot be renamed, it grows further. */
+  /** If the file cannot be renamed, it continues to grow. */
   #rotate() {
     const full = this.#descriptor;
     try {

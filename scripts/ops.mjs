@@ -13,7 +13,7 @@ await runCommand(async () => {
   ensureBuilt();
   const dataDir = resolve(ROOT, process.env.DATA_DIR || '.data');
   const redisUrl = process.env.REDIS_URL || runningIn(dataDir)?.redisUrl;
-  // Backups need no Redis, and a folder that is to be restored must stay empty.
+  // Backups need no Redis, and the target folder of a restore must stay empty.
   if (process.argv[2] === 'backup') process.exitCode = await runOps(dataDir, redisUrl ?? 'redis://127.0.0.1');
   else if (redisUrl) process.exitCode = await runOps(dataDir, redisUrl);
   else await withPrivateRedis(dataDir, async (url) => (process.exitCode = await runOps(dataDir, url)));
@@ -41,7 +41,7 @@ function runOps(dataDir, redisUrl) {
       stdio: 'inherit',
     },
   );
-  // Ctrl-C reaches the command too. This script waits for it, then stops its own Redis.
+  // Ctrl-C also reaches the command. This script waits for it, then stops its own Redis.
   process.on('SIGINT', () => undefined);
   process.on('SIGTERM', () => ops.kill('SIGTERM'));
   return new Promise((resolve, reject) => {

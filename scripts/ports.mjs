@@ -16,7 +16,7 @@ export function ensurePortFree(name, port, host) {
   });
 }
 
-/** An unused loopback port outside `taken`. */
+/** A free loopback port that is not in `taken`. */
 export async function freePort(taken = []) {
   const port = await new Promise((resolve, reject) => {
     const server = createServer();

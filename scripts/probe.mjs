@@ -11,17 +11,17 @@ export function localAddress(host, port) {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/** The status of a GET, or undefined without an answer. */
+/** The HTTP status of a GET, or undefined without an answer. */
 export async function statusOf(url) {
   return (await answerOf(url))?.status;
 }
 
-/** Whether a process answers at all. A process that cannot become ready still serves as much as it can. */
+/** Whether a process answers at all. A process that cannot become ready still serves the requests that it can. */
 export async function isAlive(address) {
   return (await statusOf(`${address}/health/live`)) === 200;
 }
 
-/** Null when it is ready; otherwise the reasons, by check. Undefined without an answer. */
+/** Null when the process is ready; otherwise the reasons, by check. Undefined without an answer. */
 export async function whyNotReady(address) {
   const answer = await answerOf(`${address}/health/ready`);
   if (answer === undefined || answer.status === 200) return answer && null;
@@ -35,7 +35,7 @@ export async function whyNotReady(address) {
 function answerOf(url) {
   return new Promise((resolve) => {
     const send = url.startsWith('https:') ? httpsRequest : httpRequest;
-    // The certificate belongs to the public name, and this check does not concern it.
+    // The certificate is for the public name, which does not matter for this check.
     const request = send(url, { rejectUnauthorized: false, timeout: ANSWER_WITHIN_MS, agent: false }, (response) => {
       text(response).then(
         (body) => resolve({ status: response.statusCode, text: body }),

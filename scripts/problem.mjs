@@ -2,7 +2,7 @@
 
 export class Problem extends Error {}
 
-/** Runs a command's main function. A Problem prints its sentence and sets exit code 1; any other error is a bug and keeps its stack. */
+/** Runs a command's main function. A Problem prints its sentence and sets exit code 1. Any other error is a bug and prints its stack. */
 export async function runCommand(main) {
   try {
     await main();

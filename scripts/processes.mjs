@@ -4,15 +4,14 @@ import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
- * The start time of the process with this id, in a comparable form; undefined without such a process. Ids are reused, start times are
- * not.
+ * The start time of the process with this id, in a comparable form; undefined without such a process. The system uses ids again, but not start times.
  */
 export function birthOf(pid) {
   if (!Number.isInteger(pid) || pid <= 0) return undefined;
   if (existsSync('/proc/self/stat')) {
     const stat = readProc(pid, 'stat');
     if (stat === undefined) return undefined;
-    // The name in parentheses may hold spaces. The state is the first field after it, and the start time the twentieth.
+    // The name in parentheses may contain spaces. The state is the first field after it, and the start time the twentieth.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return fields[0] === 'Z'
       ? undefined

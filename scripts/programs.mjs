@@ -1,4 +1,4 @@
-// Programs of this machine: finds them, and installs them with the package managers.
+// Programs on this machine: finds them, and installs them with the package managers.
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -16,7 +16,7 @@ export function isProgram(file) {
     accessSync(file, constants.X_OK);
     return statSync(file).isFile();
   } catch {
-    // For any reason, it cannot be run from here.
+    // The program cannot be run from here, for any reason.
     return false;
   }
 }
@@ -36,15 +36,14 @@ const FOR_INSTALLERS = [
   'ALL_PROXY',
 ];
 
-/** Those of these variables that are set. */
+/** The variables of this list that are set. */
 export function only(names, env = process.env) {
   return Object.fromEntries(names.filter((name) => env[name] !== undefined).map((name) => [name, env[name]]));
 }
 
 /**
- * Installs Debian packages as root, or Homebrew's package. Of `apt`, the first line that can be installed counts. Does nothing on other
- * systems and in production.
- * A failure is printed on standard error, and the caller then looks for the program.
+ * Installs Debian packages as root, or Homebrew's package. In `apt`, the first line that can be installed is used. Does nothing on other systems and
+ * in production. A failure is printed on standard error, and the caller then looks for the program.
  */
 export function install({ apt, brew }) {
   if (process.env.NODE_ENV?.trim() === 'production') return;
@@ -62,7 +61,7 @@ export function install({ apt, brew }) {
   }
 }
 
-/** Whether it succeeded. */
+/** Whether the command succeeded. */
 function quietly(command, args, env) {
   const result = spawnSync(command, args, { env, encoding: 'utf8', timeout: INSTALLED_WITHIN_MS });
   if (result.status === 0) return true;

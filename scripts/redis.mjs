@@ -1,4 +1,4 @@
-// Provides a Redis: the one that REDIS_URL names, or a private server with append-only persistence in the data folder.
+// Provides a Redis: the Redis that REDIS_URL names, or a private server with append-only persistence in the data folder.
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -10,15 +10,15 @@ import { Problem } from './problem.mjs';
 import { install, onPath } from './programs.mjs';
 
 const IMAGE = 'redis:7.4-alpine';
-/** The first version with GETDEL, which takes a sealed payload exactly once. */
+/** The first version with GETDEL, which reads and removes a sealed payload in one step. */
 const OLDEST = [6, 2];
 const ANSWER_WITHIN_MS = 3_000;
-/** The longest time to load a large append-only file. */
+/** The longest time in which a large append-only file is loaded. */
 const LOADED_WITHIN_MS = 120_000;
 
 /**
- * The way to run a Redis server here: `{ binary }` or `{ engine }` (a container engine).
- * Installs one if this machine has none and allows it.
+ * How a Redis server can run here: `{ binary }` or `{ engine }` (a container engine). Installs one if this machine has none and allows an
+ * installation.
  */
 export function ensureRedisServer() {
   const present = findBinary();
@@ -50,8 +50,8 @@ function isNewEnough(binary) {
 }
 
 /**
- * Prepares a private server on a free loopback port, with its files in `<dataDir>/redis`. The caller runs `command` and waits with `isReady`.
- * The password keeps other users of the machine out.
+ * Prepares a private server on a free loopback port, with its files in `<dataDir>/redis`. The caller runs `command` and waits with `isReady`. The
+ * password excludes other users of the machine.
  */
 export async function preparePrivateRedis(server, dataDir) {
   const folder = join(dataDir, 'redis');
@@ -98,7 +98,7 @@ export async function preparePrivateRedis(server, dataDir) {
   };
 }
 
-/** Sends one PING with the password. Returns the reply's first line without its sign, or the reason for its absence. */
+/** Sends one PING with the password. Returns the first line of the reply without its sign, or the reason for a missing reply. */
 function ask(port, password) {
   return new Promise((resolve) => {
     const socket = connect({ host: '127.0.0.1', port });
@@ -119,7 +119,7 @@ function ask(port, password) {
   });
 }
 
-/** Reports at once that no server listens at REDIS_URL, instead of a later time limit. */
+/** Reports at once when no server listens at REDIS_URL, so that a user need not wait for a time limit. */
 export async function checkForeignRedis(url) {
   const { protocol, hostname, port, pathname } = new URL(url);
   const target =

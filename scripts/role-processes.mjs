@@ -1,7 +1,6 @@
-// Runs the service in several processes: `node scripts/role-processes.mjs projector:9465 worker:9466 api:9467 api:9468`, each with the
-// port of its probes, in the order of their start.
-// Processes of the api role share PORT. This process holds no data. It passes on connections and log lines, and restarts dead processes.
-// At the end it stops all of them in order, the api role first.
+// Runs the service in several processes: `node scripts/role-processes.mjs projector:9465 worker:9466 api:9467 api:9468`, each with the port of its
+// probes, in the order of their start. Processes of the api role share PORT. This process stores no data. It passes on connections and log lines, and
+// restarts dead processes. At the end it stops all processes in order, the api role first.
 import cluster from 'node:cluster';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -13,7 +12,7 @@ import { passWholeLines } from './whole-lines.mjs';
 const GRACE_MS = 40_000;
 const FIRST_DELAY_MS = 250;
 const LONGEST_DELAY_MS = 30_000;
-/** A process that ran this long had a good start. */
+/** A process that has run for this time has started well. */
 const STEADY_AFTER_MS = 60_000;
 
 class RoleProcess {
@@ -27,7 +26,7 @@ class RoleProcess {
     this.port = port;
   }
 
-  /** Resolves when the process answers, and rejects if it ends before. Afterwards it is restarted whenever it ends. */
+  /** Resolves when the process answers, and rejects if the process ends before. Afterwards the process is restarted whenever it ends. */
   async start() {
     this.#fork();
     const ended = this.#ended.then((how) => {
@@ -74,13 +73,13 @@ class RoleProcess {
   }
 }
 
-/** In the service's log format. */
+/** The line has the format of the service's log. */
 function log(level, fields, msg) {
   console.log(JSON.stringify({ level, time: new Date().toISOString(), service: 'screening', ...fields, msg }));
 }
 
 for (const stream of [process.stdout, process.stderr]) {
-  // The reader of the stream may be gone.
+  // The reader of the stream may have ended.
   stream.on('error', () => undefined);
   // Each process adds listeners to it.
   stream.setMaxListeners(0);

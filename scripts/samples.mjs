@@ -1,9 +1,8 @@
-// `npm run samples -- add <Event>[.<variant>] [<data as JSON>] [--after <sample>,...]` writes the stored sample of an event.
-// The file is test/unit/upcasting/samples/<Event>[.<variant>].json, with the links of the chain and the resulting state.
+// `npm run samples -- add <Event>[.<variant>] [<data as JSON>] [--after <sample>,...]` writes the stored sample of an event. The file is
+// test/unit/upcasting/samples/<Event>[.<variant>].json, with the links of the chain and the resulting state.
 //
-// Without `--after`, the sample follows the same sample as the first one of its type. Its data are the first one's, with the given
-// fields replaced.
-// `--folder` is for tests.
+// Without `--after`, the new sample follows the same sample as the first sample of its type. It has the data of that first sample, with the given
+// fields replaced. `--folder` is for tests.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -96,7 +95,7 @@ function fields(text) {
     const value = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
   } catch {
-    // The error follows below.
+    // The error is printed below.
   }
   throw new Problem(`The data must be a JSON object. ${USAGE}`);
 }

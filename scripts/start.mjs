@@ -1,4 +1,4 @@
-// `npm start`: starts everything that the service needs on this machine, then the service. Ctrl-C ends all of it.
+// `npm start`: starts everything that the service needs on this machine, and then the service. Ctrl-C ends all processes.
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -16,7 +16,7 @@ import { placeProcesses, SERVICE_READY_WITHIN_MS, startService } from './service
 import { welcome } from './welcome.mjs';
 
 const GRACE_MS = 15_000;
-/** The variables that the sandbox reads. It plays vendors, so it must not see the service's keys. */
+/** The variables that the sandbox reads. The sandbox plays vendors, so it must not see the service's keys. */
 const FOR_SANDBOX = [
   'PATH',
   'PORT',
@@ -36,7 +36,7 @@ const FOR_SANDBOX = [
 /** The variables that the demo page's server reads. Its only keys are those in the file of the demo credentials. */
 const FOR_DEMO = ['PATH', 'DATA_DIR', 'DEMO_PORT', 'DEMO_WITHOUT_WEBHOOKS', 'NODE_EXTRA_CA_CERTS'];
 
-// A closed terminal must not keep this process from stopping its children.
+// A closed terminal must not prevent this process from stopping its children.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
 await runCommand(async () => {
@@ -52,19 +52,19 @@ await runCommand(async () => {
     try {
       lock.set({ stopping: true });
     } catch {
-      // A full disk must not keep this process from stopping its children.
+      // A full disk must not prevent this process from stopping its children.
     }
     await children.stop();
     lock.release();
   }
   console.log('Stopped. All data is kept; npm start resumes with it.');
 });
-// An interrupted start may still be installing or connecting. The process ends without waiting for that.
+// An interrupted start may still be installing or connecting. The process ends without waiting for this work.
 process.exit();
 
 /**
- * The whole environment as the service will see it, read by the service's own rules, which exist once it is built.
- * Faults are reported before any process starts.
+ * The whole environment as the service will see it. The service's own rules read it, which exist when the service is built. Faults are reported
+ * before any process starts.
  */
 async function readConfiguration(dataDir) {
   const [{ readConfig }, { InvalidConfig }, { findVendors }] = await Promise.all(
@@ -74,7 +74,7 @@ async function readConfiguration(dataDir) {
   );
   const ownRedis = !process.env.REDIS_URL?.trim();
   try {
-    // The address of the private Redis is known only when it runs.
+    // The address of the private Redis is known only when this Redis runs.
     const {
       process: role,
       http,
@@ -116,7 +116,7 @@ function listenForSignals() {
   }).then(() => console.log('\nStopping ...'));
 }
 
-/** A killed npm passes no signal on, so its user could not stop this process any more. */
+/** A killed npm passes on no signal, so its user could no longer stop this process. */
 function whenParentIsGone(callback) {
   const parent = process.ppid;
   const watch = setInterval(() => {
@@ -182,7 +182,7 @@ async function startPrivateRedis(config, children) {
   return url;
 }
 
-/** Starts before the service, which needs the page's port and the address of its webhooks. */
+/** The demo page starts before the service, which needs the page's port and the address of its webhooks. */
 async function startDemo(config, env, children) {
   const { missing = '', serviceEnv } = await prepareReceiver(config.dataDir, env);
   const portFile = join(config.dataDir, 'demo', 'port');
@@ -212,7 +212,7 @@ async function startSandbox(config, env, children) {
     word: join('sandbox', 'main.js'),
     env: only(FOR_SANDBOX, env),
     graceMs: GRACE_MS,
-    // Any answer is enough, because the sandbox listens only once it can serve.
+    // Any answer is enough, because the sandbox listens only when it can serve requests.
     isReady: async () => (await statusOf(config.sandboxUrl)) !== undefined,
     readyWithinMs: SERVICE_READY_WITHIN_MS,
   });

@@ -53,7 +53,7 @@ function runJest(args) {
     // With --json and a file, Jest writes only to standard error.
     stdio: ['inherit', 'inherit', 'inherit'],
   });
-  // Ctrl-C reaches Jest too, and Jest cleans up. This script waits for it.
+  // Ctrl-C also reaches Jest, which cleans up. This script waits for it.
   process.on('SIGINT', () => undefined);
   process.on('SIGTERM', () => jest.kill('SIGTERM'));
   return new Promise((resolve, reject) => {

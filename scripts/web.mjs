@@ -1,5 +1,5 @@
-// Bundles the browser code of web/ into dist-web/: the host script, the frame, the demo page, and the sandbox's files for browsers.
-// `npm run build` runs it, and so do `npm start` and `npm test` when a file is stale.
+// Bundles the browser code of web/ into dist-web/: the host script, the frame, the demo page, and the sandbox's files for browsers. `npm run build`
+// runs it, and so do `npm start` and `npm test` when a file is out of date.
 import { createHash } from 'node:crypto';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
@@ -27,14 +27,14 @@ async function bundleHostScript(entry, fileName, format) {
       target: TARGET,
       outDir: join(OUT, 'embed'),
       emptyOutDir: false,
-      // Vite keeps the long names of a library's modules.
+      // Vite does not shorten the long names in a library's modules.
       rolldownOptions: { output: { minify: true } },
       lib: { entry: join(WEB, 'embed', entry), formats: [format], name: 'Service', fileName: () => fileName },
     },
   });
 }
 
-/** Pages with their scripts and styles, under names with a hash. */
+/** Pages with their scripts and styles, under names that contain a hash. */
 async function bundlePages(folder, { outDir = folder, pages = ['index.html'] } = {}) {
   await build({
     ...SHARED,
@@ -51,7 +51,7 @@ async function bundlePages(folder, { outDir = folder, pages = ['index.html'] } =
   });
 }
 
-/** A vendor's script, played by the sandbox. */
+/** A vendor's script, which the sandbox provides. */
 async function bundleVendorScript(folder, fileName) {
   await build({
     ...SHARED,
@@ -65,7 +65,7 @@ async function bundleVendorScript(folder, fileName) {
   });
 }
 
-/** Names the host script after its content, and writes the hash with which a page may check it. */
+/** Gives the host script a name from its content, and writes the hash with which a page may check it. */
 function writeManifest() {
   const folder = join(OUT, 'embed');
   const names = ['service.js', 'service.mjs'];
@@ -89,9 +89,8 @@ function writeManifest() {
 }
 
 /**
- * Writes the types of the host script into one file: the types of web/contract that integrators see. They have no code and import only
- * each other.
- * Another file declares the global that the script sets, for pages that load it with a tag.
+ * Writes the types of the host script into one file: the types of web/contract that integrators see. These types have no code and import only each
+ * other. Another file declares the global that the script sets, for pages that load the script with a tag.
  */
 function writeTypes() {
   const types = ['callbacks.ts', 'options.ts']

@@ -1,4 +1,4 @@
-// The output of `npm start` when everything runs: addresses, the demo keys, and a first request to paste.
+// The output of `npm start` when all processes run: addresses, the demo keys, and a first request to paste.
 import { join } from 'node:path';
 
 export function welcome({ demoUrl, address, processes, sandboxUrl, dataDir, credentials }) {

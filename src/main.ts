@@ -1,4 +1,4 @@
-// The process of a service: reads its configuration, opens its log, and ends it.
+// The process of a service: reads its configuration, opens its log, and ends the process.
 import { format } from 'node:util';
 import { readConfig, type Config } from './config/config.js';
 import { InvalidConfig } from './config/variables.js';
@@ -9,22 +9,22 @@ import { createService, type Service } from './service.js';
 import type { Vendor } from './vendor-kit/define-vendor.js';
 import { findVendors } from './vendor-kit/registry.js';
 
-/** How long an ending process waits for its last log lines. */
+/** The time for which an ending process waits for its last log lines. */
 const LAST_LINES_WITHIN_MS = 1_000;
-/** How long an orderly stop may take. The next start finds unfinished work in the log and the queues. */
+/** The time that an orderly stop may take. The next start finds unfinished work in the log and the queues. */
 const STOP_WITHIN_MS = 30_000;
 
 const metrics = new Metrics();
 const output = new LogOutput(toStandardOutput(), (lines) => metrics.logLinesDropped.inc(lines));
 
-/** Ends the process once the last log lines are written, or after a second. */
+/** Ends the process when the last log lines are written, or after a second. */
 function exit(code: number): void {
   void output.flushed(LAST_LINES_WITHIN_MS).then(() => process.exit(code));
 }
 
 /**
- * Ends the process at once, without an orderly stop. `process.exit` would wait for open transactions, which wait for this thread.
- * Meanwhile this process would hold the log's lock, and no other process could append. The log is as safe as after a power cut.
+ * Ends the process at once, without an orderly stop. `process.exit` would wait for open transactions, which wait for this thread. In the meantime
+ * this process would keep the log's lock, and no other process could append. The log is as safe as after a power cut.
  */
 function die(): void {
   process.kill(process.pid, 'SIGKILL');
@@ -39,14 +39,14 @@ async function main(): Promise<void> {
     log.fatal({ err: error }, 'uncaught exception');
     void output.flushed(LAST_LINES_WITHIN_MS).then(die);
   });
-  // This event means that the parent of several processes has died. The listener must run before Node's own, which exits.
+  // This event means that the parent of several processes has died. The listener must run before Node's own listener, which exits.
   process.prependListener('disconnect', die);
   // The process that reads standard error may have died.
   process.stderr.on('error', () => undefined);
-  // Otherwise Node writes its warnings to standard error, past the log.
+  // Otherwise Node writes its warnings to standard error, outside the log.
   process.removeAllListeners('warning').on('warning', (warning) => log.warn({ err: warning }, 'Node gave a warning'));
 
-  // Libraries would do so as well. Their advice is for developers, and their error reports become warnings.
+  // Libraries would write to standard error as well. Their advice is for developers, and their error reports become warnings.
   for (const [method, level] of Object.entries({
     log: 'debug',
     info: 'debug',

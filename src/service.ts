@@ -1,4 +1,4 @@
-// Makes one service with its role from its configuration, starts it, and stops it in order. `main.ts` is the process around it.
+// Makes one service with its role from its configuration, starts it, and stops it in order. `main.ts` runs it in a process.
 import 'reflect-metadata';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -46,7 +46,7 @@ export interface Service {
 /** Callers may send one more request on a connection that is open. */
 const DRAINED_WITHIN_MS = 3_000;
 
-/** Relative to this file in dist/src/. */
+/** The path is relative to this file in dist/src/. */
 const BROWSER_CODE = join(import.meta.dirname, '../../dist-web');
 
 export async function createService(
@@ -80,7 +80,7 @@ export async function createService(
     },
   );
   const fastify = app.getHttpAdapter().getInstance();
-  // Callers of an api process can turn to other processes. For other roles this wait would only make a restart longer.
+  // Callers of an api process can use other processes. For other roles, this wait would only make a restart longer.
   drainBeforeClose(fastify, config.process.role === 'api' ? DRAINED_WITHIN_MS : 0);
   if (!runs(config.process, 'api')) fastify.addHook('onRequest', serveProbesOnly);
   if (http.pdfUrl !== null) servePdfsApart(fastify, http.pdfUrl);
@@ -98,7 +98,7 @@ export async function createService(
     const privateServer = createPrivateServer(surfaces, log);
     serve(privateServer);
     privateServers.push(privateServer);
-    // When several processes run, each has its own probes. They share only the internal port.
+    // When several processes run, each has probes of its own. They share only the internal port.
     await privateServer.listen({ port, host, exclusive: port !== http.internalPort });
   };
   const serveMetricsToAll = (server: FastifyInstance): void => serveMetrics(server, metrics, () => true);
@@ -106,7 +106,7 @@ export async function createService(
     for (const [check, found] of Object.entries((await health.report()).checks))
       metrics.checkFailing.set({ check }, found === 'ok' ? 0 : 1);
   });
-  // With a probe port, several processes share the main port. Metrics on that port could then come from any of them.
+  // With a probe port, several processes share the main port. Metrics on the main port could then come from any of them.
   if (http.probePort === null) {
     if (http.metricsPort === null) serveMetrics(fastify, metrics, isFromLoopback);
     else await listenInPrivate(http.metricsPort, http.metricsHost, serveMetricsToAll);
@@ -168,7 +168,9 @@ function isChange({ method, routeOptions }: FastifyRequest): boolean {
   return !reads && !changesNothing;
 }
 
-/** This check runs first. Otherwise the service would ignore a webhook event about a payment that the log has lost, as if it were foreign. */
+/**
+ * This check runs first. Otherwise the service would ignore a webhook event about a payment that the log has lost, as if the payment were foreign.
+ */
 async function refuseChanges(logWatch: LogWatch): Promise<void> {
   const refusal = await logWatch.refusal();
   if (refusal !== null) throw refusal;

@@ -1,4 +1,4 @@
-// The landlord's side of the demo page: reads a shared report with the secret key and passes it on. Nothing of it is kept.
+// The landlord's part of the demo page: reads a shared report with the secret key and passes it on. It stores no part of the report.
 import { createHash } from 'node:crypto';
 
 const SESSION_ID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
@@ -27,7 +27,7 @@ export class Landlord {
     this.#fetchPage = fetchPage;
   }
 
-  /** The report as a page with its headers, while the renter shares it. The webhooks tell whether that is so. */
+  /** The report as a page with its headers, while the renter shares it. Webhooks tell whether the renter shares it. */
   async report(account, sessionId, language) {
     const sharing = SESSION_ID.test(sessionId ?? '') ? this.#webhooks.sharing(account, sessionId) : 'unknown';
     const reasons = REASONS[language];

@@ -1,5 +1,5 @@
-// Receives the webhooks for the demo page. The service delivers only over HTTPS and to public addresses.
-// So the demo listens at an otherwise unused address of this machine, with a certificate that only the service started beside it trusts.
+// Receives the webhooks for the demo page. The service delivers only over HTTPS and to public addresses. The demo therefore listens at an otherwise
+// unused address of this machine. Only the service that is started together with it trusts its certificate.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -24,7 +24,7 @@ export async function prepareReceiver(dataDir, env) {
   const fault = makeCertificate(cert, key);
   if (fault !== null) return { missing: `No certificate could be made for the receiver of webhooks (${fault}).` };
   const trusted = join(dataDir, 'demo', 'trusted.pem');
-  // Node takes a single file, and only warns when it is missing.
+  // Node accepts only one file, and only warns when the file is missing.
   const given = env.NODE_EXTRA_CA_CERTS;
   const others = given && existsSync(given) ? `${readFileSync(given, 'utf8')}\n` : '';
   writeFileSync(trusted, others + readFileSync(cert, 'utf8'), { mode: 0o600 });
@@ -40,10 +40,7 @@ function canListen() {
   });
 }
 
-/**
- * Null, or the reason why it was not made. The certificate is not an authority: trusting it covers this one address and nothing it
- * signs.
- */
+/** Null, or the reason why it was not made. The certificate is not an authority: a program that trusts it trusts only this address. */
 function makeCertificate(cert, key) {
   mkdirSync(join(cert, '..'), { recursive: true, mode: 0o700 });
   const { status, error } = spawnSync(

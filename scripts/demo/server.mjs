@@ -1,5 +1,5 @@
-// The demo page and its server, as an integrator would have one: it issues session grants with the secret key and receives webhooks.
-// Plain Node, because an example should need only what every server has. Localhost only; never in production.
+// The demo page and its server, like that of an integrator: it issues session grants with the secret key and receives webhooks. It is plain Node,
+// because an example should need only what every server has. Localhost only; never in production.
 import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { extname, join } from 'node:path';
@@ -68,7 +68,7 @@ const port = await listen();
 const origin = `http://localhost:${port}`;
 tellPort();
 
-/** Listens at both addresses of `localhost`, because browsers try both and could otherwise meet another program. */
+/** Listens at both addresses of `localhost`, because browsers try both and could otherwise reach another program. */
 async function listen() {
   for (let attempt = 1; ; attempt += 1) {
     const server = await bind('127.0.0.1', wantedPort || (attempt === 1 ? USUAL_PORT : 0)).catch((error) => error);
@@ -93,7 +93,7 @@ function bind(host, port) {
   });
 }
 
-/** Writes the page's port for `npm start`, which passes it to the service. The file is never half written. */
+/** Writes the page's port for `npm start`, which passes it to the service. The file is never incomplete. */
 function tellPort() {
   const file = join(dataDir, 'demo', 'port');
   mkdirSync(join(dataDir, 'demo'), { recursive: true, mode: 0o700 });
@@ -104,11 +104,11 @@ function tellPort() {
 /** Never rejects, because a request from a foreign page must not end the process. */
 async function answer(request, response) {
   try {
-    // A foreign host name that points here must not read data meant for this machine.
+    // A foreign host name that points to this machine must not be used to read data meant for this machine.
     if (request.headers.host !== `localhost:${port}`) return reply(response, 307, '', { location: origin });
     const { pathname } = addressOf(request);
-    // Other pages can send requests here. They must not issue grants, make endpoints or read deliveries.
-    // A browser sends the origin of the page that makes the request, except when a page reads from its own origin.
+    // Other pages can send requests to this server. They must not issue grants, make endpoints or read deliveries. A browser sends the origin of the
+    // page that makes the request, except when a page reads from its own origin.
     const from = request.headers.origin ?? (request.method === 'GET' ? origin : null);
     if (from !== origin) return replyError(response, 403, 'Only the demo page may do this.');
     const route = ROUTES[`${request.method} ${pathname}`];
@@ -131,7 +131,7 @@ function page() {
 
 const escape = (text) => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
 
-/** The three directives that an integrator's page needs, besides the page's own. */
+/** The three directives that an integrator's page needs in addition to its own. */
 function pageHeaders() {
   const { baseUrl, embeddedUrl } = credentials();
   const [service, frame] = [baseUrl, embeddedUrl].map((url) => new URL(url).origin);
@@ -162,7 +162,7 @@ function config() {
   return { baseUrl, embeddedUrl, accounts: shownAccounts };
 }
 
-/** Read on every request, because the service writes the file during its start. */
+/** Read at every request, because the service writes the file during its start. */
 function credentials() {
   try {
     return JSON.parse(readFileSync(join(dataDir, 'demo-credentials.json'), 'utf8'));

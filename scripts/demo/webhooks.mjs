@@ -8,14 +8,14 @@ import { RECEIVER_ADDRESS, receiverFiles } from './receiver.mjs';
 
 const TOLERANCE_SECONDS = 300;
 const MAX_BODY_BYTES = 65_536;
-/** The number of deliveries that a page opened later still sees. */
+/** The number of past deliveries that a page still sees when it is opened later. */
 const KEPT = 200;
 
 export class Webhooks {
   #missing;
   #service;
   #port;
-  /** By account: this process's endpoint, and its deliveries. */
+  /** By account: this process's endpoint, and the deliveries to it. */
   #accounts = new Map();
 
   /** `missing`: the reason why deliveries cannot arrive here, or null. `service`: calls the API with a dashboard token. */
@@ -75,7 +75,7 @@ export class Webhooks {
     return { status: 201, body: { id, url } };
   }
 
-  /** Whether the account may read the report of the session. Webhooks arrive in any order, and the end of sharing is for good. */
+  /** Whether the account may read the report of the session. Webhooks arrive in any order, and the end of sharing is permanent. */
   sharing(account, sessionId) {
     const { came } = this.#of(account);
     const told = came.filter(({ data }) => data.session_id === sessionId).map(({ type }) => type);
@@ -83,7 +83,7 @@ export class Webhooks {
     return told.includes('report.shared') ? 'shared' : 'unknown';
   }
 
-  /** The service's list of deliveries, even for an endpoint elsewhere. */
+  /** The service's list of deliveries, even if the endpoint is elsewhere. */
   async deliveries(account) {
     const endpoint = await this.#endpoint(account);
     if (endpoint === null) return { status: 200, body: { items: [] } };

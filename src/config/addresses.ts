@@ -1,4 +1,4 @@
-// Ranges of network addresses, as the environment variables list them.
+// Ranges of network addresses, as they are listed in environment variables.
 import { BlockList, isIP } from 'node:net';
 
 export function isAddressOrCidr(value: string): boolean {
@@ -14,7 +14,7 @@ export function isAddressOrCidr(value: string): boolean {
   }
 }
 
-/** The fraction of a family's addresses that lies in these ranges. IPv4 addresses written as IPv6 count as IPv4. */
+/** The fraction of a family's addresses that is in these ranges. IPv4 addresses in IPv6 form count as IPv4. */
 export function shareOf(ranges: readonly string[], family: number): number {
   const prefixes = [...new Set(ranges)].map((range): [family: number, prefix: number] => {
     const [address = '', prefix] = range.split('/');

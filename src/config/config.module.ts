@@ -1,4 +1,4 @@
-// Gives each part of the service its own settings.
+// Provides the settings of each part of the service.
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { type Config, SETTINGS } from './config.js';
 

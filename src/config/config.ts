@@ -50,9 +50,8 @@ export const SETTINGS = {
 } as const satisfies Record<Exclude<keyof Config, 'overrides' | 'switchedOff'>, unknown>;
 
 /**
- * Throws InvalidConfig.
- * `lowestPort`: for PORT and SANDBOX_PORT. Port 0 takes a free port, which is of use only to callers that need not know it beforehand.
- * `tools`: for the operator command line. `vendors`: the vendors whose settings are read.
+ * Throws InvalidConfig. `lowestPort`: for PORT and SANDBOX_PORT. Port 0 selects a free port, which is useful only for callers that need not know the
+ * port in advance. `tools`: for the operator command line. `vendors`: the vendors whose settings are read.
  */
 export function readConfig(
   variables: NodeJS.ProcessEnv,

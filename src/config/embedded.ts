@@ -2,15 +2,15 @@ import type { Environment } from '../kernel/environment.js';
 import type { Variables } from './variables.js';
 import type { VendorsSettings } from './vendors.js';
 
-/** Third-party scripts that the embedded component loads in the browser. They hold no secret. */
+/** Third-party scripts that the embedded component loads in the browser. They contain no secret. */
 export interface BrowserScripts {
   readonly processor: { readonly scriptUrl: string; readonly publishableKey: string };
   readonly fingerprintScriptUrl: string;
 }
 
-/** Settings of the embedded component; also the injection token. */
+/** Settings of the embedded component. They are also the injection token. */
 export abstract class EmbeddedSettings {
-  /** The scripts for each environment of a publishable key. Null: keys of that environment get no component. */
+  /** The scripts for each environment of a publishable key. With null, keys of that environment get no component. */
   abstract readonly scripts: Readonly<Record<Environment, BrowserScripts | null>>;
 }
 
@@ -24,7 +24,7 @@ const TEST = [
   'SANDBOX_FINGERPRINT_SCRIPT_URL',
 ] as const;
 
-/** Outside production the sandbox's scripts serve all keys. In production each environment names its own, or has no component. */
+/** Outside production, the sandbox's scripts are used for all keys. In production, each environment names its own scripts, or has no component. */
 export function readEmbedded(env: Variables, { sandboxUrl, forTest }: VendorsSettings): EmbeddedSettings {
   if (!env.production) {
     const base = `${sandboxUrl ?? ''}/browser`;
@@ -39,7 +39,7 @@ export function readEmbedded(env: Variables, { sandboxUrl, forTest }: VendorsSet
 
 type Names = readonly [processor: string, key: string, fingerprint: string];
 
-/** All three variables, or none of them. */
+/** Either all three variables are set, or none of them. */
 function readNamed(env: Variables, names: Names): BrowserScripts | null {
   const missing = names.filter((name) => env.text(name) === null);
   if (missing.length === names.length) return null;
@@ -57,7 +57,7 @@ function readScripts(env: Variables, [processor, key, fingerprint]: Names, fallb
   };
 }
 
-/** The address exactly as written, because a slash at the end of a script's address counts. */
+/** The address exactly as written, because a slash at the end of a script's address matters. */
 function readScriptUrl(env: Variables, name: string, fallback: string): string {
   const value = env.text(name);
   if (value === null) return fallback;

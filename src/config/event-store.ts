@@ -1,9 +1,9 @@
 import type { Variables } from './variables.js';
 
-/** Where the log is; also the injection token. */
+/** The location of the log. It is also the injection token. */
 export abstract class EventStoreSettings {
   /**
-   * `maxBytes`: the greatest size of the embedded log's file. `testTraffic`: the fraction of it that test traffic may fill.
+   * `maxBytes`: the largest size of the embedded log's file. `testTraffic`: the fraction of this size that test traffic may fill.
    * `uncompressedEvents`: the number of newest events that are stored one by one.
    */
   abstract readonly place:
@@ -17,7 +17,7 @@ export abstract class EventStoreSettings {
 }
 
 const GIB = 2 ** 30;
-/** The bounds of the greatest size. A smaller file fills up within hours, and a machine cannot address a larger one. */
+/** The limits of the largest size. A smaller file is full within hours, and a machine cannot address a larger file. */
 export const FILE_BYTES = { min: 64 * 2 ** 20, max: 16_384 * GIB };
 
 export function readEventStore(env: Variables): EventStoreSettings {
@@ -39,7 +39,7 @@ export function readEventStore(env: Variables): EventStoreSettings {
   };
 }
 
-/** Whether the connection string switches TLS off, in one of the spellings that the client accepts. */
+/** Whether the connection string turns TLS off, in one of the spellings that the client accepts. */
 function isPlaintext(url: string): boolean {
   const [, options = ''] = url.split('?');
   return options.split('&').some((option) => /^\s*t[_-]?l[_-]?s\s*=\s*false\s*$/i.test(option));

@@ -2,42 +2,39 @@ import { existsSync } from 'node:fs';
 import { isAddressOrCidr, shareOf } from './addresses.js';
 import type { Variables } from './variables.js';
 
-/** Where the service listens and under which addresses it is known; also the injection token. */
+/** The ports and addresses on which the service listens, and its public addresses. They are also the injection token. */
 export abstract class HttpSettings {
   abstract readonly port: number;
   abstract readonly host: string;
   abstract readonly tls: { readonly certPath: string; readonly keyPath: string } | null;
   abstract readonly requireTls: boolean;
-  /** The operator's reason for plain HTTP in production; null where production takes https only. */
+  /** The operator's reason for plain HTTP in production; null when production accepts only https. */
   abstract readonly plainHttpReason: string | null;
   abstract readonly trustedProxies: readonly string[];
   /** The public address of the service, without a trailing slash. */
   abstract readonly publicUrl: string;
-  /** Whether PUBLIC_URL was configured; without it events carry no report_url. */
+  /** Whether PUBLIC_URL is configured. Without it, events have no report_url. */
   abstract readonly publicUrlConfigured: boolean;
   abstract readonly embeddedUrl: string;
-  /** The only origin that serves PDFs. Null: the API's origin serves them. */
+  /** The only origin that serves PDFs. With null, the API's origin serves them. */
   abstract readonly pdfUrl: string | null;
   /** Whether `/docs` and `/openapi.json` describe the API to every caller. */
   abstract readonly servesDocs: boolean;
-  /** Where errors send their readers, without a trailing slash; null: nowhere. */
+  /** The address to which error replies link, without a trailing slash; null when they link nowhere. */
   abstract readonly docsUrl: string | null;
-  /** The port of the demo page that `npm start` serves outside production. The demo keys allow its origin. */
+  /** The port of the demo page that `npm start` serves outside production. The demo keys allow this origin. */
   abstract readonly demoPort: number;
-  /** Null: `/metrics` is on the main port, for loopback callers only. */
+  /** With null, `/metrics` is on the main port, for loopback callers only. */
   abstract readonly metricsPort: number | null;
   abstract readonly metricsHost: string;
-  /**
-   * The port for this process's own health and metrics, where several processes share the main port. A role without an API has no
-   * other port then.
-   */
+  /** The port for this process's own health and metrics, when several processes share the main port. A role without an API then has no other port. */
   abstract readonly probePort: number | null;
-  /** Null: webhooks of vendors arrive on the main port, from loopback callers only. */
+  /** With null, webhooks of vendors arrive on the main port, from loopback callers only. */
   abstract readonly internalPort: number | null;
   abstract readonly internalHost: string;
 }
 
-/** The largest fraction of all addresses that may be trusted proxies: sixteen of the widest blocks that one owner holds. */
+/** The largest fraction of all addresses that may be trusted proxies: sixteen of the largest blocks with a single owner. */
 const MAX_TRUSTED_SHARE = 16 * 2 ** -8;
 
 export function readHttp(env: Variables, lowestPort: number): HttpSettings {
@@ -72,7 +69,7 @@ export function readHttp(env: Variables, lowestPort: number): HttpSettings {
   };
 }
 
-/** The frame must have a path of its own, because the root of the API's origin is taken. */
+/** The frame must have a path of its own, because the root path of the API's origin is already used. */
 function readEmbeddedUrl(env: Variables, base: string): string {
   const value = env.secureUrl('EMBEDDED_URL', `${base}/embedded`) ?? '';
   const url = new URL(value);
@@ -81,7 +78,7 @@ function readEmbeddedUrl(env: Variables, base: string): string {
   return value;
 }
 
-/** A document on that origin must not reach the other origins, whatever their ports. */
+/** A document on that origin must not reach the other origins on any of their ports. */
 function readPdfUrl(env: Variables, others: readonly string[]): string | null {
   const value = env.secureUrl('PDF_PUBLIC_URL', null);
   if (value === null) return null;

@@ -1,10 +1,10 @@
 import { isAddressOrCidr } from './addresses.js';
 import type { Variables } from './variables.js';
 
-/** The limits of docs/contract, with their defaults; seconds unless the name says otherwise. Also the injection token. */
+/** The limits of docs/contract, with their defaults, in seconds unless the name says otherwise. They are also the injection token. */
 export abstract class Limits {
   abstract readonly tokenTtl: number;
-  /** Per key and client address. A key may have its own limit. */
+  /** Counted per key and client address. A key may have its own limit. */
   abstract readonly tokenExchangePerMinute: number;
   abstract readonly tokenExchangePerMinutePerKey: number;
   abstract readonly otpResendInterval: number;
@@ -13,7 +13,7 @@ export abstract class Limits {
   abstract readonly blockDuration: number;
   abstract readonly reportValidity: number;
   abstract readonly reportRetryInterval: number;
-  /** Null: 24 calendar months. */
+  /** Null means 24 calendar months. */
   abstract readonly shareWindow: number | null;
   abstract readonly grantTtl: number;
   abstract readonly checkoutGuard: number;
@@ -23,34 +23,34 @@ export abstract class Limits {
   abstract readonly recoveryInterval: number;
   abstract readonly webhookTimeout: number;
   abstract readonly webhookRetryLadder: readonly number[];
-  /** A fraction, in both directions. */
+  /** A fraction by which the delay may be shorter or longer. */
   abstract readonly webhookJitter: number;
   abstract readonly webhookFailingAfter: number;
   abstract readonly webhookDisableAfter: number;
   abstract readonly webhookRedeliveryInterval: number;
   abstract readonly webhookEgressAllow: readonly string[];
-  /** Applies to URLs that are registered from now on. */
+  /** Applies to URLs that are registered later. */
   abstract readonly webhookPorts: readonly number[];
-  // Limits against abuse (docs/contract/general.md#limits-against-abuse); 0 switches one off.
+  // Limits against abuse (docs/contract/general.md#limits-against-abuse). 0 switches a limit off.
   abstract readonly submitsPerMinutePerAddress: number;
-  /** Per account and environment. An account may have its own limit. */
+  /** Counted per account and environment. An account may have its own limit. */
   abstract readonly submitsPerMinute: number;
-  /** Per account and phone. */
+  /** Counted per account and phone. */
   abstract readonly smsPerHour: number;
-  /** Per phone, over all accounts. */
+  /** Counted per phone, over all accounts. */
   abstract readonly smsPerDay: number;
   abstract readonly submitsPerHourPerPerson: number;
   abstract readonly wrongAnswersPerHourPerAddress: number;
   abstract readonly reportReadsPerMinute: number;
   abstract readonly pdfsPerMinute: number;
   abstract readonly incomeSessionsPerScreening: number;
-  /** Counts sessions without a screening, per lineage and per account. */
+  /** The counts of sessions without a screening, per lineage of tokens and per account. */
   abstract readonly incomeSessionsPerMinute: number;
   abstract readonly incomeSessionsPerMinutePerAccount: number;
-  /** This limit and the next are per screening session. */
+  /** This limit and the next are counted per screening session. */
   abstract readonly paymentIntentsPerMinute: number;
   abstract readonly confirmsPerMinute: number;
-  /** Per report; shares that were revoked count too. */
+  /** Counted per report. Revoked shares count too. */
   abstract readonly sharesPerMinute: number;
   abstract readonly endpointChangesPerHour: number;
   abstract readonly pingsPerSecond: number;

@@ -1,8 +1,8 @@
 import type { Variables } from './variables.js';
 
-/** The mail server and the sender of the service's mails; also the injection token. */
+/** The mail server and the sender of the service's mails. They are also the injection token. */
 export abstract class MailSettings {
-  /** The mail server, `smtp://` or `smtps://`. Null: the service sends no mail. */
+  /** The mail server, `smtp://` or `smtps://`. With null, the service sends no mail. */
   abstract readonly url: string | null;
   abstract readonly from: string;
 }

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import type { Variables } from './variables.js';
 
-/** The browser that prints PDFs, and the pages that it may print; also the injection token. */
+/** The browser that prints PDFs, and the pages that it may print. It is also the injection token. */
 export abstract class PdfSettings {
-  /** Null: the first of the usual names in `searchPath` is used. */
+  /** With null, the first of the usual names in `searchPath` is used. */
   abstract readonly chromiumPath: string | null;
-  /** Folders in which programs are looked for, in the form of PATH. */
+  /** Folders in which the service looks for programs, in the form of PATH. */
   abstract readonly searchPath: string;
   /** Whether the browser prints only pages that the service has served. */
   abstract readonly servedPagesOnly: boolean;

@@ -3,9 +3,8 @@ import type { HttpSettings } from './http.js';
 import { isLoopback, type Variables } from './variables.js';
 
 /**
- * `investigation` is for reading. It builds read models but appends no event, stores nothing in the vault, calls no vendor and sends no
- * webhook or mail.
- * `operator` is the command line. It runs nothing by itself, and ROLE cannot name it.
+ * `investigation` only reads. It builds read models but appends no event, stores nothing in the vault, calls no vendor and sends no webhook or mail.
+ * `operator` is the command line. It runs no part by itself, and ROLE cannot select it.
  */
 export type Role = 'all' | 'api' | 'worker' | 'projector' | 'investigation' | 'operator';
 
@@ -13,23 +12,23 @@ export type Role = 'all' | 'api' | 'worker' | 'projector' | 'investigation' | 'o
 const APART = ['projector', 'worker', 'api'] as const;
 const MAX_PROCESSES = 64;
 
-/** How many processes of each role the start command runs. */
+/** The number of processes of each role that the start command runs. */
 export type ProcessCounts = Readonly<Record<(typeof APART)[number], number>>;
 
-/** The role of this process; also the injection token. */
+/** The role of this process. It is also the injection token. */
 export abstract class ProcessSettings {
   abstract readonly production: boolean;
   abstract readonly role: Role;
-  /** The log and the vault take no writes: the role is a reading one, or the data folder is a restored copy in quarantine. */
+  /** The log and the vault accept no writes: the role only reads, or the data folder is a restored copy that is not released. */
   abstract readonly readOnly: boolean;
   /** Whether the start makes demo accounts. */
   abstract readonly demoAccounts: boolean;
   abstract readonly logLevel: string;
-  /** Only the start command reads it. Null when one process has all roles. */
+  /** Only the start command uses it. Null when one process has all roles. */
   abstract readonly processes: ProcessCounts | null;
 }
 
-/** Whether a process of this role includes `part`. An investigation includes all but the worker. */
+/** Whether a process of this role includes `part`. An investigation includes all parts but the worker. */
 export function runs({ role }: Pick<ProcessSettings, 'role'>, part: 'api' | 'worker' | 'projector'): boolean {
   if (role === 'investigation') return part !== 'worker';
   return role === 'all' || role === part;
@@ -53,8 +52,7 @@ export function readProcess(
     production: env.production,
     role: tools ? 'operator' : role,
     readOnly: role === 'investigation' || quarantined,
-    // A file holds the keys of the demo accounts. If NODE_ENV is unset, they are made only when no other machine can reach the
-    // service.
+    // A file stores the keys of the demo accounts. If NODE_ENV is unset, the accounts are made only when no other machine can reach the service.
     demoAccounts: !env.production && (env.text('NODE_ENV') !== null || isLoopback(host)),
     logLevel: env.oneOf('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info'),
     processes: readProcesses(env),

@@ -1,9 +1,9 @@
 import { isLoopback, type Variables } from './variables.js';
 
-/** Where Redis is, and how long documents stay there; also the injection token. */
+/** The location of Redis, and the time for which it keeps documents. They are also the injection token. */
 export abstract class RedisSettings {
   abstract readonly url: string;
-  /** How long documents stay after their last event, in ms. Replies use them while the log cannot be read. */
+  /** The milliseconds for which documents are kept after their last event. Replies use them while the log cannot be read. */
   abstract readonly documentsKeptForMs: number;
 }
 
@@ -20,7 +20,7 @@ export function readRedis(env: Variables): RedisSettings {
 function checkProduction(env: Variables, { protocol, hostname, password }: URL): void {
   if (protocol === 'unix:' || isLoopback(hostname)) return;
   if (password === '') env.fault('REDIS_URL', 'must have a password in production when the server is on another host');
-  // A password with a stray percent sign is not URL-encoded, so it is compared as written.
+  // A password with a percent sign that encodes nothing is not URL-encoded, so it is compared as written.
   env.refuseWeak('REDIS_URL', /%(?![\da-f]{2})/i.test(password) ? password : decodeURIComponent(password));
   if (protocol === 'redis:') env.refusePlaintext('REDIS_URL', hostname);
 }

@@ -1,4 +1,4 @@
-// The environment variables, read one by one. Faults are collected, so that one message names every wrong variable.
+// Reads the environment variables one by one. Faults are collected, so that one message names every wrong variable.
 
 const HIGHEST_PORT = 65_535;
 const MIN_SECRET_LENGTH = 8;
@@ -11,7 +11,7 @@ export class InvalidConfig extends Error {
   override readonly name = 'InvalidConfig';
 }
 
-/** Each reader notes the fault of its variable and returns a usable value. Values derived from it then cause no further faults. */
+/** Each reader records the fault of its variable and returns a usable value. Values derived from it then cause no further faults. */
 export class Variables {
   readonly production: boolean;
   /** Names of limits that differ from their defaults. */
@@ -19,7 +19,7 @@ export class Variables {
   /** Names of limits against abuse that are switched off. */
   readonly switchedOff: string[] = [];
   private readonly faults = new Map<string, string>();
-  /** The limits against abuse are off, except those with a variable of their own. For tests of other subjects. */
+  /** The limits against abuse are off, except those with a variable of their own. Used by tests of other subjects. */
   private readonly limitsOff: boolean;
 
   /** Exact names of hosts in a private network. */
@@ -41,7 +41,7 @@ export class Variables {
     throw new InvalidConfig(`Configuration is not valid: ${faults}.`);
   }
 
-  /** Notes only the first fault of a variable. `rule` never quotes the value, which may be a secret. */
+  /** Records only the first fault of a variable. `rule` never quotes the value, which may be a secret. */
   fault(name: string, rule: string): void {
     if (!this.faults.has(name)) this.faults.set(name, rule);
   }
@@ -87,7 +87,7 @@ export class Variables {
     return this.text(name) === null ? null : this.port(name, 0);
   }
 
-  /** The port after another one. The highest port has no successor. */
+  /** The port after another port. The highest port has no successor. */
   portAfter(name: string, port: number, min: number): number {
     return this.port(name, Math.min(port + 1, HIGHEST_PORT), min);
   }
@@ -99,7 +99,7 @@ export class Variables {
     return value;
   }
 
-  /** A limit against abuse, which 0 switches off. */
+  /** A limit against abuse. The value 0 switches it off. */
   rate(name: string, fallback: number, options: { max?: number; whole?: boolean } = {}): number {
     const value = this.limit(name, this.limitsOff ? 0 : fallback, { whole: true, ...options });
     if (value === 0) this.switchedOff.push(name);
@@ -116,7 +116,7 @@ export class Variables {
     return value.replace(/\/+$/, '');
   }
 
-  /** A URL that carries secrets and personal data. `local`: plain HTTP may go to a program on this machine, which forwards the data. */
+  /** A URL over which secrets and personal data are sent. `local`: plain HTTP may be used to a program on this machine, which forwards the data. */
   secureUrl(name: string, fallback: string | null, { local = false } = {}): string | null {
     const value = this.url(name, fallback);
     if (value === null || this.text(name) === null) return value;
@@ -128,20 +128,20 @@ export class Variables {
     return value;
   }
 
-  /** The address of a store or of the sandbox. In production plain HTTP is allowed only to this machine or to a host of PLAINTEXT_HOSTS. */
+  /** The address of a store or of the sandbox. In production, plain HTTP is allowed only to this machine or to a host in PLAINTEXT_HOSTS. */
   storeUrl(name: string): string | null {
     const value = this.url(name, null);
     if (value !== null && new URL(value).protocol === 'http:') this.refusePlaintext(name, new URL(value).hostname);
     return value;
   }
 
-  /** Notes a fault when clear text for the host would leave this machine for a network that is not private. */
+  /** Records a fault when unencrypted data for the host would leave this machine for a network that is not private. */
   refusePlaintext(name: string, hostname: string): void {
     if (!this.production || isLoopback(hostname) || this.plaintextHosts.includes(hostname.toLowerCase())) return;
     this.fault(name, 'must use TLS in production, unless PLAINTEXT_HOSTS names its host');
   }
 
-  /** In production a secret that can be guessed is a fault. */
+  /** In production, a secret that can be guessed is a fault. */
   refuseWeak(name: string, secret: string): void {
     if (this.production && (secret.length < MIN_SECRET_LENGTH || new Set(secret).size < MIN_SECRET_CHARACTERS))
       this.fault(name, `must have at least ${MIN_SECRET_LENGTH} characters, of several kinds, in production`);
@@ -154,7 +154,7 @@ export class Variables {
   }
 }
 
-/** The parts of a comma list. */
+/** The parts of a list separated by commas. */
 export function listIn(value: string | null): string[] {
   return (value ?? '')
     .split(',')
@@ -162,7 +162,7 @@ export function listIn(value: string | null): string[] {
     .filter((part) => part !== '');
 }
 
-/** `hostname`: as in a URL, or as a host to listen on. */
+/** `hostname`: as in a URL, or as a host on which to listen. */
 export function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || /^127\.\d+\.\d+\.\d+$/.test(hostname) || /^\[?::1\]?$/.test(hostname);
 }

@@ -3,12 +3,9 @@ import type { DataFolderSettings } from './data-folder.js';
 import { FILE_BYTES } from './event-store.js';
 import { listIn, type Variables } from './variables.js';
 
-/** Where personal data is stored, and the keys that encrypt it; also the injection token. */
+/** The location of personal data, and the keys that encrypt it. They are also the injection token. */
 export abstract class VaultSettings {
-  /**
-   * On disk the vault lies in the data folder, and its values grow to `maxBytes`. The AWS SDK finds the credentials for S3 in its
-   * usual places.
-   */
+  /** On disk, the vault is in the data folder, and its values grow to `maxBytes`. The AWS SDK finds the credentials for S3 in its usual places. */
   abstract readonly place:
     | { readonly kind: 'disk'; readonly maxBytes: number }
     | {
@@ -18,14 +15,10 @@ export abstract class VaultSettings {
         readonly endpoint: string | null;
         readonly prefix: string;
       };
-  /**
-   * `<key id>:<base64 of 32 bytes>`, comma separated; the first one wraps. Null: the service makes a development key in the data
-   * folder.
-   */
+  /** `<key id>:<base64 of 32 bytes>`, comma separated. The first key wraps. With null, the service makes a development key in the data folder. */
   abstract readonly masterKey: string | null;
   /**
-   * The file that names the erased subjects of the vault. It is kept apart from backups, so that a restored older vault learns of the
-   * erasures.
+   * The file that names the erased subjects of the vault. It is kept separately from backups, so that a restored older vault learns of the erasures.
    */
   abstract readonly erasureLedger: string;
 }
@@ -72,7 +65,7 @@ function readMasterKey(env: Variables): string | null {
   return value;
 }
 
-/** Whether the bytes are printable text, or rise or fall by a constant step. `key`: `<key id>:<base64>`. */
+/** Whether the bytes are printable text, or increase or decrease by a constant step. `key`: `<key id>:<base64>`. */
 function isNotRandom(key: string): boolean {
   const bytes = [...Buffer.from(key.slice(key.indexOf(':') + 1), 'base64')];
   const steps = new Set(bytes.slice(1).map((byte, index) => (byte - (bytes[index] ?? 0) + 256) % 256));

@@ -3,16 +3,16 @@ import type { SettingsSchema, VendorSetting, VendorSettings } from '../kernel/ve
 import type { HttpSettings } from './http.js';
 import { listIn, type Variables } from './variables.js';
 
-/** How to reach vendors, and the sandbox that stands in for them; also the injection token. */
+/** The settings for reaching vendors, and the sandbox that replaces them. They are also the injection token. */
 export abstract class VendorsSettings {
   abstract readonly sandboxUrl: string | null;
-  /** The port of the sandbox that `npm start` runs. Null: it runs none. */
+  /** The port of the sandbox that `npm start` runs. With null, it runs no sandbox. */
   abstract readonly sandboxPort: number | null;
-  /** Whether the test environment has vendors. Outside production it always has them, in production only when a sandbox is named. */
+  /** Whether the test environment has vendors. Outside production this is always so; in production only when a sandbox is configured. */
   abstract readonly forTest: boolean;
   /** The settings of each vendor, by its id. */
   abstract readonly byId: Readonly<Record<string, VendorSettings>>;
-  /** The number of calls to one vendor that a worker process may have in progress at once. */
+  /** The number of simultaneous calls to one vendor that a worker process may make. */
   abstract readonly concurrency: number;
 }
 
@@ -43,7 +43,7 @@ export function readVendors(
   };
 }
 
-/** Reads the variables that the vendors' schemas name. */
+/** Reads the variables that are named in the vendors' schemas. */
 class VendorReader {
   /** The published secrets of the sandbox. */
   private readonly published: readonly (string | undefined)[];
@@ -56,7 +56,7 @@ class VendorReader {
     this.published = vendors.flatMap(({ settings }) => Object.values(settings).map(({ published }) => published));
   }
 
-  /** The default vendors must be configured. Any other vendor is read when one of its variables is set. */
+  /** The default vendors must be configured. Another vendor is configured when one of its variables is set. */
   settingsOf({ id, settings }: VendorSchema): VendorSettings {
     const needed = Object.values<string>(FIRST_VENDORS).includes(id);
     const named = (variable: 'variable' | 'testVariable'): boolean =>
@@ -70,7 +70,7 @@ class VendorReader {
     return { live, test: testable ? read((setting) => this.test(setting)) : null };
   }
 
-  /** Production must name each live vendor, and its sandbox serves test traffic only. */
+  /** Production must configure each live vendor, and its sandbox is used for test traffic only. */
   private live({ kind, variable, optional, published = '', marks }: VendorSetting): string | null {
     if (kind !== 'url') return this.secret(variable, published, marks?.test);
     const value = this.env.secureUrl(variable, this.env.production ? null : this.sandboxUrl, { local: true });
@@ -90,7 +90,7 @@ class VendorReader {
     return secret;
   }
 
-  /** A secret, or a list of secrets. Outside production the default is the sandbox's. `foreign`: the mark of the other environment. */
+  /** A secret, or a list of secrets. Outside production, the default is the sandbox's secret. `foreign`: the prefix of the other environment. */
   private secret(name: string, sandbox: string, foreign: RegExp | undefined): string {
     const value = this.env.text(name) ?? (this.env.production ? null : sandbox);
     for (const one of this.env.production ? listIn(value) : []) {

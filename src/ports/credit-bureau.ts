@@ -1,4 +1,4 @@
-// The credit side of the upstream vendor. Only workers ask it (`src/external-calls`).
+// The credit bureau of the upstream vendor. Only workers call it (`src/external-calls`).
 import type { Replied } from '../kernel/vendor-reply.js';
 import type { NoVerdict, VendorCall } from './vendor-call.js';
 
@@ -7,7 +7,7 @@ export interface CreditScore {
   readonly model: string;
   readonly min: number;
   readonly max: number;
-  /** Texts of the main factors, most important first. */
+  /** Texts of the main reasons for the score, most important first. */
   readonly factors: readonly string[];
   /** YYYY-MM-DD. */
   readonly date: string;
@@ -76,7 +76,7 @@ export interface RecordSearch {
   readonly date: string;
 }
 
-/** The vendor's report, unchanged: `report` of the wire. Highly personal: only in memory, sealed, or in the vault. */
+/** The vendor's report, unchanged: `report` on the wire. Highly personal: only in memory, encrypted, or in the vault. */
 export interface VendorReport {
   readonly consumer: {
     readonly name: string;
@@ -96,7 +96,7 @@ export interface VendorReport {
   readonly housingCourt: readonly HousingCourtRecord[] | null;
 }
 
-/** The vendor's reasons to give no report. They are facts about the file, not faults. */
+/** The vendor's reasons for giving no report. They are facts about the file, not faults. */
 export type ReportRefusal =
   /** The consumer has frozen or locked the file. */
   | 'FILE_FROZEN'
@@ -104,27 +104,27 @@ export type ReportRefusal =
   | 'FILE_BLOCKED'
   | 'NO_RECORD'
   | 'MINOR'
-  /** Any other condition of the file or objection to the inquiry. */
+  /** Any other fact about the file, or an objection to the inquiry. */
   | 'FILE_CONDITION';
 
 export type ReportVerdict = Replied &
-  /** `score` is null for a file that is too thin for a score. */
+  /** `score` is null when the file is too thin for a score. */
   (
     | { readonly kind: 'report'; readonly score: CreditScore | null; readonly report: VendorReport }
     /** `upstreamCode` is the vendor's number for the reason. */
     | { readonly kind: 'refused'; readonly reason: ReportRefusal; readonly upstreamCode: number | null }
-    /** The vendor's session no longer entitles to a report. */
+    /** The vendor's session gives no right to a report any more. */
     | { readonly kind: 'session-over' }
     | NoVerdict
   );
 
 /**
- * Pulls credit reports. One time limit (`VENDOR_TIMEOUT`) covers the whole exchange. Trouble is a NoVerdict, never an exception. A pull is billed
- * once for each `attemptId`, even if it is sent several times, and a repeated attempt gets the same report. So a caller that does not know the result
- * asks again. Nothing is logged. The `reply` of a report has the sections that readers may exclude in the members `background` and `housingCourt` of
- * its member `report`.
+ * Pulls credit reports. One time limit (`VENDOR_TIMEOUT`) covers the whole exchange. A failure is returned as a NoVerdict, never thrown. A pull is
+ * billed once for each `attemptId`, even if it is sent several times, and a repeated attempt gets the same report. A caller that does not know the
+ * result therefore asks again. Nothing is logged. The `reply` of a report has the sections that readers may exclude in the members `background` and
+ * `housingCourt` of its member `report`.
  */
 export abstract class CreditBureau {
-  /** `person` is this vendor's own reference to the confirmed person, also when the identity vendor is the same company. */
+  /** `person` is this vendor's own reference to the confirmed person, even if the identity vendor is the same company. */
   abstract pullReport(call: VendorCall, person: string): Promise<ReportVerdict>;
 }

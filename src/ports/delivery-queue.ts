@@ -1,14 +1,14 @@
-// The times of delivery attempts. Adapter: `bullmq`. The events are the truth, and the queue only keeps time.
+// The times of delivery attempts. Adapter: `bullmq`. The log records the deliveries, and the queue only knows when attempts are due.
 
 export interface DueDelivery {
   readonly deliveryId: string;
   readonly endpointId: string;
   readonly kind: 'ladder' | 'redelivery';
-  /** The name of this attempt within the delivery, so that two requests for it are one job. */
+  /** The name of this attempt within the delivery, so that two requests for it make one job. */
   readonly turn: string;
 }
 
-/** An attempt counts until it is over. */
+/** An attempt counts until it has ended. */
 export interface Backlog {
   /** Due attempts, including those under way. */
   readonly waiting: number;
@@ -18,8 +18,8 @@ export interface Backlog {
 }
 
 /**
- * Schedules an attempt for a given time. A worker makes it at least once. A slow endpoint never delays the others: its attempts under way are
- * bounded, and after a time-out only few are allowed. The queue may lose everything, because the recovery job schedules attempts again. Throws
+ * Schedules an attempt for a given time. A worker makes it at least once. A slow endpoint never delays the others: its simultaneous attempts are
+ * limited, and after a time-out only few are allowed. The queue may lose everything, because the recovery job schedules attempts again. Throws
  * Unavailable when it cannot be reached.
  */
 export abstract class DeliveryQueue {
@@ -29,6 +29,6 @@ export abstract class DeliveryQueue {
 
 /** The work of the queue's workers. */
 export abstract class DeliveryAttempts {
-  /** Makes the attempt if it is still due. Null when nothing was sent. `outcome` is `SUCCESS` or the error, for metrics. */
+  /** Makes the attempt if it is still due. Null when no request was sent. `outcome` is `SUCCESS` or the error, for metrics. */
   abstract attempt(due: DueDelivery): Promise<{ readonly timedOut: boolean; readonly outcome: string } | null>;
 }

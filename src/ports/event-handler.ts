@@ -2,22 +2,25 @@ import type { RecordedEvent } from '../kernel/domain-event.js';
 
 /**
  * Code that runs after events of the service, in another aggregate or outside. Handlers follow the log in its order, each in one process at a time
- * and from its own checkpoint. They follow within moments, not at once. So the use case itself also does everything that its caller must see at once.
+ * and from its own checkpoint. They run within moments, not at once. The use case itself therefore also does everything that its caller must see at
+ * once.
  */
 export interface EventHandler {
   /** Lowercase letters and underscores. It names the stored checkpoint, so it never changes. */
   readonly name: string;
   /** The categories of the streams that it follows. */
   readonly categories: readonly string[];
-  /** The stored types that it handles. All others are passed over. */
+  /** The stored types that it handles. All other types are skipped. */
   readonly types: ReadonlySet<string>;
   /** The number of events of one batch that it may handle at once. The default 1 keeps their order. */
   readonly together?: number;
   /**
-   * The handler also runs right after the append, in the process that appended and before the caller is answered. The subscription runs it again. If
-   * the process died after the append, only the subscription runs it.
+   * The handler also runs immediately after the append, in the process that appended and before the caller is answered. The subscription runs it
+   * again. If the process died after the append, only the subscription runs it.
    */
   readonly inline?: true;
-  /** May get an event again, even from the beginning of the log, and must tolerate it. After an error the event comes again. */
+  /**
+   * May receive an event again, even all events from the beginning of the log, and must tolerate this. After an error, it receives the event again.
+   */
   handle(event: RecordedEvent): Promise<void>;
 }

@@ -11,7 +11,7 @@ import {
   type TogetherOutcome,
 } from './event-store.js';
 
-/** An event store over another one. Methods that are not overridden go to the other store. */
+/** An event store that wraps another one. Methods that are not overridden call the other store. */
 export abstract class EventStoreDecorator extends EventStore {
   constructor(protected readonly store: EventStore) {
     super();

@@ -1,4 +1,4 @@
-// The upstream identity vendor. Only workers ask it (`src/external-calls`).
+// The upstream identity vendor. Only workers call it (`src/external-calls`).
 import type { Applicant, Device } from '../kernel/applicant.js';
 import type { RefusedInput } from '../kernel/refused-input.js';
 import type { Replied } from '../kernel/vendor-reply.js';
@@ -6,7 +6,7 @@ import type { NoVerdict, VendorCall } from './vendor-call.js';
 
 export type { Applicant, Device, NoVerdict, RefusedInput, VendorCall };
 
-/** A multiple-choice question. Answer ids are 1..n in the order presented. Personal data: only in the vault. */
+/** A multiple-choice question. Answer ids are 1..n in the order in which the person sees them. It is personal data, which only the vault stores. */
 export interface KbaQuestion {
   readonly id: number;
   readonly text: string;
@@ -16,17 +16,17 @@ export interface KbaQuestion {
 export type RefusalReason =
   'IDENTITY_NOT_FOUND' | 'FRAUD_REPORTED' | 'SANCTIONS_MATCH' | 'ALERT_LIST_MATCH' | 'DECEASED' | 'MINOR_CONSUMER';
 
-/** The vendor's own session is over or already spent, so a new registration is needed. */
+/** The vendor's own session has ended or was already used, so a new registration is needed. */
 export type SessionOver = { readonly kind: 'session-over' };
 export type Refused = { readonly kind: 'refused'; readonly reason: RefusalReason };
-/** Locked after repeated failures; `unblockAt` (ISO 8601 UTC) if the vendor gives the end of the lock. */
+/** Locked after repeated failures. `unblockAt` (ISO 8601 UTC) is present if the vendor gives the end of the lock. */
 export type Locked = { readonly kind: 'locked'; readonly unblockAt: string | null };
 
-/** `duplicateGuard`: the vendor asks not to screen this person again while a report is valid. Absent means no. */
+/** `duplicateGuard`: the vendor demands that this person is not screened again while a report is valid. Absent means no. */
 export type RegistrationVerdict = Replied &
   (
     | { readonly kind: 'confirmed'; readonly vendorSession: string; readonly duplicateGuard?: true }
-    /** `vendorSession` is a vendor token: vault only. At least one method is offered. */
+    /** `vendorSession` is a vendor token, which only the vault stores. At least one method is offered. */
     | {
         readonly kind: 'step-up';
         readonly vendorSession: string;
@@ -37,7 +37,7 @@ export type RegistrationVerdict = Replied &
     | { readonly kind: 'input-refused'; readonly input: RefusedInput }
     /** The vendor's file on this person is older than it allows. */
     | { readonly kind: 'report-expired' }
-    /** The vendor does not offer this to the account. */
+    /** The vendor does not offer this product to the account. */
     | { readonly kind: 'product-not-enabled' }
     | SessionOver
     | Refused
@@ -46,10 +46,13 @@ export type RegistrationVerdict = Replied &
   );
 
 export type AnswerVerdict = Replied &
-  /** `personToken` is the vendor's token for the confirmed person, vault only. When it is absent, the vendor knows the person by its session. */
+  /**
+   * `personToken` is the vendor's token for the confirmed person, which only the vault stores. If it is absent, the vendor knows the person by its
+   * session.
+   */
   (
     | { readonly kind: 'confirmed'; readonly personToken?: string }
-    /** `attemptsRemaining` by the vendor's own count; null when it gives no number. */
+    /** `attemptsRemaining` is the vendor's own count; null when the vendor gives no number. */
     | { readonly kind: 'wrong'; readonly attemptsRemaining: number | null }
     | SessionOver
     | Refused
@@ -82,7 +85,7 @@ export type StandingVerdict = Replied &
 export type ExpiryVerdict = Replied &
   ({ readonly kind: 'expired' } | { readonly kind: 'refused-otherwise' } | NoVerdict);
 
-/** The vendor's record of an earlier call. `not-executed`: it never executed a call with that key, and will not. */
+/** The vendor's record of an earlier call. `not-executed`: the vendor never executed a call with that key, and will never do so. */
 export type PastOutcome =
   | { readonly kind: 'registration'; readonly verdict: RegistrationVerdict }
   | { readonly kind: 'answer'; readonly verdict: AnswerVerdict }
@@ -92,9 +95,9 @@ export type PastOutcome =
   | NoVerdict;
 
 /**
- * Verifies identities. Every call has one time limit (`VENDOR_TIMEOUT`) over queueing, connecting, headers and body. Every call answers with a value:
- * vendor trouble is a NoVerdict, never an exception. Every call carries `attemptId` as its idempotency key and is sent at most once. `outcomeOf`
- * gives the result of an attempt. Requests and answers are never logged. Only the operation, the kind of the verdict and the duration are counted.
+ * Verifies identities. Every call has one time limit (`VENDOR_TIMEOUT`) over queueing, connecting, headers and body. Every call returns a value: a
+ * failure of the vendor is a NoVerdict, never thrown. Every call has `attemptId` as its idempotency key and is sent at most once. `outcomeOf` returns
+ * the result of an attempt. Requests and answers are never logged. Only the operation, the kind of the verdict and the duration are counted.
  */
 export abstract class IdentityVendor {
   abstract register(call: VendorCall, applicant: Applicant): Promise<RegistrationVerdict>;
@@ -106,18 +109,18 @@ export abstract class IdentityVendor {
     answers: readonly { readonly questionId: number; readonly answerId: number }[],
   ): Promise<AnswerVerdict>;
   /**
-   * Challenges a confirmed person again, even if the old authentication still holds. Answers go to `verifyOtp` and `verifyKba`. Unknown facts of the
-   * device are left out. A server that asks without a body leaves out all of them.
+   * Challenges a confirmed person again, even if the old authentication is still valid. Answers are sent to `verifyOtp` and `verifyKba`. Unknown
+   * facts about the device are omitted. A server that sends no body omits all of them.
    */
   abstract reauthenticate(
     call: VendorCall,
     personToken: string,
     device: Partial<Device>,
   ): Promise<ReauthenticationVerdict>;
-  /** Whether the authentication of the person holds. Changes nothing. */
+  /** Whether the authentication of the person is valid. Changes nothing. */
   abstract authenticationStatus(call: VendorCall, personToken: string): Promise<StandingVerdict>;
   /** Ends the authentication of the person at once. Idempotent. */
   abstract expireAuthentication(call: VendorCall, personToken: string): Promise<ExpiryVerdict>;
-  /** Asks for the result of an earlier attempt, without personal data. Safe to repeat. A NoVerdict is about the query, not about the attempt. */
+  /** Asks for the result of an earlier attempt, without personal data. Safe to repeat. A NoVerdict concerns the query, not the attempt. */
   abstract outcomeOf(call: VendorCall): Promise<PastOutcome>;
 }

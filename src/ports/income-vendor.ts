@@ -1,4 +1,4 @@
-// The vendor that verifies income and employment. Only workers ask it (`src/external-calls`).
+// The vendor that verifies income and employment. Only workers call it (`src/external-calls`).
 import type { NoVerdict, VendorCall } from './vendor-call.js';
 
 /** `PAYROLL` asks the employer's payroll. `BANKING` reads bank transactions. */
@@ -19,7 +19,7 @@ export interface Paystub {
   readonly netCents: number;
 }
 
-/** Highly personal: only in memory, sealed, or in the vault. */
+/** Highly personal: only in memory, encrypted, or in the vault. */
 export interface IncomeReport {
   readonly employers: readonly Employer[];
   readonly income: {
@@ -33,7 +33,7 @@ export interface IncomeReport {
 export type IncomeFailure = 'NO_MATCH' | 'VENDOR_ERROR';
 
 export type IncomeStart =
-  /** The vendor's name for the inquiry. Vault only. */
+  /** The vendor's id of the inquiry. Only the vault stores it. */
   { readonly kind: 'started'; readonly inquiry: string } | NoVerdict;
 
 export type IncomeOutcome =
@@ -43,11 +43,11 @@ export type IncomeOutcome =
   | NoVerdict;
 
 /**
- * Verifies income by one route at a time. One time limit (`VENDOR_TIMEOUT`) covers the whole exchange. Trouble is a NoVerdict, never an exception.
- * Starting is idempotent by `attemptId` and may be repeated until the result is known. Nothing is logged.
+ * Verifies income by one route at a time. One time limit (`VENDOR_TIMEOUT`) covers the whole exchange. A failure is returned as a NoVerdict, never
+ * thrown. Starting is idempotent by `attemptId` and may be repeated until the result is known. Nothing is logged.
  */
 export abstract class IncomeVendor {
-  /** `person` is this vendor's reference to the person of the linked screening; null for an inquiry without one. */
+  /** `person` is this vendor's reference to the person of the linked screening; null for an inquiry without a screening. */
   abstract start(call: VendorCall, route: IncomeRoute, person: string | null): Promise<IncomeStart>;
   /** Changes nothing. */
   abstract outcomeOf(call: VendorCall, inquiry: string): Promise<IncomeOutcome>;

@@ -1,7 +1,7 @@
 import type { RecordedEvent } from '../kernel/domain-event.js';
 import type { EventStore } from './event-store.js';
 
-/** A fault at one place of the log. The stream and revision of an unreadable event are given when its text still has them. */
+/** A fault at one position of the log. The stream and revision of an unreadable event are present when its text still has them. */
 export interface LogFault {
   /** Null for a fault of the whole log. */
   readonly position: string | null;
@@ -18,7 +18,7 @@ export function faultAt({ position, stream, revision, id: eventId }: RecordedEve
 }
 
 export interface InspectedPage {
-  /** Every readable event, in order. Faults before and after an event do not matter. */
+  /** Every readable event, in order, even if faults come before or after it. */
   readonly events: readonly RecordedEvent[];
   readonly faults: readonly LogFault[];
   /** The last inspected position. */
@@ -28,15 +28,16 @@ export interface InspectedPage {
 }
 
 /**
- * A store that knows the layout of its log, and can find faults where an ordinary read would fail. Only the embedded store can do so, because a
- * server does not show its files.
+ * A store that can inspect the layout of its log, and can find faults at which an ordinary read would fail. Only the embedded store can do this,
+ * because a server does not show its files.
  */
 export interface InspectableLog {
-  /** Inspects the log after a position: contents, contiguity, and whether the indexes agree with each event. */
+  /** Inspects the log after a position: contents, gaps, and whether the indexes agree with each event. */
   inspect(after: string | null): Promise<InspectedPage>;
 
   /**
-   * The last position minus the number of stored events: how many events are missing or (negative) too many. Reads no events.
+   * The last position minus the number of stored events. It shows how many events are missing or, if negative, how many are too many. Reads no
+   * events.
    */
   missingEvents(): number;
 }

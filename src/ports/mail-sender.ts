@@ -2,11 +2,11 @@ export interface Mail {
   readonly to: string;
   readonly subject: string;
   readonly text: string;
-  /** The name of the mail. A mail that is sent again carries the same one. */
+  /** The id of the mail. A mail that is sent again has the same id. */
   readonly messageId: string;
 }
 
-/** Sends a mail within 15 s. Throws Unavailable when the mail server does not take it. Addresses and texts are never logged. */
+/** Sends a mail within 15 s. Throws Unavailable when the mail server does not accept it. Addresses and texts are never logged. */
 export abstract class MailSender {
   abstract send(mail: Mail): Promise<void>;
 }

@@ -1,10 +1,11 @@
-// The storage of the subscription engine for its projections. Only `platform/subscriptions` and `ops` use it. Readers of documents use `ReadModels`.
+// The storage that the subscription engine uses for its projections. Only `platform/subscriptions` and `ops` use it. Readers of documents use
+// `ReadModels`.
 import type { Projection } from '../kernel/projection.js';
 
 /** A projection of any kind of document. */
 export type AnyProjection = Projection<object, unknown>;
 
-/** The generations of one projection version, by number. `live` is the one that is read, and `building` is filled beside it. */
+/** The generations of one projection version, by number. `live` is the generation that is read, and `building` is being filled. */
 export interface Generations {
   readonly live: number | null;
   readonly building: number | null;
@@ -14,11 +15,11 @@ export interface Generations {
 export interface Checkpoint {
   /** Null: nothing yet. */
   readonly position: string | null;
-  /** The id of the first event in the log of the position; null while the log was empty. */
+  /** The id of the first event in the log to which the position belongs; null while the log was empty. */
   readonly log: string | null;
 }
 
-/** A document as of a revision of its stream, with the state behind it. */
+/** A document at a revision of its stream, with the state from which it was made. */
 export interface DocumentWrite {
   readonly id: string;
   readonly revision: number;
@@ -37,18 +38,18 @@ export interface Commit {
 
 /** The reasons why the checkpoint of a commit did not move. */
 export type CommitFault =
-  /** The writer does not hold the lease. */
+  /** The writer does not have the lease. */
   | 'fenced'
-  /** The stored checkpoint is not the expected one: a repetition, a gap, or the store went back in time. */
+  /** The stored checkpoint is not the expected one: the commit is a repetition, events are missing, or the store was reset to an earlier state. */
   | 'moved'
-  /** The generation is gone. */
+  /** The generation does not exist any more. */
   | 'missing';
 
 /** The result of a rebuild. `differences` are ids whose lists did not agree with the log; null when nothing was compared. */
 export interface RebuildReport {
   readonly projection: string;
   readonly generation: number;
-  /** The operator's request; null when the engine itself found the need. */
+  /** The operator's request; null when the engine itself started the rebuild. */
   readonly request: string | null;
   /** The number of documents that are in a list. */
   readonly documents: number;
@@ -65,18 +66,18 @@ export interface Lease {
 /**
  * Keeps projections for the one process at a time that writes them.
  *
- * A lease names the writer of a projection version, by a token. Every change of a generation checks the lease in the same step. So a writer whose
- * lease ran out while it slept changes nothing. The store holds the index entries of a document and their revision. The checkpoint of a commit moves
- * with the last of its documents. After a broken commit some documents may be ahead of the checkpoint, and are written again. A document never goes
- * back: a write without a higher revision is dropped without an error.
+ * A lease names the writer of a projection version by a token. Every change of a generation checks the lease in the same step. A writer whose lease
+ * expired while it was suspended therefore changes nothing. The store contains the index entries of a document and their revision. The checkpoint of
+ * a commit moves with the last of its documents. After a broken commit some documents may be ahead of the checkpoint, and are written again. A
+ * document never returns to an earlier revision: a write without a higher revision is dropped without an error.
  *
- * All stored data may vanish at any time; the results `missing` and null then say so. Throws Unavailable when it cannot be reached.
+ * All stored data may be lost at any time; the results `missing` and null report this. Throws Unavailable when it cannot be reached.
  */
 export abstract class ProjectionStore {
-  /** Calls the listener when commits may have been lost by a crash or a change of the server. The returned function ends it. */
+  /** Calls the listener when a crash or a change of the server may have lost commits. The returned function removes the listener. */
   abstract onReturn(listener: () => void): () => void;
 
-  /** Takes or keeps the lease; null while another process has it. */
+  /** Takes or renews the lease; null while another process has it. */
   abstract lease(projection: AnyProjection, token: string, ttlMs: number): Promise<Lease | null>;
 
   /** Changes nothing when another process has the lease. */
@@ -85,7 +86,8 @@ export abstract class ProjectionStore {
   abstract generations(projection: AnyProjection): Promise<Generations>;
 
   /**
-   * Begins an empty generation and drops one that is being built. With `keepLive` false the live one is gone at once. False when the lease is lost.
+   * Begins an empty generation and removes a generation that is being built. With `keepLive` false, the live generation is removed at once. False
+   * when the lease is lost.
    */
   abstract beginGeneration(
     projection: AnyProjection,
@@ -95,8 +97,8 @@ export abstract class ProjectionStore {
   ): Promise<boolean>;
 
   /**
-   * The generation that was built up to `through` becomes the live one, and the old one is removed. `behind` when the live one is further, or a
-   * commit came in between. `fenced` when the lease is lost or another generation is being built.
+   * The generation that was built up to `through` becomes the live one, and the old one is removed. `behind` when the live generation is further, or
+   * a commit happened in between. `fenced` when the lease is lost or another generation is being built.
    */
   abstract promote(
     projection: AnyProjection,
@@ -105,13 +107,13 @@ export abstract class ProjectionStore {
     report: RebuildReport,
   ): Promise<'promoted' | 'behind' | 'fenced'>;
 
-  /** Lets the data of older versions expire after a day. A process of such a version that still works keeps it. */
+  /** Makes the data of older versions expire after a day. A process of an older version that still runs keeps its data. */
   abstract retireOlderVersions(projection: AnyProjection): Promise<void>;
 
-  /** The progress of the generation; null when it is gone. */
+  /** The progress of the generation; null when the generation does not exist any more. */
   abstract checkpoint(projection: AnyProjection, generation: number): Promise<Checkpoint | null>;
 
-  /** As `checkpoint`, for a writer that continues from there. Keeps the generation if a newer version has let it expire. */
+  /** Like `checkpoint`, for a writer that continues from it. Keeps the generation if a newer version has set an expiry for it. */
   abstract resume(projection: AnyProjection, generation: number): Promise<Checkpoint | null>;
 
   /** Null when the commit was accepted. */
@@ -130,11 +132,11 @@ export abstract class ProjectionStore {
 
   /**
    * The ids of documents that the live generation lists differently from the one being built, at most `limit`, while both are written. A document
-   * that is only ahead on one side is checked again until both have the same revision or a few seconds have passed.
+   * that is only ahead in one generation is checked again until both have the same revision or a few seconds have passed.
    */
   abstract differences(projection: AnyProjection, limit: number): Promise<string[]>;
 
-  /** Asks the process that holds the lease for a rebuild. */
+  /** Requests a rebuild from the process that has the lease. */
   abstract requestRebuild(projection: AnyProjection, request: string): Promise<void>;
 
   /** The newest report; null without one. */

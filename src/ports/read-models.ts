@@ -1,30 +1,30 @@
 import type { RecordedEvent } from '../kernel/domain-event.js';
 import type { Projection } from '../kernel/projection.js';
 
-/** A document and the stream revision that it has seen. */
+/** A document and the stream revision from which it was made. */
 export interface View<Doc extends object> {
   readonly id: string;
   readonly revision: number;
   readonly doc: Doc;
 }
 
-/** The place of an entry in a list. */
+/** The sort position of an entry in a list. */
 export interface Cursor {
   readonly sort: string;
   readonly id: string;
 }
 
-/** The part of a list to read. */
+/** The part of a list that is read. */
 export interface ListQuery {
-  /** By sort value and id. The default 'descending' gives the newest first, where ids or times order the list. */
+  /** By sort value and id. The default 'descending' gives the newest first in lists that are ordered by ids or times. */
   readonly order?: 'ascending' | 'descending';
-  /** `next` of the page before. */
+  /** `next` of the previous page. */
   readonly after?: Cursor | null;
-  /** The number of entries to leave out at the beginning. Page 3 is `skip: 2 * limit`. */
+  /** The number of entries to skip at the beginning. Page 3 is `skip: 2 * limit`. */
   readonly skip?: number;
-  /** 0 gives only the total. */
+  /** With 0, only the total is returned. */
   readonly limit: number;
-  /** Leaves out entries with a greater sort value. */
+  /** Omits entries with a greater sort value. */
   readonly upTo?: string;
 }
 
@@ -37,19 +37,19 @@ export interface Page<Doc extends object> {
 }
 
 /**
- * The read models behind status calls and listings. A document is folded from its stream. Lists are disposable: they can be rebuilt from the log.
- * They are as current as the projector, and `CompleteLists` waits for it.
+ * The read models behind status calls and listings. A document is folded from its stream. Lists may be lost, because they can be rebuilt from the
+ * log. They are as current as the projector, and `CompleteLists` waits for the projector.
  */
 export abstract class ReadModels {
   /**
-   * The document as the log has it now, so a decision may rest on it. While the log cannot be read, a document that is `toldWithoutLog` comes from
-   * its last kept copy. The copy may be older than the log when a change was not applied or Redis was away.
+   * The document in the log's present state, so a decision may depend on it. While the log cannot be read, a document that is `toldWithoutLog` comes
+   * from its last kept copy. The copy may be older than the log when a change was not applied or Redis was unavailable.
    */
   abstract get<Doc extends object>(projection: Projection<Doc, unknown>, id: string): Promise<View<Doc> | null>;
 
   /**
-   * A page of a list and its total, as of one moment. A document that has left the list according to the log is left out of the page, which may be
-   * shorter than its limit. The total counts it until the projector catches up. Decisions must not rest on it.
+   * A page of a list and its total at one moment. The page omits a document that has left the list according to the log, and may be shorter than its
+   * limit. The total counts such a document until the projector catches up. Decisions must not depend on the page.
    */
   abstract list<Doc extends object>(
     projection: Projection<Doc, unknown>,
@@ -71,7 +71,7 @@ export abstract class ReadModels {
   /**
    * Called by the process that appended, before it answers, with the stream's history including the new events. Keeps a document that is
    * `toldWithoutLog`, unless a later revision is kept. A history without its beginning removes the kept copy. Never throws, because the append is
-   * durable already. A failure is logged and counted.
+   * already durable. A failure is logged and counted.
    */
   abstract applyNow(history: readonly RecordedEvent[]): Promise<void>;
 }

@@ -11,17 +11,17 @@ export interface PublicJwk {
 }
 
 /**
- * The keys that sign the service's tokens: ES256 only. The first one signs, and all of them verify, so a replaced key's tokens stay valid. Private
+ * The keys that sign the service's tokens: ES256 only. The first key signs, and all keys verify, so the tokens of a replaced key stay valid. Private
  * keys never leave the adapter.
  */
 export abstract class TokenKeys {
-  /** The `iss` of every token signed here. No other issuer is accepted. */
+  /** The `iss` of every token that these keys sign. No other issuer is accepted. */
   abstract readonly issuer: string;
 
   /** A compact JWS of the claims and the issuer, with `alg`, `typ` and the signing key's `kid` in its header. */
   abstract sign(claims: Readonly<Record<string, unknown>>): Promise<string>;
 
-  /** The public key to verify with, as PEM (SPKI); null for an unknown `kid`. */
+  /** The public key with which tokens are verified, as PEM (SPKI); null for an unknown `kid`. */
   abstract verificationKey(kid: string): string | null;
 
   abstract published(): readonly PublicJwk[];

@@ -1,7 +1,7 @@
-// Vault entries that hold JSON, and the answer of a use case when the person was erased.
+// Vault entries that contain JSON, and the answer of a use case when the person was erased.
 import { SubjectErased, type Vault } from './vault.js';
 
-/** `null` when the entry was never put. */
+/** `null` when the entry was never stored. */
 export async function readEntry<Content extends object>(
   vault: Vault,
   subject: string,
@@ -25,12 +25,12 @@ export async function keepEntry(
   return (await unlessErased(vault.put(subject, entry, Buffer.from(JSON.stringify(content))))) ?? 'kept';
 }
 
-/** Whether the data key of the subject is gone. Opens no entry. */
+/** Whether the data key of the subject was destroyed. Decrypts no entry. */
 export async function isErased(vault: Vault, subject: string): Promise<boolean> {
   return (await unlessErased(vault.get(subject, 'none'))) === 'erased';
 }
 
-/** The result of a vault operation, or `erased` when the data key of its subject is gone. */
+/** The result of a vault operation, or `erased` when the data key of its subject was destroyed. */
 export async function unlessErased<Value>(use: Promise<Value>): Promise<Value | 'erased'> {
   try {
     return await use;

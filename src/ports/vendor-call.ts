@@ -7,9 +7,9 @@ import type { VendorBehaviour } from '../kernel/vendor-behaviour.js';
 export interface VendorCall {
   /** The service's attempt id, which is the vendor's idempotency key. */
   readonly attemptId: string;
-  /** Travels as `X-Request-Id`. */
+  /** Sent as `X-Request-Id`. */
   readonly correlationId: string;
-  /** The id of the vendor to call; absent: the first one of its kind. */
+  /** The id of the vendor that is called. If it is absent, the first vendor of the kind is called. */
   readonly vendor?: string;
   /** Null only for calls that belong to no account. */
   readonly accountId?: string | null;
@@ -19,22 +19,25 @@ export interface VendorCall {
   readonly behaviour?: VendorBehaviour;
   /** Test traffic never reaches a real vendor. Live traffic never reaches a sandbox. */
   readonly environment: Environment;
-  /** The vault subject whose data the call or its verdict carries. Its data key seals waiting input. Null: nothing is personal. */
+  /** The vault subject whose data the call or its verdict contains. Its data key encrypts waiting input. Null means that no data are personal. */
   readonly subject: string | null;
-  /** Aborted when the time for the verdict is over. The verdict is then `timed-out`, and pending requests are given up. */
+  /** Aborted when the time limit for the verdict has passed. The verdict is then `timed-out`, and pending requests are given up. */
   readonly signal?: AbortSignal;
-  /** The end of that time, epoch milliseconds. A process that paused can check the clock before its timers run. */
+  /** The end of that time, epoch milliseconds. A process that was suspended can check the clock before its timers run. */
   readonly endsAt?: number;
   /**
-   * Receives the end of each exchange: the status of the answer, or a word when no answer came. `retryAfterSeconds` is the pause that a vendor asks
-   * for when it is busy or down.
+   * Receives the end of each exchange: the status of the answer, or a word when no answer came. `retryAfterSeconds` is the pause that a vendor
+   * demands when it is busy or down.
    */
   readonly onEnd?: (end: string, retryAfterSeconds?: number) => void;
-  /** The port asks this just before it asks the vendor. False: another process has asked the vendor or will, so this one must not. */
+  /**
+   * The port calls this immediately before it calls the vendor. False means that another process has called the vendor or will, so this process must
+   * not.
+   */
   readonly mayAsk?: () => Promise<boolean>;
 }
 
-/** The call of an attempt in the given context, about the person behind `subject`. */
+/** The call of an attempt in the given context, about the person with the vault subject `subject`. */
 export function vendorCall({
   id: aggregateId,
   attemptId,
@@ -54,9 +57,9 @@ export function vendorCall({
 }
 
 /**
- * The vendor's treatment of a second request for one attempt. `at-most-once`: a second request must not be sent. An aggregate reserves an attempt
- * once, the call is made once, and its result is queried. `idempotent`: the idempotency key makes a second request harmless. The vendor executes the
- * first and gives the same answer again. `query`: a request changes nothing.
+ * How the vendor handles a second request for one attempt. `at-most-once`: a second request must not be sent. An aggregate reserves an attempt once,
+ * the call is made once, and its result is queried. `idempotent`: the idempotency key makes a second request harmless. The vendor executes the first
+ * request and repeats its answer. `query`: a request changes nothing.
  */
 export type DeliverySemantics = 'at-most-once' | 'idempotent' | 'query';
 

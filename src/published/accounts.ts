@@ -5,52 +5,50 @@ import type { VendorChoice } from '../kernel/vendor-choice.js';
 /** The kinds of users that an account may screen. */
 export type UserType = 'CONSUMER' | 'AGENT' | 'PMC';
 
-/** The facts about an account that other modules may know. */
+/** The facts about an account that other modules may use. */
 export interface AccountFacts {
   readonly accountId: string;
   /** The name of a company. */
   readonly name: string;
   readonly parentId: string | null;
-  /** Cents: the least that a consumer pays for one screening. */
+  /** In cents: the lowest price of one screening for a consumer. */
   readonly feeCents: number;
   /** Lowercase ISO 4217. */
   readonly currency: string;
-  /** Whether its consumers pay for their screening. */
+  /** Whether the account's consumers pay for their screening. */
   readonly consumerPays: boolean;
-  /** Whether its live traffic may reach real vendors. */
+  /** Whether the account's live traffic may reach real vendors. */
   readonly provisionedForLive: boolean;
-  /** The kinds of users that it may screen. */
+  /** The kinds of users that the account may screen. */
   readonly products: readonly UserType[];
-  /** Products of the identity vendor that its pages may name. */
+  /** The products of the identity vendor that the account's pages may name. */
   readonly productIds: readonly number[];
-  /** The text that a person agrees to on its pages; null: the installation's text. */
+  /** The text to which a person agrees on the account's pages; null when the installation's text applies. */
   readonly terms: Terms | null;
-  /** The version of each text of its own that it has ever had. */
+  /** The version of each text that the account has ever had. */
   readonly termsVersions: readonly string[];
-  /** A mail address, phone number or web address that its pages show to people who need help; null: none. */
+  /** A mail address, phone number or web address that the account's pages show to people who need help; null without one. */
   readonly supportContact: string | null;
   readonly brand: {
-    /** The name that people see: the chosen one, or the account's name. */
+    /** The name that people see: the chosen name, or else the account's name. */
     readonly displayName: string;
-    /** A PNG in base64; null: none. */
+    /** A PNG in base64; null without a logo. */
     readonly logo: string | null;
-    /** The https address of its privacy notice; null: none. */
+    /** The https address of the account's privacy notice; null without one. */
     readonly privacyUrl: string | null;
   };
   /** The account at the payment processor that receives the money, if one is connected. */
   readonly connectedPaymentAccount: string | null;
-  /**
-   * Cents of each payment that the platform keeps (null: not fixed), and the most that it may keep (null: no bound).
-   */
+  /** The cents of each payment that the platform keeps (null: not fixed), and the largest part that it may keep (null: no limit). */
   readonly applicationFeeCents: number | null;
   readonly maxApplicationFeeCents: number | null;
-  /** Days from the first refused pull of a report to the automatic refund of its payment; null: no automatic refund. */
+  /** The days from the first refused pull of a report to the automatic refund of its payment; null when the account has no automatic refunds. */
   readonly refundAfterDays: number | null;
-  /** Whether it pays by prepaid credit. */
+  /** Whether the account pays with prepaid credit. */
   readonly prepaidBilling: boolean;
-  /** Submissions a minute in each environment; null: the limit of the installation. */
+  /** Submissions a minute in each environment. With null, the limit of the installation applies. */
   readonly submitsPerMinute: number | null;
-  /** The vendors of its new sessions. */
+  /** The vendors of the account's new sessions. */
   readonly vendors: VendorChoice;
 }
 
@@ -59,9 +57,9 @@ export abstract class Accounts {
   /** Null when the account does not exist. Settings may be up to a second old. */
   abstract find(accountId: string): Promise<AccountFacts | null>;
 
-  /** True for live traffic of a provisioned account in production, and for test traffic where the test environment has vendors of its own. */
+  /** True for live traffic of a provisioned account in production, and for test traffic when the test environment has vendors of its own. */
   abstract mayReachVendors(account: AccountFacts, environment: Environment): boolean;
 
-  /** Whether the reader may see data of the owner on the server surface. An account may see its own data and that of its direct children. */
+  /** Whether the reader may see data of the owner on the server surface. An account may see its own data and the data of its direct children. */
   abstract mayRead(readerId: string, ownerId: string): Promise<boolean>;
 }

@@ -9,7 +9,7 @@ export interface CountedLimit {
 /** A code for a challenge, or answers to its questions. */
 export interface CountedAnswer {
   readonly attemptId: string;
-  /** The session or party that the challenge belongs to. */
+  /** The session or party to which the challenge belongs. */
   readonly holderId: string;
   readonly limit: CountedLimit;
   readonly context: ActionContext;
@@ -18,10 +18,10 @@ export interface CountedAnswer {
 export type Admission =
   | { readonly kind: 'admitted' }
   | { readonly kind: 'locked'; readonly lockedUntil: string }
-  /** Other answers of the person are with the vendor and may use up the remaining attempts. */
+  /** Other answers of the person are at the vendor and may use up the remaining attempts. */
   | { readonly kind: 'others-first' };
 
-/** How a person stands after an answer. */
+/** The state of a person after an answer. */
 export interface PersonStanding {
   /** The end of the person's lock; null when the person is not locked. */
   readonly lockedUntil: string | null;
@@ -30,20 +30,18 @@ export interface PersonStanding {
 }
 
 /**
- * Counts the wrong answers of each person over all screening sessions and parties (docs/contract/platform.md#wrong-answers-of-a-person).
- * Keyed ids name a person, and may be stored. An answer counts under each of them, and a lock under any of them locks the person.
- * A lock ends the person's open sessions. All calls are safe to repeat. Times are ISO 8601 UTC.
+ * Counts the wrong answers of each person over all screening sessions and parties (docs/contract/platform.md#wrong-answers-of-a-person). Keyed ids
+ * name a person, and may be stored. An answer counts under each of these ids, and a lock under any of them locks the person. A lock ends the person's
+ * open sessions. All calls are safe to repeat. Times are ISO 8601 UTC.
  */
 export abstract class AnswerCounts {
-  /** The end of the lock that keeps the person out of everything; null when the person is not locked now. */
+  /** The end of the lock that refuses the person everywhere; null when the person is not locked now. */
   abstract lockedUntil(personIds: readonly string[]): Promise<string | null>;
 
-  /** Must be called before the vendor is asked. The answer uses one attempt until it is counted or cleared, or until `giveUpAfter`. */
+  /** Must be called before the vendor receives the answer. The answer uses up one attempt until it is counted or cleared, or until `giveUpAfter`. */
   abstract admit(personIds: readonly string[], answer: CountedAnswer, giveUpAfter: Date): Promise<Admission>;
 
-  /**
-   * The answer was wrong. `lockedUntil` locks the person until then, at any count; with null only the count decides.
-   */
+  /** The answer was wrong. `lockedUntil` locks the person until that time, at any count. With null, only the count decides. */
   abstract countWrong(
     personIds: readonly string[],
     answer: CountedAnswer,

@@ -1,4 +1,4 @@
-/** Sections that a renter's report leaves out unless its reader asks for them. An absent flag was not given. */
+/** Sections that a renter's report omits unless its reader requests them. An absent flag means that the caller gave none. */
 export interface ReportFlags {
   readonly excludeBackground?: boolean;
   readonly excludeHousingCourt?: boolean;
@@ -6,6 +6,6 @@ export interface ReportFlags {
 
 /** The hosted checkouts of renters, for other modules. */
 export abstract class Checkouts {
-  /** The flags of the renter's newest checkout; empty without a checkout. `partyId` is the one of `PartyFacts`. */
+  /** The flags of the renter's newest checkout; empty without a checkout. `partyId` is that of `PartyFacts`. */
   abstract reportFlags(partyId: string): Promise<ReportFlags>;
 }

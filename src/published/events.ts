@@ -1,4 +1,4 @@
-// The events that are sent to account holders (docs/contract/webhooks.md#event-types). Each module translates its stored events into them.
+// The events that are sent to account holders (docs/contract/webhooks.md#event-types). Each module translates its stored events into these events.
 import type { Environment } from '../kernel/environment.js';
 import type { RecordedEvent } from '../kernel/domain-event.js';
 import { derivedId } from '../kernel/ids.js';
@@ -217,7 +217,7 @@ export const EVENT_CATALOGUE: { readonly [Type in EventType]: EventRule<Type> } 
   },
 };
 
-/** The envelope that receivers get. It holds identifiers, enums and times, never personal data. */
+/** The envelope that receivers get. It contains identifiers, enums and times, never personal data. */
 export interface PublishedEvent<Type extends EventType = EventType> {
   /** `evt_` and a UUID derived from the stored event, so that a second translation gives the same id. */
   readonly id: string;
@@ -230,7 +230,7 @@ export interface PublishedEvent<Type extends EventType = EventType> {
   readonly data: EventData[Type];
 }
 
-/** Addresses in events; null when the service does not know its public address. */
+/** The addresses in events; null when the service's public address is not configured. */
 export interface Links {
   readonly reportUrl: ((sessionId: string) => string) | null;
   readonly incomeReportUrl: ((incomeSessionId: string) => string) | null;
@@ -238,13 +238,13 @@ export interface Links {
 
 /** A module's translation of its stored events into published ones. */
 export interface Publisher {
-  /** The category of the streams that it reads. */
+  /** The category of the streams that the publisher reads. */
   readonly category: string;
-  /** The stored types that are published. All others are passed over. */
+  /** The stored types that are published. All other types are skipped. */
   readonly types: ReadonlySet<string>;
-  /** If set, `history` holds only the event to translate. Use it for streams with many events. */
+  /** If set, `history` contains only the event to translate. Use it for streams with many events. */
   readonly alone?: true;
-  /** Pure. `history` is the stream up to the event to translate, which is its last. */
+  /** Pure. `history` is the stream up to the event to translate, which is the last event. */
   publish(history: readonly RecordedEvent[], links: Links): PublishedEvent | null;
 }
 
@@ -267,13 +267,13 @@ export function publishedAs<Type extends EventType>(
   };
 }
 
-/** All publishers, for the parts that pass their events on; also the injection token. */
+/** All publishers, for the parts that send their events. It is also the injection token. */
 export abstract class PublishedEvents {
   abstract readonly publishers: readonly Publisher[];
   abstract readonly links: Links;
 }
 
-/** `publicUrl` is the public address of the service. With null, events hold no addresses. */
+/** `publicUrl` is the public address of the service. With null, events contain no addresses. */
 export function publishedLinks(publicUrl: string | null): Links {
   if (publicUrl === null) return { reportUrl: null, incomeReportUrl: null };
   return {

@@ -1,4 +1,4 @@
-// The spelling of an applicant in a call to a vendor. All modules use it (docs/contract/general.md#text).
+// The spelling of an applicant in a call to a vendor. All modules use this function (docs/contract/general.md#text).
 import type { Applicant, Device } from '../kernel/applicant.js';
 import { folded, phoneDigits, stateCode, zipCode } from './folded-text.js';
 
@@ -16,7 +16,7 @@ const PERSON: Readonly<Partial<Record<keyof Applicant, Spelling>>> = {
 };
 const ADDRESS = { street: folded, city: folded, state: stateCode, zip: zipCode };
 
-/** The applicant's spelling in calls to vendors. A person's id is made from the spelling as given, because it must not change. */
+/** The applicant's spelling in calls to vendors. A person's id is made from the original spelling, because the id must not change. */
 export function foldedApplicant(applicant: Applicant): Applicant {
   return foldedDevice(spelled(applicant, PERSON));
 }

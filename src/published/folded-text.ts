@@ -1,5 +1,5 @@
-// One spelling for text that people type or paste, so that different keyboards give the same text (docs/contract/general.md#text). The
-// frame of the component has the same rules (web/frame/steps/details/folded.ts).
+// Simplifies text that people type or paste, so that different keyboards give the same text (docs/contract/general.md#text). The frame of the
+// component has the same rules (web/frame/steps/details/folded.ts).
 
 const APOSTROPHES = /[\u0060\u00B4\u02B9-\u02BC\u2018-\u201B\u2032\uFF07]/g;
 const HYPHENS = /[\u2010-\u2015\u2212\uFE63\uFF0D]/g;
@@ -8,16 +8,16 @@ const JOINED =
   '(?=[\\p{L}\\p{M}])[' +
   'Arab Beng Deva Gujr Guru Khmr Knda Mlym Mong Mymr Orya Sinh Syrc Taml Telu Tibt'.replace(/(\w+) ?/g, '\\p{scx=$1}') +
   ']';
-/** Direction marks, characters without width, and the two selectors between text and emoji. */
+/** Direction marks, characters without width, and the two characters that choose between text and emoji. */
 const UNSEEN = new RegExp(
   `(?<!${JOINED})[\\u200C\\u200D]|[\\u200C\\u200D](?!${JOINED})|(?![\\u200C\\u200D])(?=\\p{DI})\\p{Cf}|[\\uFE0E\\uFE0F]`,
   'gu',
 );
 
-/** Matches one visible character. A text without any is as good as empty. */
+/** Matches one visible character. A text without visible characters counts as empty. */
 export const HAS_VISIBLE = /(?!\p{DI})\S/u;
 
-/** Folds a name, an address or a code. Folding a second time changes nothing. */
+/** Simplifies a name, an address or a code. A second call changes nothing more. */
 export function folded(text: string): string {
   const seen = text.replace(UNSEEN, '').normalize('NFC');
   return seen
@@ -27,12 +27,12 @@ export function folded(text: string): string {
     .replace(/^ | $/g, '');
 }
 
-/** Spaces and `( ) - . /` mean nothing in a phone number. Other characters stay, because without them it may be another number. */
+/** Spaces and `( ) - . /` have no meaning in a phone number. Other characters stay, because without them it may be another number. */
 export function phoneDigits(text: string): string {
   return folded(text).replace(/[ ()\-./]/g, '');
 }
 
-/** Only `a` to `z` become capitals, so that no letter of another alphabet turns into one of them. */
+/** Only `a` to `z` become capitals, so that letters of other alphabets do not turn into Latin letters. */
 export function stateCode(text: string): string {
   return folded(text).replace(/[a-z]+/g, (letters) => letters.toUpperCase());
 }

@@ -2,16 +2,16 @@ import type { Owner } from '../kernel/context.js';
 import type { RateUse } from '../kernel/rate-use.js';
 
 /**
- * Persons known to the identity vendor, for modules that authenticate them again. Keyed ids name a person, and may be stored. The first is made from
- * the session that confirmed the person, the second from the vendor's token. Answers count under both (see answer-counts.ts).
+ * Persons known to the identity vendor, for modules that authenticate them again. Keyed ids name a person, and may be stored. The first id is made
+ * from the session that confirmed the person, the second from the vendor's token. Answers count under both (see answer-counts.ts).
  */
 export abstract class KnownPersons {
   /** `sessionId` is null for a token that came from no session of this service. */
   abstract idsOf(sessionId: string | null, token: string, owner: Owner): Promise<readonly string[]>;
 
   /**
-   * The limits against which one more code to the person counts. They are those of the phone in the session that confirmed the person. Without such a
-   * session only the vendor knows the phone, and the code counts against limits of the person's ids.
+   * The limits for which one more code to the person counts. They are the limits of the phone in the session that confirmed the person. Without such
+   * a session, only the vendor knows the phone, and the code counts for limits of the person's ids.
    */
   abstract codesTo(sessionId: string | null, personIds: readonly string[], owner: Owner): Promise<readonly RateUse[]>;
 

@@ -1,8 +1,8 @@
 import type { ActionContext } from '../kernel/context.js';
 
-/** Accounts pay for reports with prepaid credit, counted in reports (docs/contract/server.md#prepaid-credit). */
+/** Accounts pay for reports with prepaid credit, which is counted in reports (docs/contract/server.md#prepaid-credit). */
 export abstract class PrepaidCredit {
-  /** Gives the answer that `reserve` would give now, and records nothing. */
+  /** Returns the answer that `reserve` would give now, and records nothing. */
   abstract available(accountId: string, reservationId: string): Promise<boolean>;
 
   /**
@@ -15,6 +15,6 @@ export abstract class PrepaidCredit {
   /** The report was released: the reservation becomes a debit. Safe to repeat. */
   abstract debit(accountId: string, reservationId: string, context: ActionContext): Promise<void>;
 
-  /** The session gets no report after all. The reservation goes back into the balance. Safe to repeat. */
+  /** The session gets no report after all. The reserved report is returned to the balance. Safe to repeat. */
   abstract release(accountId: string, reservationId: string, context: ActionContext): Promise<void>;
 }

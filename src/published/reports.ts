@@ -5,16 +5,14 @@ import type { RefundReason } from '../kernel/refund-reason.js';
 export abstract class Reports {
   /** The expiry of a session's released report, past or future (ISO 8601 UTC); null until a report is released. */
   abstract expiryOf(sessionId: string): Promise<string | null>;
-  /**
-   * Whether the bureau's newest answer says that it gives no report, or no report any more, for its reference of the person.
-   */
+  /** Whether the bureau's newest answer says that it gives no report, or no more reports, for its reference of the person. */
   abstract isOutOfReach(sessionId: string): Promise<boolean>;
 }
 
 /** Ends the pulls for a payment before the payment is refunded or counts for another session. */
 export abstract class ReportPulls {
   /**
-   * Ends the pulls for a payment. The first reason given stays. Throws `payment.report_under_way` while a pull is under way. Throws
+   * Ends the pulls for a payment. The first reason that was given stays. Throws `payment.report_under_way` while a pull is under way. Throws
    * `payment.report_released` after the release, unless `evenIfReleased`. Safe to repeat.
    */
   abstract end(
@@ -24,8 +22,8 @@ export abstract class ReportPulls {
   ): Promise<PullsEnded>;
 
   /**
-   * Ends the pulls for a payment that is about to count for a newer session. While a pull is under way, or once the report is released,
-   * it ends nothing and gives false. Safe to repeat.
+   * Ends the pulls for a payment that will count for a newer session. While a pull is under way, or when the report is released, it ends nothing and
+   * returns false. Safe to repeat.
    */
   abstract carryOver(sessionId: string, transactionId: string, context: ActionContext): Promise<boolean>;
 }
@@ -37,7 +35,7 @@ export interface PullsEnded {
   readonly released?: true;
 }
 
-/** The stored events of reports that payments follow. Each screening session has one stream, which carries the session's id. */
+/** The stored events of reports that payments follow. Each screening session has one stream, with the session's id. */
 export const REPORT_NEWS = {
   category: 'report',
   types: ['ReportPullsEnded', 'ReportPullRefused', 'ReportPullFailed'],

@@ -10,38 +10,38 @@ export type PaymentStatus =
   'NOT_REQUIRED' | 'PENDING' | 'PROCESSING' | 'REQUIRES_ACTION' | 'SUCCEEDED' | 'FAILED' | 'REFUNDED';
 export type OverallStatus = VerificationStatus | 'COMPLETED' | 'PAYMENT_PENDING' | 'PAYMENT_FAILED';
 
-/** The facts about a screening session that other modules may know. Times are ISO 8601 UTC. */
+/** The facts about a screening session that other modules may use. Times are ISO 8601 UTC. */
 export interface ScreeningFacts {
   readonly sessionId: string;
   readonly accountId: string;
   readonly environment: Environment;
   readonly userType: UserType;
-  /** The vault keeps the person's data under this subject. */
+  /** The vault stores the person's data under this subject. */
   readonly subjectId: string;
   readonly status: VerificationStatus;
   readonly paymentStatus: PaymentStatus;
   readonly overallStatus: OverallStatus;
-  /** The transaction that has paid for it; null while none has, and after its refund. */
+  /** The transaction that has paid for the session; null before a payment, and after the payment's refund. */
   readonly paidBy: string | null;
   /** The vendors for the session's own calls, for its report, and for its income sessions. */
   readonly vendors: VendorChoice;
   /** Null unless the session is BLOCKED. */
   readonly block: { readonly reasonCode: string; readonly until: string | null } | null;
-  /** When the session became VERIFIED; null when it is not. */
+  /** The time when the session became VERIFIED; null when it is not verified. */
   readonly verifiedAt: string | null;
-  /** The vendor asks not to screen the person again while this session counts, not even in the test environment. */
+  /** The vendor demands that the person is not screened again while this session counts, not even in the test environment. */
   readonly duplicateGuard: boolean;
   /** The account that the grant names as the report's recipient; null when the grant names none. */
   readonly intendedRecipientId: string | null;
   /** The session grant of its submission; null without one. */
   readonly grantId: string | null;
-  /** The party of the direct API that it verifies (see `PartyFacts.partyId`); null for a session of the platform. */
+  /** The party of the direct API that the session verifies (see `PartyFacts.partyId`); null for a session of the platform. */
   readonly partyId: string | null;
   readonly createdAt: string;
   readonly updatedAt: string;
 }
 
-/** The first stored event of a session, for event handlers of other modules. It names the party when the session is a party's. */
+/** The first stored event of a session, for event handlers of other modules. In a session of a party, the event names the party. */
 export const SCREENING_SUBMITTED = { category: 'screening', type: 'ScreeningSubmitted' } as const;
 export interface ScreeningSubmitted {
   /** Absent for a session of the platform. */
@@ -50,12 +50,12 @@ export interface ScreeningSubmitted {
 
 /** The screening module, for other modules. */
 export abstract class Screenings {
-  /** Reads the present state for any account. The caller must check who owns the session. Null for malformed and unknown ids. */
+  /** Returns the present state for any account. The caller must check the owner of the session. Null for malformed and unknown ids. */
   abstract find(sessionId: string): Promise<ScreeningFacts | null>;
 
   /**
-   * The session's vendor for the capability, and the token by which it knows the person. Null when the session is not verified, when the
-   * person was erased, and when the kept token cannot be opened.
+   * The session's vendor for the capability, and the token by which it knows the person. Null when the session is not verified, when the person was
+   * erased, and when the kept token cannot be decrypted.
    */
   abstract reference(sessionId: string, capability: Referring): Promise<VendorReference | null>;
 
@@ -66,14 +66,14 @@ export abstract class Screenings {
   abstract reportProspect(sessionId: string): Promise<ReportProspect>;
 
   /**
-   * Earlier sessions of the same person, newest first, that are paid for, had no report and can no longer have one. A session is left out
-   * when its payment counts for another session that had a report or may still have one.
+   * Earlier sessions of the same person, newest first, that are paid for, had no report and can no longer have one. A session is omitted when its
+   * payment counts for another session that had a report or may still have one.
    */
   abstract paidInVain(sessionId: string): Promise<readonly PaidSession[]>;
 
   /**
-   * Records the progress of a payment in the session. Completes the session if only the payment was missing. A SUCCEEDED transaction stays so until
-   * it is refunded or carried over. The latest transaction of the session counts, by its newest observation. Safe to repeat.
+   * Records the state of a payment in the session. Completes the session if only the payment was missing. A transaction stays SUCCEEDED until it is
+   * refunded or moves to another session. The latest transaction of the session counts, with its newest observed state. Safe to repeat.
    */
   abstract paymentProgressed(sessionId: string, payment: PaymentUpdate, context: ActionContext): Promise<void>;
 }
@@ -85,19 +85,19 @@ export type VerificationMethod = 'otp' | 'kba' | 'outright';
 export interface ScreenedFor extends ScreeningFacts {
   /** Null when neither the grant nor the page gave it. */
   readonly endUserType: EndUserType | null;
-  /** The address in one line; null when the page gave none, and after the person was erased. */
+  /** The address in one line; null when the page gave none, and when the person was erased. */
   readonly unitAddress: string | null;
   /** Null before the verification. */
   readonly verifiedBy: VerificationMethod | null;
 }
 
-/** Capabilities that use the identity vendor's token of a person: the vendor itself authenticates again, other vendors take its tokens. */
+/** Capabilities that use the identity vendor's token of a person: the vendor itself authenticates again, and other vendors accept its tokens. */
 export type Referring = 'identity' | 'credit' | 'income';
 
-/** The vendor to ask about a person, and the token by which it knows the person. */
+/** The vendor that is asked about a person, and the token by which it knows the person. */
 export interface VendorReference {
   readonly vendor: string;
-  /** Must not be logged or stored elsewhere. Null when the vendor does not take tokens of the identity vendor. */
+  /** Must not be logged or stored elsewhere. Null when the vendor does not accept tokens of the identity vendor. */
   readonly token: string | null;
 }
 
@@ -120,10 +120,10 @@ export const SESSION_ENDS = {
 
 export interface PaymentUpdate {
   readonly transactionId: string;
-  /** The place of the transaction among those of the session, from 0. */
+  /** The number of the transaction among those of the session, from 0. */
   readonly ordinal: number;
   /** The number of events in the payment's stream at the time of the observation. */
   readonly observation: number;
-  /** `CARRIED_OVER`: the payment counts for a newer session of the person, and no longer for this one. */
+  /** `CARRIED_OVER`: the payment counts for a newer session of the person, and no longer for this session. */
   readonly status: Exclude<PaymentStatus, 'NOT_REQUIRED'> | 'CARRIED_OVER';
 }

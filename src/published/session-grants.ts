@@ -3,19 +3,19 @@ import type { EndUserType } from '../kernel/end-user-type.js';
 import type { Environment } from '../kernel/environment.js';
 import type { UserType } from './accounts.js';
 
-/** The facts that a session grant holds about the sessions opened under it. */
+/** The facts in a session grant about the sessions opened under it. */
 export interface GrantFacts {
   readonly grantId: string;
-  /** The account that embeds the component. It is the child account when the grant was made on its behalf. */
+  /** The account that embeds the component. It is the child account when the grant was made on the child's behalf. */
   readonly accountId: string;
   readonly environment: Environment;
-  /** The account with which a consent shares the report; null: none is named. */
+  /** The account with which a consent shares the report; null when the grant names none. */
   readonly recipientAccountId: string | null;
-  /** The kind of users that its sessions screen; null: any kind. */
+  /** The kind of users that the grant's sessions screen; null for any kind. */
   readonly userType: UserType | null;
-  /** The kind of end user that the screening is for. OTHER: the caller uses a word of its own. Null: the grant does not say. */
+  /** The kind of end user that the screening is for. OTHER: the caller names another kind. Null: the grant names none. */
   readonly endUserType: EndUserType | 'OTHER' | null;
-  /** Cents of the payment that the platform keeps; null: the grant does not say. */
+  /** The cents of the payment that the platform keeps; null when the grant sets none. */
   readonly applicationFeeCents: number | null;
 }
 
@@ -26,14 +26,14 @@ export interface BegunSession {
   readonly begunAt: string;
 }
 
-/** Session grants, for other modules. A token that was exchanged with a grant names it (`Principal.grantId`). */
+/** Session grants, for other modules. A token that was exchanged with a grant names the grant (`Principal.grantId`). */
 export abstract class SessionGrants {
   /** Null for malformed and unknown ids. */
   abstract find(grantId: string): Promise<GrantFacts | null>;
 
   /**
-   * Begins the session under the grant. It replaces the ended session `replaces`, which is null for the first session. Gives the session that then
-   * holds the grant. This is another session if another request was faster, or if the previous session was not `replaces`.
+   * Begins the session under the grant. It replaces the ended session `replaces`, which is null for the first session. Returns the session that then
+   * has the grant. This is another session if another request was faster, or if the previous session was not `replaces`.
    */
   abstract begin(
     grantId: string,
@@ -43,8 +43,8 @@ export abstract class SessionGrants {
   ): Promise<BegunSession>;
 
   /**
-   * A session of a person begins under the grant. From now on the details that the grant's creator gave are kept under that person's
-   * vault subject, and are erased with it. Does nothing for a grant without details. Safe to repeat.
+   * A session of a person begins under the grant. From now on the details that the grant's creator gave are stored under that person's vault subject,
+   * and are erased with it. Does nothing for a grant without details. Safe to repeat.
    */
   abstract moveDetails(grantId: string, subjectId: string, context: ActionContext): Promise<void>;
 }

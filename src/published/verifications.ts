@@ -4,52 +4,52 @@ import type { VendorReply, VendorStep } from '../kernel/vendor-reply.js';
 import type { ScreeningFacts } from './screenings.js';
 
 /**
- * The result of one step of a verification. The state of the session tells the vendor's decision. After an answer, VERIFIED means
- * right, and an open session means wrong. BLOCKED by TOO_MANY_ATTEMPTS means locked. BLOCKED for another reason, ERROR and EXPIRED
- * mean refused, and `reply` holds the vendor's words.
+ * The result of one step of a verification. The state of the session shows the vendor's decision. After an answer, VERIFIED means right, and an open
+ * session means wrong. BLOCKED by TOO_MANY_ATTEMPTS means locked. BLOCKED for another reason, ERROR and EXPIRED mean refused, and `reply` has the
+ * vendor's text.
  */
 export interface VerificationStep {
-  /** The session as it is now. */
+  /** The session in its present state. */
   readonly session: ScreeningFacts;
   /**
-   * How the vendor's call ended. `answered`: with a verdict. `not-asked`: the session allowed no call (it is over or blocked), or the
-   * attempt is an older one. `timed-out`: the call is open, and the recovery job goes on asking for its result. `unavailable`: the
-   * vendor gave no verdict, or none arrived. An open session is then as before; a registration is over and may be repeated.
-   * `unintelligible`: the vendor's answer is not a verdict, and the session is over.
+   * How the vendor's call ended. `answered`: with a verdict. `not-asked`: the session allowed no call (it has ended or is blocked), or the attempt is
+   * an older one. `timed-out`: the call is open, and the recovery job continues to ask for its result. `unavailable`: the vendor gave no verdict, or
+   * none arrived. An open session is then as before; a registration has ended and may be repeated. `unintelligible`: the vendor's answer is not a
+   * verdict, and the session has ended.
    */
   readonly end: 'answered' | 'not-asked' | 'unavailable' | 'timed-out' | 'unintelligible';
   /**
-   * The vendor's answer, even when it is a refusal or a failure in its own words. A repeated step has the answer of the first time.
-   * Null when the vendor gave no answer that can be passed on, and when the reply is no longer kept.
+   * The vendor's answer, even when it is a refusal or a failure with the vendor's text. A repeated step has the answer of the first time. Null when
+   * the vendor gave no answer that can be passed on, and when the reply is no longer kept.
    */
   readonly reply: VendorReply | null;
-  /** The step that `reply` answers; null without a reply. */
+  /** The step to which `reply` belongs; null without a reply. */
   readonly step: VendorStep | null;
 }
 
-/** An answer as it came in, or a request for another code. */
+/** An answer as it arrived, or a request for another code. */
 export type GivenToParty =
   /** Four to eight digits, as text. */
   | { readonly method: 'otp'; readonly code: unknown }
-  /** One position for each question, counted from 1, in the order presented. */
+  /** One position for each question, counted from 1, in the order in which the person sees them. */
   | { readonly method: 'kba'; readonly positions: readonly unknown[] }
   | { readonly method: 'resend' };
 
-/** A registration that the limits have admitted. Nothing of it is stored yet. */
+/** A registration that the limits have accepted, before it is stored. */
 export interface AdmittedSubmission {
   readonly sessionId: string;
 }
 
 /**
- * Screening sessions for modules that verify parties of the direct API. The newest reply of the vendor in each session is kept in the
- * vault, under the session's subject. The session and the limits refuse with domain errors (`screening.*`, `account.not_live`,
- * `request.rate_limited`). The vendor's answer, or its absence, is in the result. Each caller has an API key.
+ * Screening sessions for modules that verify parties of the direct API. The vault keeps the newest reply of the vendor in each session, under the
+ * session's subject. The session and the limits refuse with domain errors (`screening.*`, `account.not_live`, `request.rate_limited`). The vendor's
+ * answer, or its absence, is in the result. Each caller has an API key.
  */
 export abstract class Verifications {
   /**
-   * Admits a registration, or throws the domain error that refuses it. The caller must open or withdraw an admitted registration. Before the caller
+   * Accepts a registration, or throws the domain error that refuses it. The caller must open or withdraw an accepted registration. Before the caller
    * opens it, the caller must record the session in the party. A completed session of the same person and party does not block another session,
-   * because the party decides whether it may register again.
+   * because the rules of parties decide whether it may register again.
    */
   abstract admit(
     sessionId: string,
@@ -58,15 +58,13 @@ export abstract class Verifications {
     context: CallerContext,
   ): Promise<AdmittedSubmission>;
 
-  /**
-   * Opens the session and asks the vendor. For a session that was opened before, it only waits until that call or the signal ends.
-   */
+  /** Opens the session and calls the vendor. For a session that was opened before, it only waits until that call or the signal ends. */
   abstract open(admitted: AdmittedSubmission, within: AbortSignal): Promise<VerificationStep>;
 
-  /** A withdrawn registration counts against no limit. */
+  /** A withdrawn registration counts for no limit. */
   abstract withdraw(admitted: AdmittedSubmission): Promise<void>;
 
-  /** `attemptId` names the answer. An answer with a known id is not judged again. */
+  /** `attemptId` is the id of the answer. An answer with a known id is not judged again. */
   abstract answer(
     sessionId: string,
     attemptId: string,
@@ -75,8 +73,8 @@ export abstract class Verifications {
   ): Promise<VerificationStep>;
 
   /**
-   * The newest step of the session; null for a session that does not exist. With a signal it waits until the vendor's call is over or the signal is
-   * aborted. In this way a repeated request can wait for the call of the first request.
+   * The newest step of the session; null for a session that does not exist. With a signal, it waits until the vendor's call has ended or the signal
+   * is aborted. A repeated request can therefore wait for the call of the first request.
    */
   abstract latest(sessionId: string, within?: AbortSignal): Promise<VerificationStep | null>;
 }

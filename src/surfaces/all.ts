@@ -1,4 +1,4 @@
-// All API surfaces of the service. A new surface needs a file beside this one and its name in the list.
+// All API surfaces of the service. A new surface needs a file next to this one and its name in the list.
 import { Surfaces } from '../platform/http/surface.js';
 import { dashboard } from './dashboard.js';
 import { direct } from './direct.js';

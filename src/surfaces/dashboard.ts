@@ -9,7 +9,7 @@ import { AccessKeys } from '../published/access-keys.js';
 import { STRING_CODES, WEBHOOK_ERRORS } from './string-codes.js';
 import { noTokenOfOurs, tokenRefusal } from './token-refusal.js';
 
-/** Admits dashboard users with a valid token. The token carries the user's permissions, and each route checks the one it needs. */
+/** Accepts dashboard users with a valid token. The token contains the user's permissions, and each route checks the permission that it needs. */
 @Injectable()
 export class DashboardTokens extends BearerStrategy {
   constructor(
@@ -19,7 +19,7 @@ export class DashboardTokens extends BearerStrategy {
     super(tokens, 'dashboard');
   }
 
-  /** A revoked token gets the same answer as an unknown one. */
+  /** A revoked token gets the same answer as an unknown token. */
   override async admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     await super.admit(request, reply);
     if (await this.accessKeys.isRevoked(request.principal?.tokenId ?? '')) throw noTokenOfOurs();

@@ -7,7 +7,7 @@ import { defineSurface } from '../platform/http/surface.js';
 import { AccessKeys } from '../published/access-keys.js';
 import { NUMERIC_CODES, PAYMENT_ERRORS } from './direct/numeric-codes.js';
 
-/** Admits servers with an active API key in `X-API-KEY`. Any other request gets 403 with the number 324. */
+/** Accepts servers with an active API key in `X-API-KEY`. Any other request gets 403 with the number 324. */
 @Injectable()
 export class ApiKeys extends Authenticator {
   constructor(private readonly keys: AccessKeys) {
@@ -31,7 +31,7 @@ export class ApiKeys extends Authenticator {
 export const direct = defineSurface({
   ...NUMERIC_CODES,
   name: 'direct',
-  // The last prefix covers every other path below `/api`, so that a mistyped path gets the envelope too.
+  // The last prefix includes every other path below `/api`, so that a mistyped path gets the envelope too.
   prefixes: { '/api/idv': {}, '/api/pay': PAYMENT_ERRORS, '/api': {} },
   authenticator: ApiKeys,
   cors: null,

@@ -9,17 +9,16 @@ import { platformToken } from './platform/claims.js';
 import { INCOME_ERRORS, OF_A_SESSION, REPORT_ERRORS, STRING_CODES, TOKEN_ERRORS } from './string-codes.js';
 import { tokenRefusal, unauthenticated } from './token-refusal.js';
 
-/** The address of the embedded component; also the injection token. */
+/** The address of the embedded component. It is also the injection token. */
 export abstract class EmbeddedComponent {
   /** An absolute URL. */
   abstract readonly url: string;
 }
 
 /**
- * Admits requests with a token of the exchange from two origins: the page that the token was issued to, and the embedded component
- * (docs/contract/platform.md#bearer-tokens).
- * A request without an Origin can only be the component's own same-origin GET. Sec-Fetch-Site proves it, because scripts cannot set that
- * header.
+ * Accepts requests with a token of the exchange from two origins: the page that received the token, and the embedded component
+ * (docs/contract/platform.md#bearer-tokens). A request without an Origin can only be the component's own same-origin GET. Sec-Fetch-Site proves it,
+ * because scripts cannot set that header.
  */
 @Injectable()
 export class PlatformTokens extends BearerStrategy {
@@ -48,7 +47,7 @@ export class PlatformTokens extends BearerStrategy {
   }
 }
 
-/** The message does not say which origin the token is for, because a stranger may hold the token. */
+/** The message does not say to which origin the token belongs, because a stranger may have the token. */
 function elsewhere(origin: string | undefined): DomainError {
   if (origin === undefined)
     return unauthenticated('The request has no Origin header, and the token is for the pages of one origin.');

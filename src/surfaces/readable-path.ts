@@ -1,11 +1,11 @@
-// A malformed id is as unknown as any other (docs/contract/general.md#unknown-and-foreign-ids). So its route must be found.
+// A malformed id is answered like an unknown id (docs/contract/general.md#unknown-and-foreign-ids). Its route must therefore be found.
 import { SURFACES } from './all.js';
 
-/** In characters. Integrators' ids have up to 128, each of up to twelve in a path (docs/contract/direct.md#parties). */
+/** In characters. Integrators' ids have up to 128 characters, each of which takes up to twelve in a path (docs/contract/direct.md#parties). */
 const LONGEST_PARAMETER = 128 * 12;
 const UNKNOWN_ID = '-';
 
-/** Puts an unknown id in the place of each part that is too long or cannot be decoded. Ids of the direct API are the integrator's own. */
+/** Replaces each path part that is too long or cannot be decoded by an unknown id. Ids of the direct API are the integrator's own. */
 export function readablePath(url: string): string {
   if (!url.includes('%') && url.length <= LONGEST_PARAMETER) return url;
   if (['direct', 'open'].includes(SURFACES.at(url).name)) return url;

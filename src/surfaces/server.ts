@@ -7,7 +7,7 @@ import { AccessKeys } from '../published/access-keys.js';
 import { GRANT_ERRORS, INCOME_ERRORS, REPORT_ERRORS, STRING_CODES } from './string-codes.js';
 import { unauthenticated } from './token-refusal.js';
 
-/** Admits servers with an active secret key in `X-Secret-Key`. Any other request gets 401. */
+/** Accepts servers with an active secret key in `X-Secret-Key`. Any other request gets 401. */
 @Injectable()
 export class SecretKeys extends Authenticator {
   constructor(private readonly keys: AccessKeys) {
@@ -26,7 +26,7 @@ export class SecretKeys extends Authenticator {
   }
 }
 
-/** The beginning of another key, of a session grant or of a bearer token. */
+/** The prefix of another kind of key, of a session grant or of a bearer token. */
 const OTHER_KIND = /^(?:(?:pk|ak|sgt)_(?:live|test)_|eyJ|Bearer )/;
 
 /** Never says whether a key exists. */

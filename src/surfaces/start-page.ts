@@ -1,10 +1,10 @@
-// The root of the service, and the page of the error codes that every error leads to.
+// The root page of the service, and the page of error codes to which every error links.
 import type { FastifyInstance } from 'fastify';
 import { SURFACES } from './all.js';
 import { errorsDocument } from './errors-document.js';
 
 export interface Documented {
-  /** Null: the service answers its root with 404. */
+  /** With null, the service answers its root with 404. */
   readonly docsUrl: string | null;
   /** Whether this service serves the documents itself. */
   readonly servesDocs: boolean;
@@ -25,7 +25,7 @@ export function serveStart(fastify: FastifyInstance, { docsUrl, servesDocs }: Do
   fastify.get('/docs/errors', open, (_request, reply) => reply.type('text/html; charset=utf-8').send(page));
 }
 
-/** A page of the few Markdown forms that the generated document uses. The first row of each code can be linked to. */
+/** A page made from the few Markdown forms that the generated document uses. The first row of each code has an anchor. */
 function pageOf(markdown: string): string {
   const linked = new Set<string>();
   const row = (line: string): string => {

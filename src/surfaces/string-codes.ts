@@ -1,4 +1,4 @@
-// The vocabulary of the string-code surfaces: the code, status and words of each error code, and the envelope. Codes and statuses:
+// The vocabulary of the string-code surfaces: the code, status and text of each error code, and the envelope. Codes and statuses:
 // docs/contract/general.md#errors and the pages of the surfaces.
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import type { DomainErrorDetail } from '../kernel/domain-error.js';
@@ -9,7 +9,7 @@ export interface StringError {
   readonly code: string;
   readonly status: number;
   readonly message: string;
-  /** Whether the person can get further by changing or repeating the request in the same flow. */
+  /** Whether the person can continue by changing or repeating the request in the same flow. */
   readonly recoverable: boolean;
 }
 
@@ -550,7 +550,7 @@ export const REPORT_ERRORS = {
   },
 } as const satisfies Special;
 
-/** Every error that a string-code surface can answer with. */
+/** Every error with which a string-code surface can answer. */
 export const said: readonly StringError[] = [ERRORS, OF_A_SESSION, TOKEN_ERRORS, REPORT_ERRORS].flatMap(
   (errors: Special): StringError[] => Object.values(errors),
 );
@@ -596,7 +596,7 @@ class ErrorResult {
 /** In characters. */
 const LONGEST_QUOTE = 200;
 
-/** Names the request where its path or its method is the mistake, and the end of a wait. */
+/** Names the request when its path or its method is the mistake, and names the end of a wait. */
 function messageOf({ message, status }: StringError, detail: DomainErrorDetail, asked: string, docsUrl: string | null) {
   const { rule = message, methods, retryAfterSeconds } = detail;
   const takes = methods === undefined ? '' : `: this path takes ${methods.join(', ')}`;
@@ -607,7 +607,7 @@ function messageOf({ message, status }: StringError, detail: DomainErrorDetail, 
   return `${rule} Try again after ${new Date(Date.now() + retryAfterSeconds * 1_000).toISOString()}.`;
 }
 
-/** RFC 9110, section 11.6.1, and RFC 6750 where the credential is a bearer token. */
+/** RFC 9110, section 11.6.1, and RFC 6750 when the credential is a bearer token. */
 function challengeOf(prefix: string, reason: string): string {
   const scheme = prefix === '/auth' ? 'PublishableKey' : prefix.startsWith('/v1') ? 'SecretKey' : 'Bearer';
   return `${scheme} error="invalid_token", error_description="${reason.replace(/["\\]/g, '')}"`;

@@ -1,17 +1,17 @@
-// Tells the callers of a surface with bearer tokens what is wrong with theirs (docs/contract/general.md#errors).
+// Tells callers of a surface with bearer tokens what is wrong with their token (docs/contract/general.md#errors).
 import type { FastifyRequest } from 'fastify';
 import { DomainError } from '../kernel/domain-error.js';
 
-/** A key or a session grant in the place of a token. */
+/** The caller sent a key or a session grant instead of a token. */
 const OTHER_KIND = /^(?:\w+ +)?((?:pk|sk|ak|sgt)_(?:live|test)_)/;
 
 export const unauthenticated = (rule: string): DomainError => new DomainError('request.unauthenticated', { rule });
 
-/** The refusal of a token that was altered, revoked or never issued. A stranger does not learn which. */
+/** The refusal of a token that was altered, revoked or never issued. A stranger does not learn the reason. */
 export const noTokenOfOurs = (): DomainError =>
   unauthenticated('The Authorization header holds no bearer token that this service has issued.');
 
-/** `reason`: see `BearerStrategy.refusal`. The library checks the signature first, so other reasons are only about tokens of the service. */
+/** `reason`: see `BearerStrategy.refusal`. The library checks the signature first, so other reasons concern only tokens of the service. */
 export function tokenRefusal({ headers }: Pick<FastifyRequest, 'headers'>, reason: unknown): DomainError {
   const { authorization = '' } = headers;
   if (authorization === '')

@@ -1,12 +1,12 @@
-// Names to developers the fields that the service ignores (docs/contract/general.md#bodies).
+// Tells developers the names of the fields that the service ignores (docs/contract/general.md#bodies).
 import type { FastifyInstance } from 'fastify';
 import { unknownFields } from '../platform/http/body-pipe.js';
 
 const MOST_NAMED = 10;
-/** A body may hold any name. A header repeats plain names only. */
+/** A body may contain any name. A header repeats only plain names. */
 const PLAIN = /^[A-Za-z0-9_.-]{1,64}$/;
 
-/** In the test environment only. */
+/** The warnings are sent only in the test environment. */
 export function warnOfUnknownFields(fastify: FastifyInstance): void {
   fastify.addHook('onSend', ({ body, principal }, reply, payload, done) => {
     const isTest = principal?.environment === 'test' && typeof body === 'object' && body !== null;

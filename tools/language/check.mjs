@@ -1,4 +1,4 @@
-// `npm run lint:language`: holds finished documents, and subjects of new commits, to the list. Comments and titles are held by ESLint.
+// `npm run lint:language`: checks finished documents and subjects of new commits against the list. ESLint checks comments and titles.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
@@ -15,7 +15,7 @@ export function proseOf(markdown) {
     .replace(/^[ \t]*\|(.*)\|[ \t]*$/gm, (_row, cells) => `\n${cells.split(/(?<!\\)\|/).join('\n\n')}\n`);
 }
 
-/** Subjects of the commits after `since`, or null where the history does not reach back to it. */
+/** Subjects of the commits after `since`, or null when the history does not reach back to it. */
 export function subjectsAfter(since, folder) {
   try {
     return git(folder, 'log', '--no-merges', '--format=%s', `${since}..HEAD`)

@@ -1,4 +1,4 @@
-// The rule `language/plain`: comments, and the titles of tests, are held to the list.
+// The rule `language/plain`: comments and test titles are checked against the list.
 import { faultsIn, told } from './sentences.mjs';
 
 const TITLED = new Set(['it', 'test', 'describe']);
@@ -25,7 +25,7 @@ const plain = {
 
 export default { meta: { name: 'language' }, rules: { plain } };
 
-/** Comments as they are read: lines that follow one another are one text. */
+/** Comments as a person reads them: consecutive lines are one text. */
 function joined(sourceCode) {
   const texts = [];
   for (const comment of sourceCode.getAllComments()) {
@@ -44,10 +44,10 @@ function joined(sourceCode) {
   return texts;
 }
 
-/** The reason alone, of a comment that a tool reads. */
+/** Only the reason, in a comment that a tool reads. */
 const withoutDirective = (text) => text.replace(/^\s*(?:eslint-|@ts-|prettier-|istanbul )(?:(?!--).)*(?:--)?/s, '');
 
-/** The name in `it`, `it.only`, `it.each(rows)` and `it.each` with a template. */
+/** The function name in `it`, `it.only`, `it.each(rows)` and `it.each` with a template. */
 function calledName(callee) {
   switch (callee.type) {
     case 'Identifier':
@@ -63,7 +63,7 @@ function calledName(callee) {
   }
 }
 
-/** Null for a title that is reckoned. */
+/** Null for a title that is computed. */
 function textOf(node) {
   if (node.type === 'Literal' && typeof node.value === 'string') return node.value;
   if (node.type === 'TemplateLiteral') return node.quasis.map(({ value }) => value.cooked).join('value');

@@ -1,9 +1,9 @@
-// The one list of patterns and words that sentences of this repository must not hold, and of the places that are checked already.
+// The list of patterns and words that sentences of this repository must not contain, and of the places that are already checked.
 
 export const MOST_WORDS = 25;
 export const LONGEST_SUBJECT = 72;
 
-/** Each finds its fault in one sentence whose code is left out. `instead` says how to write the sentence. */
+/** Each pattern finds its fault in one sentence from which code was removed. `instead` says how to write the sentence. */
 export const PATTERNS = [
   {
     name: 'pronoun',
@@ -38,7 +38,7 @@ export const PATTERNS = [
   },
 ];
 
-/** Words that docs/glossary.md retired, with those that it has for them. Code and stored names are not read. */
+/** Words that docs/glossary.md retired, with the words that replace them. Code and stored names are not checked. */
 export const RETIRED = [
   { word: /\breact(?:ion|or)s?\b/i, use: 'event handler, event processor' },
   { word: /\b(?:sweep(?:s|er|ers)?|swept|sweeping)\b/i, use: 'recovery job' },
@@ -51,10 +51,10 @@ export const RETIRED = [
   { word: /(?<=\w )Refusals?\b/, use: 'domain error' },
 ];
 
-/** Folders whose comments and titles are held to the list. A folder is added when it is rewritten, and stays. */
+/** Folders whose comments and titles are checked against the list. A folder is added when it has been rewritten, and is never removed. */
 export const FINISHED_FOLDERS = ['src', 'web', 'scripts', 'sandbox', 'test', 'tools'];
 
-/** Documents that are held to the list. */
+/** Documents that are checked against the list. */
 export const FINISHED_DOCUMENTS = [
   'CHANGELOG.md',
   'CONTRIBUTING.md',
@@ -123,5 +123,5 @@ export const FINISHED_DOCUMENTS = [
   'web/embed/README.md',
 ];
 
-/** Subjects of commits after this one are held to the list. */
+/** Subjects of commits after this commit are checked against the list. */
 export const LAST_FREE_COMMIT = '87a71248c06cb5d77e124bb1cad2bc2a368a92e7';

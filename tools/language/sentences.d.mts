@@ -2,7 +2,7 @@ export interface Fault {
   readonly sentence: string;
   /** The pattern's name in list.mjs, or `retired-word`, `long-sentence`, `long-subject`, `no-area`, `no-imperative`. */
   readonly name: string;
-  /** How to write it. */
+  /** How to write the sentence instead. */
   readonly instead: string;
 }
 

@@ -1,12 +1,12 @@
-// Takes prose apart into sentences and tells what is wrong with each. Comments, titles, documents and commit subjects are read by this.
+// Divides prose into sentences and reports their faults. It reads comments, titles, documents and commit subjects.
 import { LONGEST_SUBJECT, MOST_WORDS, PATTERNS, RETIRED } from './list.mjs';
 
-/** The faults of a text in plain prose: paragraphs, lists and headings, parted by lines. */
+/** The faults of a text in plain prose: paragraphs, lists and headings, separated by lines. */
 export function faultsIn(text) {
   return sentencesOf(text).flatMap((sentence) => faultsOf(sentence).map((fault) => ({ sentence, ...fault })));
 }
 
-/** One fault as a person reads it. */
+/** One fault as a sentence for people. */
 export const told = ({ sentence, name, instead }) => `"${shortened(sentence)}" (${name}): ${instead}.`;
 
 export function sentencesOf(text) {
@@ -47,7 +47,7 @@ function faultsOf(sentence) {
   ];
 }
 
-/** Parted by empty lines, by items of lists, by headings and by tags of doc comments. */
+/** Separated by empty lines, items of lists, headings and tags of doc comments. */
 function paragraphsOf(text) {
   return text
     .replace(/^[ \t]*#{1,6}[ \t].*$/gm, '$&\n')
@@ -55,7 +55,7 @@ function paragraphsOf(text) {
     .map((paragraph) => paragraph.replace(/^\s*(?:(?:[-*+]|\d+\.|#{1,6})[ \t]+|@\w+[ \t]*)/, '').replace(/\s+/g, ' '));
 }
 
-/** Code, and an address, count as one word each. Code may hold any word. */
+/** Code and an address count as one word each. Code may contain any word. */
 const withoutCode = (text) =>
   text
     .replace(/\{@link ([^}]*)\}/g, 'Code')

@@ -1,4 +1,4 @@
-// The rule `limits/parameters`: a function takes few parameters, and a command or query fewer. More than that is one object.
+// The rule `limits/parameters`: a function has few parameters, and a command or query even fewer. Further arguments are passed in one object.
 const MESSAGES = new Set(['Command', 'Query']);
 
 const parameters = {
@@ -50,11 +50,11 @@ const CALLABLE = [
   'TSMethodSignature',
 ];
 
-/** Nest gives a constructor its dependencies, one parameter each. */
+/** Nest passes dependencies to a constructor, one parameter each. */
 const isConstructor = ({ parent }) => parent.type === 'MethodDefinition' && parent.kind === 'constructor';
 
-/** A command or a query is built with its data. */
+/** A command or a query is created with its data. */
 const isOfMessage = ({ parent }) => MESSAGES.has(parent.parent.parent.superClass?.name);
 
-/** A factory of a provider gets its dependencies as a constructor does. */
+/** A provider's factory gets its dependencies like a constructor. */
 const isFactory = ({ parent }) => parent.type === 'Property' && parent.key.name === 'useFactory';

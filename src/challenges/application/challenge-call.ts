@@ -8,7 +8,7 @@ import type { ChallengeHolder } from './challenge-holder.js';
 import type { Attempted, ChallengeRecorder } from './challenge-recorder.js';
 import type { VendorVerdict } from './vendor-verdict.js';
 
-/** The input of a call. */
+/** The input of a call to the vendor. */
 export type CallInput =
   | { readonly kind: 'otp'; readonly code: string }
   | { readonly kind: 'kba'; readonly answers: readonly KbaAnswer[] }
@@ -48,11 +48,11 @@ export abstract class ChallengeCall<State, Limit extends AnswerLimit = AnswerLim
 
   override async askAndRecord(call: VendorCall, attempt: Attempt, input: CallInput): Promise<void> {
     const attempted = await this.attempted(attempt);
-    // The attempt is over, because another answer of the person ended the holder or the recovery job has settled it.
+    // The attempt has ended, because another answer of the person ended the holder or the recovery job has settled it.
     if (this.holder.read(attempted.known.state)?.call?.attemptId !== attempt.attemptId)
       return this.recorder.notExecuted(this.holder, attempted);
     const token = await this.holder.tokenOf(attempt.id, attempted.known.state);
-    // The person was erased meanwhile.
+    // The person was erased in the meantime.
     const verdict = token === null ? ({ kind: 'session-over' } as const) : await this.ask(call, token, input);
     await this.recorder.record(this.holder, attempted, verdict);
   }

@@ -10,39 +10,39 @@ import type { VendorVerdict } from './vendor-verdict.js';
 export type ChallengeCommand<Limit extends AnswerLimit = AnswerLimit> =
   | AskCommand
   | RecordVerdict<Limit>
-  /** The vendor never executed the call, and will not. */
+  /** The vendor never executed the call, and will never execute it. */
   | { readonly kind: 'record-not-executed'; readonly attemptId: string }
-  /** The end of the call is not known; it is over once it is old enough. */
+  /** The result of the call is unknown. The challenge ends when the call is old enough. */
   | { readonly kind: 'give-up'; readonly now: Date; readonly attemptId: string };
 
-/** The person and the vendor of a call. */
+/** The person and the vendor to which a call belongs. */
 export interface About {
   /** The vault subject of the person. */
   readonly subjectId: string;
   readonly vendor: string;
-  /** The names of the person under which the call counts (see published/answer-counts.ts). */
+  /** The names of the person under which the call is counted (see published/answer-counts.ts). */
   readonly personIds: readonly string[];
 }
 
-/** The call that is with the vendor. `operation` is null for the call that asks for the challenge. */
+/** The call that is at the vendor. `operation` is null for the call that requests the challenge. */
 export type OpenCall = Requested & { readonly operation: Operation | null };
 
 export type Held = About & { readonly call: OpenCall | null };
 
 /**
- * A kind of aggregate that holds challenges. It reads its state for the service, and keeps its secrets in the vault. A process may die
- * after any of these steps, so each is safe to repeat.
+ * A kind of aggregate that has challenges. It reads the aggregate's state for the challenge service, and stores its secrets in the vault. A process
+ * may die after any of these steps, so each is safe to repeat.
  */
 export interface ChallengeHolder<State, Limit extends AnswerLimit = AnswerLimit> {
   readonly decider: Decider<State, ChallengeCommand<Limit>, DomainEvent>;
   readonly limit: Limit;
   /** Null when the holder does not exist. */
   read(state: State): Held | null;
-  /** Wrong answers until now. */
+  /** The number of wrong answers until now. */
   count(state: State, now: Date): Count;
-  /** The vendor's token of the challenge, or of the person when the call asks for a challenge. Null once the person was erased. */
+  /** The vendor's token of the challenge, or of the person when the call requests a challenge. Null when the person was erased. */
   tokenOf(id: string, state: State): Promise<string | null>;
-  /** Keeps the tokens of the verdict and the vendor's reply in the vault, before the log has the verdict. */
+  /** Stores the tokens of the verdict and the vendor's reply in the vault, before the log records the verdict. */
   keep(id: string, state: State, verdict: VendorVerdict, context: ActionContext): Promise<'kept' | 'erased'>;
   /** Removes the vault entries that the state no longer needs. */
   prune(id: string, state: State, subjectId: string): Promise<void>;

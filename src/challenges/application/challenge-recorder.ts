@@ -9,7 +9,7 @@ import { isAnswer, lockBy, wasUsed, type Count, type Standing, type Verdict } fr
 import type { ChallengeHolder } from './challenge-holder.js';
 import { withoutSecrets, type VendorVerdict } from './vendor-verdict.js';
 
-/** A call of a holder. `known` is the holder's state before the vendor was asked. */
+/** A call of a holder. `known` is the holder's state before the vendor was called. */
 export interface Attempted<State> {
   readonly id: string;
   readonly attemptId: string;
@@ -18,8 +18,8 @@ export interface Attempted<State> {
 }
 
 /**
- * Records the vendor's verdict first in the vault, then for the person, and last in the holder. The call is open until the last step, so
- * the recovery job can repeat all steps after a process has died.
+ * Records the vendor's verdict first in the vault, then for the person, and last in the holder. The call stays open until the last step, so the
+ * recovery job can repeat all steps after a process has died.
  */
 @Injectable()
 export class ChallengeRecorder {
@@ -46,7 +46,7 @@ export class ChallengeRecorder {
     const answer = { holderId: id, attemptId, limit: holder.limit, context };
     const counted = isAnswer(operation) ? holder.count(known.state, this.clock.now()) : null;
     const standing = await this.count(held.personIds, answer, said, counted);
-    // This comes before the end of the call, because no step is repeated after it. The first process that records an attempt decides.
+    // This step comes before the end of the call, because no step is repeated after the end. The first process that records an attempt decides.
     if (wasUsed(said, operation)) await this.limiter.forgetSetAside(attemptId);
     else await this.limiter.giveBackSetAside(attemptId);
     const recording = { attemptId, now: this.clock.now(), verdict: said, policy: holder.limit, standing };
@@ -59,14 +59,14 @@ export class ChallengeRecorder {
     await holder.prune(id, state, held.subjectId);
   }
 
-  /** The vendor has not executed the call, and never will. */
+  /** The vendor has not executed the call, and will never execute it. */
   async notExecuted<State, Limit extends AnswerLimit>(
     holder: ChallengeHolder<State, Limit>,
     { id, attemptId, context, known }: Attempted<State>,
   ): Promise<void> {
     const held = holder.read(known.state);
     if (held === null) return;
-    // The call may be over already, because another answer of the person ended the holder while this one waited for a worker.
+    // The call may already have ended, because another answer of the person ended the holder while this one waited for a worker.
     await this.counts.clear(held.personIds, { holderId: id, attemptId, limit: holder.limit, context });
     await this.limiter.giveBackSetAside(attemptId);
     const command = { kind: 'record-not-executed', attemptId } as const;

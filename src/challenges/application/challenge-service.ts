@@ -17,23 +17,23 @@ import type { CallInput } from './challenge-call.js';
 import type { About, ChallengeHolder } from './challenge-holder.js';
 import { ChallengeRecorder, type Attempted } from './challenge-recorder.js';
 
-/** A call to make. `command` reserves it, and the caller has checked that `loaded` accepts the command. */
+/** A call to the vendor. `command` reserves it, and the caller has checked that `loaded` accepts the command. */
 export interface Asked<State, Command> {
   readonly id: string;
   readonly loaded: LoadedAggregate<State>;
   readonly command: Command;
   readonly about: About;
-  /** The limits that are counted before the call. The recorder gives them back when the call has not used them. */
+  /** The limits that are counted before the call. The recorder returns these uses when the call has not used them. */
   readonly uses: readonly RateUse[];
   readonly context: ActionContext;
 }
 
-/** A holder may reserve a call by a command of its own. */
+/** A holder may reserve a call with a command of its own. */
 type ReservingHolder<State, Limit extends AnswerLimit, Command> = ChallengeHolder<State, Limit> & {
   readonly decider: Decider<State, Command, DomainEvent>;
 };
 
-/** `asked`: the holder's state tells how the call ended. `known`: another process has reserved the attempt meanwhile. */
+/** `asked`: the holder's state tells how the call ended. `known`: another process has reserved the attempt in the meantime. */
 export type Asking = { readonly kind: 'asked' | 'known' } | Exclude<Admission, { readonly kind: 'admitted' }>;
 
 /** Makes the calls to the vendor about the challenges of all holders. */
@@ -49,7 +49,7 @@ export class ChallengeService {
     private readonly clock: Clock,
   ) {}
 
-  /** Reserves the attempt, has the call made, and waits until its end is recorded or its time is over. Throws when a limit refuses. */
+  /** Reserves the attempt, has the call made, and waits until its end is recorded or its time limit has passed. Throws when a limit refuses. */
   async ask<State, Limit extends AnswerLimit, Command extends NewAttempt>(
     holder: ReservingHolder<State, Limit, NoInfer<Command>>,
     call: ExternalCall<CallInput>,
@@ -78,9 +78,8 @@ export class ChallengeService {
   }
 
   /**
-   * Settles a call that has no recorded verdict, because its process died or the vendor was late. It asks the vendor for the result. The
-   * module of the holder records a registration itself. A call that is old enough ends even when the result does not fit it. Safe to
-   * repeat.
+   * Settles a call that has no recorded verdict. The process of the call died or the vendor was late, so it asks the vendor for the result. The
+   * module of the holder records a registration itself. A call that is old enough ends even when the result does not fit it. Safe to repeat.
    */
   async settle<State, Limit extends AnswerLimit>(
     holder: ChallengeHolder<State, Limit>,
@@ -106,8 +105,8 @@ export class ChallengeService {
   }
 
   /**
-   * Reserves in the holder first. The recovery job ends an attempt that was stored without its admission. The admission counts the
-   * answers of the person over all holders (docs/contract/platform.md#wrong-answers-of-a-person).
+   * Reserves in the holder first. The recovery job ends an attempt that was stored without being admitted. Admitting counts the answers of the person
+   * over all holders (docs/contract/platform.md#wrong-answers-of-a-person).
    */
   private async reserve<State, Limit extends AnswerLimit, Command extends NewAttempt>(
     holder: ReservingHolder<State, Limit, NoInfer<Command>>,
@@ -115,7 +114,7 @@ export class ChallengeService {
     isAnswer: boolean,
   ): Promise<Asking> {
     const { attemptId, giveUpAfter } = command;
-    // Read models are not told, because a status that is asked for now is read from the log.
+    // Read models need no notice, because a status request is answered from the log.
     const unseen = { ...context, skipReadYourWrites: true } as const;
     const decider: Decider<State, Command, DomainEvent> = holder.decider;
     const known = await this.aggregates.execute(decider, { id, known: loaded }, command, unseen);

@@ -1,4 +1,4 @@
-// The count of wrong answers, and the lock that follows from it. Times are ISO 8601 UTC.
+// The count of wrong answers, and the lock that follows from the count. Times are ISO 8601 UTC.
 
 /** `attemptsAllowed` wrong answers within `lockSeconds` lock for `lockSeconds`. */
 export interface AnswerLimit {
@@ -21,7 +21,7 @@ export function lockAt({ lockedUntil }: { readonly lockedUntil: string | null },
   return lockedUntil !== null && now < new Date(lockedUntil) ? lockedUntil : null;
 }
 
-/** The latest of these ends; null when all are null. */
+/** The latest of these times; null when all are null. */
 export function latest(ends: readonly (string | null)[]): string | null {
   return ends.reduce((one, other) => (one === null || (other !== null && other > one) ? other : one), null);
 }

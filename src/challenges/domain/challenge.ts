@@ -1,5 +1,5 @@
-// A challenge is a one-time code or a set of questions that a person must answer. Its holder is a screening session or a party. The
-// holders have their own states and events, and share the rules in this file.
+// A challenge is a one-time code or a set of questions that a person must answer. Its holder is a screening session or a party. The holders have
+// states and events of their own, and share the rules in this file.
 import { DomainError, fieldError, type DomainErrorDetail } from '../../kernel/domain-error.js';
 
 /** The number of further codes in one challenge (docs/contract/platform.md#resending-a-code). */
@@ -7,7 +7,7 @@ export const MAX_RESENDS = 5;
 
 const CODE = /^[0-9]{4,8}$/;
 
-/** A call that is about to be made to the vendor. */
+/** A call that will be made to the vendor next. */
 export interface NewAttempt {
   readonly now: Date;
   readonly attemptId: string;
@@ -28,13 +28,13 @@ export interface Requested {
 /** The kinds of calls within a challenge. */
 export type Operation = 'otp' | 'kba' | 'otp-resend';
 
-/** The id of a question and the number of its answers. This is enough to check an answer's form without the texts. */
+/** The id of a question and the number of its answers. They are enough to check an answer's form without the texts. */
 export interface QuestionShape {
   readonly questionId: number;
   readonly answerCount: number;
 }
 
-/** One chosen answer. Answer ids are 1 to n in the order presented. */
+/** One chosen answer. Answer ids are 1 to n in the order in which the person sees them. */
 export interface KbaAnswer {
   readonly questionId: number;
   readonly answerId: number;
@@ -54,13 +54,13 @@ export type AskCommand =
   | (NewAttempt & { readonly kind: 'answer-kba'; readonly answers: unknown })
   | (NewAttempt & { readonly kind: 'resend-otp'; readonly intervalSeconds: number });
 
-/** An answer as it came in, or a request for another code. */
+/** An answer as it arrived, or a request for another code. */
 export type GivenAnswer =
   | { readonly method: 'otp'; readonly code: unknown }
   | { readonly method: 'kba'; readonly answers: unknown }
   | { readonly method: 'resend' };
 
-/** `intervalSeconds` is the least time between two codes. */
+/** `intervalSeconds` is the shortest time between two codes. */
 export function askCommand(given: GivenAnswer, attempt: NewAttempt, intervalSeconds: number): AskCommand {
   switch (given.method) {
     case 'otp':
@@ -75,8 +75,8 @@ export function askCommand(given: GivenAnswer, attempt: NewAttempt, intervalSeco
 }
 
 /**
- * The request to the vendor. Throws when the challenge refuses the command, which uses up no attempt. `busy` is null unless another call
- * is with the vendor, and is then the detail of the refusal. A second answer at the same time could exceed the limit.
+ * The request to the vendor. Throws when the challenge refuses the command, which uses up no attempt. `busy` is the detail of the refusal while
+ * another call is at the vendor, and null otherwise. A second answer at the same time could exceed the limit.
  */
 export function request(command: AskCommand, challenge: Challenge, busy: DomainErrorDetail | null): Requested {
   if (command.kind === 'answer-kba') refuseUnusableAnswers(command.answers, challenge);
@@ -92,7 +92,7 @@ export function requested({ attemptId, settleAfter, giveUpAfter }: NewAttempt): 
   return { attemptId, settleAfter: settleAfter.toISOString(), giveUpAfter: giveUpAfter.toISOString() };
 }
 
-/** The given answer in ids, for a caller who gives the position of one answer to each question. */
+/** The given answer in ids, for a caller who gives one position for each question. */
 export function answerBy(
   given: Exclude<GivenAnswer, { method: 'kba' }> | { readonly method: 'kba'; readonly positions: readonly unknown[] },
   questions: readonly QuestionShape[],
@@ -102,7 +102,7 @@ export function answerBy(
   return { method: 'kba', answers };
 }
 
-/** Whether these are exactly one offered answer to each question, in any order. */
+/** Whether each question has exactly one of its offered answers, in any order. */
 export function areAnswersTo(questions: readonly QuestionShape[], answers: unknown): answers is readonly KbaAnswer[] {
   if (!Array.isArray(answers) || answers.length !== questions.length) return false;
   const open = new Map(questions.map((question) => [question.questionId, question.answerCount]));

@@ -13,7 +13,7 @@ export type Ending =
   | { readonly kind: 'person-erased' }
   | { readonly kind: 'refused'; readonly reason: RefusalReason };
 
-/** The parts of a vendor's verdict that the domain needs. They hold no token and no texts. */
+/** The parts of a vendor's verdict that the domain needs. They contain no token and no texts. */
 export type Verdict =
   | Ending
   | { readonly kind: 'confirmed' }
@@ -32,7 +32,7 @@ export type Fact =
   | { readonly kind: 'locked'; readonly lockedUntil: string }
   | { readonly kind: 'over'; readonly ending: Ending };
 
-/** The person's standing over all challenges, after this answer (docs/contract/platform.md#wrong-answers-of-a-person). */
+/** The state of the person over all challenges, after this answer (docs/contract/platform.md#wrong-answers-of-a-person). */
 export interface Standing {
   /** ISO 8601 UTC; null while the person is not locked. */
   readonly lockedUntil: string | null;
@@ -43,7 +43,7 @@ export interface Standing {
 export interface Count {
   /** The number of further wrong answers after which the holder locks. */
   readonly attemptsLeft: number;
-  /** Whether the vendor may decide that this wrong answer uses no attempt. */
+  /** Whether the vendor may decide that this wrong answer uses up no attempt. */
   readonly vendorMayAdd: boolean;
 }
 
@@ -57,7 +57,7 @@ export interface RecordVerdict<Limit extends AnswerLimit = AnswerLimit> {
   readonly standing: Standing | null;
 }
 
-/** `null` is the call that asks for the challenge. */
+/** `null` is the call that requests the challenge. */
 export function isAnswer(operation: Operation | null): operation is 'otp' | 'kba' {
   return operation === 'otp' || operation === 'kba';
 }
@@ -68,14 +68,14 @@ export function factsOf(
   operation: Operation | null,
   count: Count,
 ): readonly Fact[] {
-  // The holder uses the end of the person's lock. Its own lock would end later, because it records the verdict after the count.
+  // The holder uses the end of the person's lock. Its own lock would end later, because it records the verdict after the person's count.
   const lockedUntil = standing?.lockedUntil ?? lockBy(verdict, now, policy, isAnswer(operation) ? count : null);
   const lock: readonly Fact[] = lockedUntil === null ? [] : [{ kind: 'locked', lockedUntil }];
   switch (verdict.kind) {
     case 'step-up':
       return operation === null ? [{ kind: 'opened', otp: verdict.otp, questions: verdict.questions }] : [];
     case 'confirmed':
-      // The answer is right, but other answers have locked the person meanwhile.
+      // The answer is right, but other answers have locked the person in the meantime.
       if (lock.length > 0) return lock;
       return operation === 'otp-resend' ? [] : [{ kind: 'confirmed' }];
     case 'sent':
@@ -97,16 +97,16 @@ export function factsOf(
   }
 }
 
-/** The end of the lock that the vendor or the holder's own count sets; null without one. `count` is null for a call that is not an answer. */
+/** The end of the lock that the vendor or the holder's own count sets; null without a lock. `count` is null for a call that is not an answer. */
 export function lockBy(verdict: Verdict, now: Date, { lockSeconds }: AnswerLimit, count: Count | null): string | null {
   const own = after(now, lockSeconds);
   if (verdict.kind === 'wrong') return count !== null && leftAfter(verdict, count) === 0 ? own : null;
   if (verdict.kind !== 'locked') return null;
-  // A lock means that the answer was wrong. The last wrong answer of a holder that counts by itself locks for its own time.
+  // A lock means that the answer was wrong. The last wrong answer of a holder with a count of its own locks for the holder's own time.
   return count !== null && !count.vendorMayAdd && count.attemptsLeft <= 1 ? own : (verdict.unblockAt ?? own);
 }
 
-/** The vendor's count decides (docs/contract/platform.md#codes-and-answers), but it never gives back attempts that were used before. */
+/** The vendor's count decides (docs/contract/platform.md#codes-and-answers), but it never restores attempts that were used before. */
 function leftAfter(
   { attemptsRemaining }: Extract<Verdict, { kind: 'wrong' }>,
   { attemptsLeft, vendorMayAdd }: Count,
@@ -115,7 +115,7 @@ function leftAfter(
   return Math.max(0, Math.min(attemptsRemaining ?? attemptsLeft - 1, most));
 }
 
-/** Whether the call used its limits, by a wrong answer or a code that may have been sent. True when this is not known. */
+/** Whether the call used its limits, by a wrong answer or a code that may have been sent. True when this is unknown. */
 export function wasUsed(verdict: Verdict, operation: Operation | null): boolean {
   if (isAnswer(operation)) return verdict.kind === 'wrong' || verdict.kind === 'locked' || verdict.kind === 'timed-out';
   if (verdict.kind === 'step-up') return verdict.otp;

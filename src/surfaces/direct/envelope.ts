@@ -16,15 +16,14 @@ export function success<Payload>(payload: Payload): SuccessEnvelope<Payload> {
   return { payload, errors: [] };
 }
 
-/** Puts the errors first, as routes below `/api/pay` do. */
+/** Puts the errors first, like routes below `/api/pay`. */
 export function paymentSuccess<Payload>(payload: Payload): SuccessEnvelope<Payload> {
   return { errors: [], payload };
 }
 
 /**
- * Makes the vendor's JSON text the body of the reply, byte for byte. A controller returns the result.
- * Status 422 is for wrong answers: apart from the status, the body looks like success (docs/contract/direct.md#passthrough). Every other
- * failure is thrown.
+ * Makes the vendor's JSON text the body of the reply, byte for byte. A controller returns the result. Status 422 means that the person's answers were
+ * wrong: apart from the status, the reply looks like a success (docs/contract/direct.md#passthrough). Every other failure is thrown.
  */
 export function passOn(reply: FastifyReply, json: string, status: 200 | 422 = 200): string {
   void reply.status(status).type('application/json; charset=utf-8');

@@ -1,4 +1,4 @@
-// The vocabulary of the direct API: the number, status and words of each error code, and the envelope (docs/contract/direct.md#errors).
+// The vocabulary of the direct API: the number, status and text of each error code, and the envelope (docs/contract/direct.md#errors).
 import { ApiProperty } from '@nestjs/swagger';
 import type { DomainErrorDetail } from '../../kernel/domain-error.js';
 import type { CommonErrorCode, DirectErrorCode, ErrorCode } from '../../kernel/error-codes.js';
@@ -13,7 +13,7 @@ export interface NumericError {
   /** The field that the code stands for. It replaces the field that the error names. */
   readonly field?: string;
   readonly payload?: object;
-  /** Leaves out the payload and puts the message beside the errors. Older callers of the exclude parameters know this form. */
+  /** Omits the payload and puts the message next to the errors. Older callers of the exclude parameters expect this form. */
   readonly reduced?: true;
   readonly retryAfterSeconds?: number;
 }
@@ -35,7 +35,7 @@ function older(code: number): NumericError {
   return numeric(row.status, row.code, row.message);
 }
 
-/** The catalogue's row for the vendor's own number. It takes precedence over the service's reading of the answer. */
+/** The catalogue's row for the vendor's own number. It has priority over the service's interpretation of the answer. */
 function said({ vendor }: DomainErrorDetail): NumericError | null {
   const row = vendor ? olderCodeOf(vendor.reply, vendor.step) : null;
   return row && numeric(row.status, row.code, row.message);
@@ -184,7 +184,7 @@ export const PAYMENT_ERRORS = {
   'request.idempotency_key_reused': asStatus(409, 'This idempotency key was used with a different request.'),
   'request.idempotent_reply_gone': asStatus(409, 'The first reply was about a person who was erased.'),
   'service.failure': asStatus(500, 'Something went wrong on our side.'),
-  // The processor is down, or many callers ask for the same renter at once.
+  // The processor is unavailable, or many callers send requests for the same renter at once.
   'service.unavailable': asStatus(503, 'No payment can be started right now. Try again.'),
   'service.read_only': asStatus(503, 'This is a restored copy that can only be read.'),
   'service.upstream_timeout': asStatus(504, 'The payment processor did not answer in time.'),
@@ -258,7 +258,7 @@ export const NUMERIC_CODES: ErrorVocabulary<NumericError> = {
     const errorMessage = messageOf(entry, detail);
     const errors = [{ errorCode, errorOnField, errorMessage }];
     if (reduced) return { errors: [{ errorCode, errorOnField, message: errorMessage }], message: errorMessage };
-    // The payload is the vendor's answer, as it is with success (docs/contract/direct.md#passthrough).
+    // The payload is the vendor's answer, as in a success (docs/contract/direct.md#passthrough).
     if (detail.vendor && (status === 422 || status === 423)) return envelopeAround(detail.vendor.reply.body, errors);
     return prefix === '/api/pay' ? { errors, payload } : { payload, errors };
   },
@@ -284,7 +284,7 @@ export const NUMERIC_CODES: ErrorVocabulary<NumericError> = {
   ],
 };
 
-/** Prefers the rule of the field at fault. A vendor's refusal gets the catalogue's words. */
+/** Prefers the rule of the wrong field. A vendor's refusal gets the catalogue's text. */
 function messageOf({ message, field }: NumericError, { details, rule, ...detail }: DomainErrorDetail): string {
   const broken = details?.find((one) => one.field === (detail.field ?? field));
   return broken ? `${broken.field} ${broken.message}.` : (rule ?? message);

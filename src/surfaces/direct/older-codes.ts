@@ -1,6 +1,6 @@
 // The numbers that the direct API inherits from older interfaces of the vendors, and the vendors' own numbers that lead to each
-// (docs/contract/direct.md#older-codes).
-// This file holds the answers of a surface. The vendor's folder holds the meaning of a number for the service.
+// (docs/contract/direct.md#older-codes). This file defines the answers of a surface. The vendor's folder defines the meaning of a number for the
+// service.
 import type { VendorReply, VendorStep } from '../../kernel/vendor-reply.js';
 
 export interface OlderCode {
@@ -79,9 +79,7 @@ const ROWS: readonly (readonly [code: number, status: number, message: string])[
   [9999, 500, 'eviction search unavailable'],
 ];
 
-/**
- * 10000 plus the number of the credit-file system, by HTTP status. The system's own message is passed on, or this one when it sends none.
- */
+/** 10000 plus the number of the credit-file system, by HTTP status. The system's own message is passed on, or this one when the system sends none. */
 const CREDIT_FILE_ROWS: readonly (readonly [status: number, message: string, codes: readonly number[]])[] = [
   [
     500,
@@ -112,7 +110,7 @@ export const OLDER_CODES: ReadonlyMap<number, OlderCode> = new Map(
 );
 const SAID_BY_THE_FILE_SYSTEM: ReadonlySet<number> = new Set(CREDIT_FILE_CODES.map(({ code }) => code));
 
-/** The identity vendor's own numbers, with the code of each. */
+/** The identity vendor's own numbers, with the service's code for each. */
 const UPSTREAM: Readonly<Record<number, number>> = {
   10: 2010,
   13: 2013,
@@ -156,7 +154,7 @@ const BY_STEP: Readonly<Partial<Record<VendorStep, Readonly<Record<number, Parti
   },
 };
 
-/** The code of a vendor's refusal; null when it names no number, or a number that no table lists. */
+/** The code for a vendor's refusal; null when it has no number, or a number that no table lists. */
 export function olderCodeOf(
   { code, message }: Pick<VendorReply, 'code' | 'message'>,
   step: VendorStep,

@@ -3,7 +3,7 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiResponse } from '@nestjs/swagger';
 import { NumericErrorResult } from './numeric-codes.js';
 
-/** Every route may answer with these. */
+/** Every route may answer with these errors. */
 const ALWAYS = {
   400: 'A field is missing or invalid, the body cannot be read, or the vendor refused the request',
   403: 'The API key is missing or invalid',
@@ -25,7 +25,7 @@ const SOMETIMES = {
   504: 'The vendor did not answer in time, or its session is over',
 } as const;
 
-/** `more`: statuses that the routes may answer with besides the common ones. For a route or a controller. */
+/** `more`: statuses with which the routes may answer in addition to the common ones. For a route or a controller. */
 export function ApiRefusals(...more: readonly (keyof typeof SOMETIMES)[]): ClassDecorator & MethodDecorator {
   const described = [...Object.entries(ALWAYS), ...more.map((status) => [status, SOMETIMES[status]] as const)];
   return applyDecorators(

@@ -55,9 +55,8 @@ export function contentSecurityPolicy(
 }
 
 /**
- * Lists all features by name, because the header has no other way to deny them. A browser logs a complaint about names that it does not
- * know.
- * `storage-access` is missing on purpose: the processor's frames may need their own cookies.
+ * Lists all features by name, because the header has no other way to deny them. A browser logs a complaint about unknown names. `storage-access` is
+ * missing on purpose: the processor's frames may need their own cookies.
  */
 const DENIED = [
   'accelerometer',
@@ -86,12 +85,12 @@ const DENIED = [
   'xr-spatial-tracking',
 ];
 
-/** Grants payment to the processor's frames and denies every other feature. */
+/** Allows payment for the processor's frames and denies every other feature. */
 export function permissionsPolicy({ processor }: BrowserScripts): string {
   return [`payment=(self "${originOf(processor.scriptUrl)}")`, ...DENIED.map((name) => `${name}=()`)].join(', ');
 }
 
-/** Only origins that a header can hold; for a live key only https. Keys of earlier versions may have other origins. */
+/** Only origins that a header can contain; for a live key only https. Keys of earlier versions may have other origins. */
 export function embeddableBy({
   environment,
   allowedOrigins,

@@ -1,4 +1,4 @@
-// The page of the frame: the built page with the settings of its key, under a policy that names the pages that may embed it.
+// The page of the frame: the built page with the settings of its key, and a policy that names the pages that may embed it.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Environment } from '../../kernel/environment.js';
 import type { AccessKeys } from '../../published/access-keys.js';
@@ -13,11 +13,11 @@ import {
 export interface FrameOptions {
   /** Address of the API, without a trailing slash. */
   readonly apiUrl: string;
-  /** Origin of PDFs, where they have a host of their own. */
+  /** The origin of PDFs, when they have a host of their own. */
   readonly pdfUrl: string | null;
   /** Address of the frame, without a trailing slash. */
   readonly embeddedUrl: string;
-  /** Null: keys of that environment have no frame. */
+  /** With null, keys of that environment have no frame. */
   readonly scripts: Readonly<Record<Environment, BrowserScripts | null>>;
   /** The built page, with a placeholder for its settings. */
   readonly html: string;
@@ -37,13 +37,13 @@ const HEADERS = {
  * A cross-origin isolated page embeds only frames that send this policy. Such a frame may itself embed only frames that send it.
  */
 const ISOLATED = { 'cross-origin-embedder-policy': 'require-corp' };
-/** The published key of the sandbox's processor. The sandbox's frames send this policy; Stripe's do not. */
+/** The published key of the sandbox's processor. The sandbox's frames send this policy, and Stripe's frames do not. */
 const SANDBOX_KEY = 'pk_test_sandbox_processor';
 
 /** `path`: without a trailing slash. */
 export function serveFramePage(fastify: FastifyInstance, path: string, keys: AccessKeys, options: FrameOptions): void {
   const open = { config: { authenticator: null, readsOnly: true } } as const;
-  // The address is relative, so that it holds behind a proxy that maps another path to this one.
+  // The address is relative, so that it is also right behind a proxy that maps another path to this one.
   const name = path.slice(path.lastIndexOf('/') + 1);
   fastify.get(path, open, (request, reply) => reply.redirect(`${name}/${queryOf(request)}`, 308));
   fastify.get(`${path}/`, open, (request, reply) => sendPage(request, reply, keys, options));

@@ -1,21 +1,20 @@
-// Serves the browser code: the host script that integrators load, and the frame that it opens
-// (docs/contract/platform.md#embedded-component).
+// Serves the browser code: the host script that integrators load, and the frame that the script opens (docs/contract/platform.md#embedded-component).
 import type { FastifyInstance } from 'fastify';
 import { IMMUTABLE, readBuiltPage, serveStaticFolder } from '../../platform/http/static-files.js';
 import type { AccessKeys } from '../../published/access-keys.js';
 import { type FrameOptions, serveFramePage } from './frame-page.js';
 
 export interface EmbeddedOptions extends Omit<FrameOptions, 'html'> {
-  /** The folder that `npm run build` writes the browser code to. */
+  /** The folder into which `npm run build` writes the browser code. */
   readonly folder: string;
 }
 
 const FRAME_PATH = '/embedded';
 const SCRIPT_PATH = '/embed/v1';
-/** A folder named after its content. */
+/** The name of a folder that is derived from the folder's content. */
 const VERSION = /^[0-9a-f]{16}\//;
 
-/** Returns the reason in one sentence when the frame is not served; null when it is. */
+/** Returns one sentence with the reason when the frame is not served; null when it is served. */
 export function serveEmbedded(
   fastify: FastifyInstance,
   keys: AccessKeys,
@@ -41,9 +40,7 @@ export function serveEmbedded(
   return null;
 }
 
-/**
- * The paths of the frame: the one to which a proxy maps a separate origin, and that of EMBEDDED_URL on the API's own origin.
- */
+/** The paths of the frame: the path to which a proxy maps a separate origin, and the path of EMBEDDED_URL on the API's own origin. */
 function framePaths(embeddedUrl: string, apiUrl: string): Set<string> {
   return new Set(embeddedUrl.startsWith(`${apiUrl}/`) ? [FRAME_PATH, embeddedUrl.slice(apiUrl.length)] : [FRAME_PATH]);
 }

@@ -2,7 +2,7 @@
 import type { Claims } from '../../platform/http/bearer-strategy.js';
 import type { Principal } from '../../platform/http/principal.js';
 
-/** The token's holder, and the origin of the page that it was issued to. Null for claims that the exchange did not issue. */
+/** The token's holder, and the origin of the page that received the token. Null for claims that the exchange did not issue. */
 export function platformToken({
   sub,
   account_id: accountId,

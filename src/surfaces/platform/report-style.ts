@@ -1,7 +1,7 @@
 /**
- * The one style of the report's page. The frame of the embedded component shows that page in a separate document.
- * The document inherits the frame's Content-Security-Policy, so the policy names the hash of this text.
- * The colours are those of the component (web/frame/palette.ts). A page on paper is always light.
+ * The single style of the report's page. The frame of the embedded component shows that page in a separate document. The document inherits the
+ * frame's Content-Security-Policy, so the policy names the hash of this text. The colours are those of the component (web/frame/palette.ts). A page
+ * on paper is always light.
  */
 const LIGHT = `--background: #fff; --text: #161b26; --muted: #4d5462; --line: #d9dce3; --soft: #f5f6f9; --accent: #2454d6; --bad: #b42318; --bad-soft: #fdf1f0; --good: #11714b; --good-soft: #ebf6f1; --warn: #8a5300; --on: #cfe8da; --l30: #fbe3a2; --l60: #f8bd7f; --l90: #ef8f83; --none: #e6e8ed; --cell: #161b26; --poor: #d64535; --fair: #e58a2f; --okay: #d9b625; --very: #6aae4f; --best: #23805a;`;
 const DARK = `--background: #14171e; --text: #eceff5; --muted: #aeb5c3; --line: #3a404d; --soft: #1c2029; --accent: #8aaeff; --bad: #ff9e94; --bad-soft: #33201f; --good: #6ed6a4; --good-soft: #182a23; --warn: #f0c36a; --on: #2b6a4e; --l30: #8a6a17; --l60: #96561c; --l90: #a33a30; --none: #333946; --cell: #fff;`;

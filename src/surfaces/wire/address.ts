@@ -7,7 +7,7 @@ const PARTS = ['address', 'city', 'state', 'zip'] as const;
 
 export type Address = string | Readonly<Partial<Record<(typeof PARTS)[number], string>>>;
 
-/** Whether an address needs all its parts, or any one of them. */
+/** Whether an address needs all its parts, or only one of them. */
 type Needed = 'all' | 'any';
 
 export const ADDRESS_RULES: Readonly<Record<Needed, string>> = {
@@ -27,12 +27,12 @@ export function isAddress(value: unknown, needed: Needed): boolean {
   const given = PARTS.map((part) =>
     Object.hasOwn(value, part) ? (value as Record<string, unknown>)[part] : undefined,
   );
-  // An empty part counts as absent when any one part is enough.
+  // An empty part counts as absent when one part is enough.
   const texts = needed === 'all' ? given : given.filter((part) => part !== undefined && part !== '');
   return texts.length > 0 && texts.every(isText);
 }
 
-/** The folded address, without empty parts and without other fields that the caller sent. */
+/** The simplified address, without empty parts and without other fields that the caller sent. */
 export function onlyParts(address: Address): Address {
   if (typeof address === 'string') return folded(address);
   return Object.fromEntries(PARTS.flatMap((part) => (address[part] ? [[part, folded(address[part])]] : [])));
