@@ -1,4 +1,4 @@
-// The callbacks to the page that embeds the component. Payloads hold identifiers, statuses and scores, and nothing personal.
+// The callbacks to the page that embeds the component. Payloads contain identifiers, statuses and scores, and no personal data.
 // docs/how-to/embed-the-component.md describes them for integrators; the types are published with the host script.
 
 /** `screening`: from the details to the shared report. `report`: the report of an existing screening. */
@@ -15,18 +15,18 @@ export type VerificationStatus =
 
 export type IncomeRoute = 'PAYROLL' | 'BANKING';
 
-/** By the name of the callback. */
+/** Keyed by the name of the callback. */
 export interface CallbackPayloads {
   /** The first step is ready for use. */
   onReady: { readonly view: View };
-  /** CSS pixels that the component needs; at least 200. */
+  /** The height that the component needs in CSS pixels; at least 200. */
   onResize: { readonly height: number };
-  /** The person typed or chose something. `complete`: the step could be sent. */
+  /** The person typed or chose something. `complete`: the data of the step can be sent. */
   onChange: { readonly step: Step; readonly complete: boolean };
   onStepStart: { readonly step: Step };
   onStepComplete: { readonly step: Step };
   onVerificationSuccess: { readonly sessionId: string; readonly status: VerificationStatus };
-  /** `sessionId` is null when no session became known. */
+  /** `sessionId` is null when the page received no session. */
   onVerificationFailure: {
     readonly sessionId: string | null;
     readonly status: VerificationStatus;
@@ -45,7 +45,7 @@ export interface CallbackPayloads {
   onReportShareDeclined: { readonly sessionId: string };
   /** The credit bureau refuses the report. The person may ask again, without another payment. */
   onReportUnavailable: { readonly sessionId: string; readonly reasonCode: string };
-  /** The person has finished and wants to go back to the page. `sessionId` is null in a view without a screening. */
+  /** The person has finished and wants to return to the page. `sessionId` is null in a view without a screening. */
   onDone: { readonly sessionId: string | null };
   onIncomeReportComplete: { readonly incomeSessionId: string; readonly route: IncomeRoute };
   onIncomeReportFailure: {
@@ -55,7 +55,7 @@ export interface CallbackPayloads {
   };
   /** `recoverable`: the person can continue by trying again. New codes may be added: keep a default branch. */
   onError: { readonly code: ErrorCode; readonly message: string; readonly recoverable?: boolean };
-  /** The component continues. `fields`: names, never values. */
+  /** The component continues. `fields`: the names of fields, never their values. */
   onWarning: { readonly code: WarningCode; readonly message: string; readonly fields?: readonly string[] };
   /** Replaces the print dialog of the component. */
   handlePrintRequested: { readonly sessionId: string };

@@ -1,6 +1,5 @@
-// The error codes of the component itself, as docs/how-to/embed-the-component.md lists them. An API error keeps the API's own code
-// (docs/errors.md).
-// A test in test/architecture compares both lists with the documents.
+// The error codes of the component itself, as docs/how-to/embed-the-component.md lists them. An error of the API keeps the API's code
+// (docs/errors.md). A test in test/architecture compares both lists with the documents.
 import type { CallbackPayloads, ComponentErrorCode } from './callbacks.js';
 import { type ComponentError, HOST_ERRORS, payloadOf } from './host-codes.js';
 
@@ -16,7 +15,7 @@ export const COMPONENT_ERRORS = {
   COMPONENT_RENDER_FAILED: { message: 'A step could not be shown.', recoverable: true },
 } as const satisfies Record<ComponentErrorCode, ComponentError>;
 
-/** The `onError` payload for a code of the component. `status`: the status of the reply that caused it, if there was one. */
+/** The `onError` payload for a code of the component. `status`: the status of the reply that caused the error, if there was a reply. */
 export function componentError(code: ComponentErrorCode, status?: number): CallbackPayloads['onError'] {
   return payloadOf(code, COMPONENT_ERRORS[code], status);
 }

@@ -1,4 +1,4 @@
-// The error codes that the host script itself can cause. The frame's codes are in codes.ts, so that no page downloads their texts.
+// The error codes that the host script itself can cause. The frame's codes are in codes.ts, so that pages do not download their texts.
 import type { CallbackPayloads, ComponentErrorCode } from './callbacks.js';
 
 /** `recoverable` is null when it is unknown. `server`: its value after a 5xx reply. */
@@ -28,7 +28,7 @@ export const HOST_ERRORS = {
 
 export type HostErrorCode = keyof typeof HOST_ERRORS;
 
-/** The `onError` payload for a code. `status`: the status of the reply that caused it, if there was one. */
+/** The `onError` payload for a code. `status`: the status of the reply that caused the error, if there was a reply. */
 export function hostError(code: HostErrorCode, status?: number): CallbackPayloads['onError'] {
   return payloadOf(code, HOST_ERRORS[code], status);
 }

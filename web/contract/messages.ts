@@ -1,6 +1,5 @@
-// The messages between the page and the frame. Both ends treat them as unknown values (read-messages.ts): they copy field by field, and
-// drop a message of the wrong shape.
-// Names that are missing here do not exist.
+// The messages between the page and the frame. Both ends treat them as unknown values (read-messages.ts): they copy field by field, and drop a
+// message of the wrong shape. All message names are listed here.
 import type { CallbackName, CallbackPayloads, EndUserType, UserType, View } from './callbacks.js';
 import type { Appearance, Prefill, UnitAddress } from './options.js';
 
@@ -12,18 +11,18 @@ export interface Token {
 }
 
 /**
- * Pages bundle or pin the host script, so a frame may meet an older one. A new field has a default, and an unknown field is ignored.
- * This number rises only when a page and a frame can no longer understand each other.
+ * Pages bundle or pin the host script, so a frame may be older or newer than the script. A new field has a default, and an unknown field is ignored.
+ * This number increases only when a page and a frame can no longer understand each other.
  */
 export const PROTOCOL = 1;
 
-/** The frame's instructions once it is loaded. */
+/** The first message to a loaded frame. It says which view the frame shows, and how. */
 export interface FrameStart {
   /** The version of the host script's protocol. */
   readonly protocol: number;
   readonly view: View;
   readonly token: Token;
-  /** Null: the page named none, and the view is not `screening`. */
+  /** Null when the page named none, and when the view is not `screening`. */
   readonly unitAddress: UnitAddress | null;
   readonly userType: UserType;
   readonly endUserType: EndUserType | null;
@@ -35,10 +34,10 @@ export interface FrameStart {
   readonly appearance: Appearance;
 }
 
-/** The language and the look of the view. */
+/** The language and the appearance of the view. */
 export type Dress = Pick<FrameStart, 'locale' | 'appearance'>;
 
-/** A part of the frame, in CSS pixels from its upper edge. */
+/** A part of the frame, in CSS pixels from the frame's upper edge. */
 export interface Area {
   readonly top: number;
   readonly bottom: number;
@@ -51,13 +50,13 @@ export type FrameEvent = {
 
 /** The frame's requests to the page. The types are for penpal: each method returns a promise on the other side. */
 export type PageMethods = {
-  /** Arguments are read as unknown. True: the page listens to this callback. */
+  /** The arguments are read as unknown values. True means that the page listens to this callback. */
   emit(event: unknown): boolean;
-  /** The frame's screening session, as soon as it is known. A frame that loads again continues with it. */
+  /** The frame's screening session, as soon as it is known. When the frame loads again, it continues with this session. */
   session(sessionId: unknown): void;
   /**
-   * The token to continue with. If the API refused the token in the argument, it is a new one.
-   * Null when no valid token can be had: the page has sent `onError` with the reason, or the API has refused the new token too.
+   * The token with which the frame continues. If the API refused the token in the argument, the result is a new one. Null when no valid token can be
+   * obtained: the page has sent `onError` with the reason, or the API has refused the new token too.
    */
   token(refused: unknown): Promise<Token | null>;
   /** The area has the focus, so the page scrolls to it. Some browsers do not scroll a page when an element in a frame gets the focus. */
@@ -66,16 +65,16 @@ export type PageMethods = {
 
 /** The page's requests to the frame. */
 export type FrameMethods = {
-  /** Once; a second call changes nothing. */
+  /** It has its effect once; a second call changes nothing. */
   start(start: unknown): void;
-  /** The page has another language or look. A frame of an older service does not have this method. */
+  /** The page has another language or appearance. The frame of an older service does not have this method. */
   dressed(dress: unknown): void;
   /** The page has a new token. */
   renewed(token: unknown): void;
 };
 
 /**
- * The page sends this, with a port, to the frame's window once the frame has loaded. It is the only message between windows.
- * It goes to the exact origin of the frame. Everything else goes through the port.
+ * The page sends this message with a port to the frame's window when the frame has loaded. It is the only message between windows, and is sent to the
+ * exact origin of the frame. All other messages use the port.
  */
 export const PORT_MESSAGE = 'service:port';

@@ -7,32 +7,32 @@ export interface InitOptions {
   /** Address of the frame; by default `{baseUrl}/embedded`. */
   readonly embeddedUrl?: string;
   /**
-   * A session grant that the integrator's server has issued (POST /v1/sessions), or a function that gets one. A grant is valid once; the
-   * function is called again when the instance needs another.
+   * A session grant that the integrator's server has issued (POST /v1/sessions), or a function that returns one. A grant can be used once; the
+   * function is called again when the instance needs another grant.
    */
   readonly sessionToken?: string | (() => Promise<string>);
-  /** A BCP 47 tag. English and Spanish are supported; by default the browser chooses. */
+  /** A BCP 47 tag. English and Spanish are supported. The default is the browser's language. */
   readonly locale?: string;
   readonly appearance?: Appearance;
 }
 
-/** CSS values. An invalid one is ignored. */
+/** CSS values. An invalid value is ignored. */
 export interface Appearance {
-  /** By default the browser's theme. */
+  /** The default is the browser's theme. */
   readonly theme?: 'light' | 'dark';
   readonly accentColor?: string;
   readonly backgroundColor?: string;
   readonly textColor?: string;
   readonly borderRadius?: string;
   readonly fontFamily?: string;
-  /** Distance between parts; a length. */
+  /** The distance between parts, as a CSS length. */
   readonly spacing?: string;
 }
 
 export type UnitAddress =
   string | { readonly address: string; readonly city: string; readonly state: string; readonly zip: string };
 
-/** Fields of the person that the page already knows. They go only to the frame. */
+/** Fields of the person that the page already knows. They are sent only to the frame. */
 export interface Prefill {
   readonly firstName?: string;
   readonly middleName?: string;
@@ -50,28 +50,28 @@ export interface Prefill {
 
 export type Callbacks = { readonly [Name in CallbackName]?: (payload: CallbackPayloads[Name]) => void };
 
-/** The place of the component: a CSS selector, or the element itself. Give one of the two. */
+/** The element into which the component is mounted: a CSS selector, or the element itself. Give one of the two. */
 export type Place =
   | { readonly selector: string; readonly element?: never }
   | { readonly element: HTMLElement; readonly selector?: never };
 
 interface ViewOptions extends Callbacks {
   readonly endUserType?: EndUserType;
-  /** CONSUMER by default. */
+  /** The default is CONSUMER. */
   readonly userType?: UserType;
-  /** Cents of the price that the platform keeps; 1 to 1,000,000. */
+  /** The cents of the price that the platform keeps; 1 to 1,000,000. */
   readonly applicationFee?: number;
   readonly productId?: number;
   readonly prefill?: Prefill;
 }
 
-/** The options of `mount` by view. */
+/** The options of `mount`, by view. */
 export interface MountOptionsByView {
   screening: Place &
     ViewOptions & {
-      /** The home that the screening is for: 1 to 255 characters, or its parts. */
+      /** The home for which the person is screened: 1 to 255 characters, or its parts. */
       readonly unitAddress: UnitAddress;
-      /** A screening to continue. */
+      /** The id of a screening to continue. */
       readonly screeningId?: string;
     };
   report: Place & ViewOptions & { readonly screeningId: string; readonly unitAddress?: UnitAddress };
@@ -81,11 +81,11 @@ export interface MountOptionsByView {
 export type MountOptions = MountOptionsByView[View];
 
 export interface ServiceInstance {
-  /** Rejects with a plain error when an option is invalid. Later failures go to `onError`. */
+  /** Rejects with a plain error when an option is invalid. Later failures are reported to `onError`. */
   mount<V extends View>(view: V, options: MountOptionsByView[V]): Promise<MountedView>;
   /** Receives the callbacks of all views of this instance. Returns a function that ends the subscription. */
   on<Name extends CallbackName>(name: Name, listener: (payload: CallbackPayloads[Name]) => void): () => void;
-  /** Changes the language and the look of all views, now and later. A field that is not named stays. */
+  /** Changes the language and the appearance of all present and later views. A field that is not named stays unchanged. */
   update(options: Pick<InitOptions, 'locale' | 'appearance'>): void;
   /** Unmounts every view and deletes the token. */
   destroy(): void;
@@ -93,11 +93,10 @@ export interface ServiceInstance {
 
 export interface MountedView {
   /**
-   * The screening that the view opened or continues; null before it is known.
-   * To continue after a reload of the page, store it and pass it to `mount`.
+   * The screening that the view opened or continues; null until it is known. To continue after a reload of the page, store it and pass it to `mount`.
    */
   readonly screeningId: string | null;
-  /** Removes every trace of the view. May be called again. */
+  /** Removes the view and all its parts. May be called repeatedly. */
   unmount(): void;
 }
 

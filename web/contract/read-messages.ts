@@ -1,5 +1,5 @@
-// The readers of both ends of the port. They copy a value field by field and freeze it; a value of the wrong shape becomes null.
-// Callbacks, fields and kinds that are missing here do not pass.
+// The readers of both ends of the port. They copy a value field by field and freeze the copy; a value of the wrong shape becomes null. Callbacks,
+// fields and kinds that are not listed here are dropped.
 import type { CallbackName, CallbackPayloads, UserType } from './callbacks.js';
 import { type Area, type Dress, type FrameEvent, type FrameStart, PROTOCOL, type Token } from './messages.js';
 import {
@@ -106,7 +106,7 @@ const DRESS = { locale: withDefault(null, nullable(readLocale)), appearance: wit
 /** For the frame: another language or look. */
 export const readDress = orNull(total(fields<Dress>(DRESS, {})));
 
-/** For the frame: its instructions. Null also for a page of another protocol. */
+/** For the frame: the first message of the page. Null also when the page uses another protocol. */
 export const readFrameStart = orNull(
   total(
     fields<FrameStart>(

@@ -27,13 +27,13 @@ export const readWarningCode = oneOf<WarningCode>(
   'DELEGATION_UNSUPPORTED',
 );
 
-/** Codes of errors and reasons. New ones may be added, so any text in their spelling passes. */
+/** Codes of errors and reasons. New codes may be added, so any text with this spelling is accepted. */
 export const readCode = text(100, /^[A-Z][A-Z0-9_]+$/);
 export const readMessage = text(500);
 /** An id of the service or of the payment processor. */
 export const readId = text(255, /^[\w-]+$/);
 export const readUuid = text(36, /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i);
-/** Cents; the most that the platform may keep of a price. */
+/** In cents: the largest part of a price that the platform may keep. */
 export const readApplicationFee = integer(1, 1_000_000);
 export const readProductId = integer(0);
 

@@ -1,10 +1,10 @@
-// Reads values that came from another window: a reader copies a valid value and returns undefined for any other.
+// Reads values from another window: a reader copies a valid value and returns undefined for any other value.
 
 export type Reader<T> = (value: unknown) => T | undefined;
 
 type OptionalKeys<T> = { [Key in keyof T]-?: object extends Pick<T, Key> ? Key : never }[keyof T];
 
-/** Reads any value, even if its getters or traps throw. For the outermost reader of a message. */
+/** Reads any value, even if its getters or traps throw. Used as the outermost reader of a message. */
 export function total<T>(read: Reader<T>): Reader<T> {
   return (value) => {
     try {
@@ -34,12 +34,12 @@ export function nullable<T>(read: Reader<T>): Reader<T | null> {
   return (value) => (value === null ? null : read(value));
 }
 
-/** For a field that an older sender does not have. */
+/** For a field that an older sender does not send. */
 export function withDefault<T>(value: T, read: Reader<T>): Reader<T> {
   return (given) => (given === undefined ? value : read(given));
 }
 
-/** A list is read as a whole or not at all. */
+/** A list is read only if every item is valid. */
 export function list<T>(maxLength: number, read: Reader<T>): Reader<readonly T[]> {
   return (value) => {
     if (!Array.isArray(value) || value.length > maxLength) return undefined;
@@ -48,7 +48,9 @@ export function list<T>(maxLength: number, read: Reader<T>): Reader<readonly T[]
   };
 }
 
-/** A frozen object with these fields and no others. Without all required fields it is undefined; an invalid optional field is ignored. */
+/**
+ * A frozen object with these fields and no others. When a required field is missing, the result is undefined; an invalid optional field is ignored.
+ */
 export function fields<T extends object>(
   required: { readonly [Key in Exclude<keyof T, OptionalKeys<T>>]: Reader<T[Key]> },
   optional: { readonly [Key in OptionalKeys<T>]: Reader<Exclude<T[Key], undefined>> },

@@ -2,13 +2,13 @@
 
 /** A failed call. */
 export interface Failure {
-  /** 0: no reply came. */
+  /** The value 0 means that no reply arrived. */
   readonly status: number;
   /** From Retry-After. */
   readonly retryAfterSeconds: number | null;
 }
 
-/** The service asks callers to wait 5 to 10 seconds before they repeat a 503, at most twice, and to repeat a 504 once. */
+/** The service tells callers to wait 5 to 10 seconds before they repeat a 503, at most twice, and to repeat a 504 once. */
 const PAUSES_MS: Readonly<Record<number, readonly number[]>> = {
   0: [500, 2_000],
   429: [1_000],
@@ -16,10 +16,10 @@ const PAUSES_MS: Readonly<Record<number, readonly number[]>> = {
   503: [5_000, 10_000],
   504: [5_000],
 };
-/** After this time a waiting person gets a message and decides. */
+/** After this time a waiting person sees a message and decides. */
 const LONGEST_PAUSE_MS = 15_000;
 
-/** Milliseconds before a call with `repeats` repeats is made again; null: it is not repeated. */
+/** The milliseconds before a call that was repeated `repeats` times is made again; null when it is not repeated. */
 export function pauseBeforeRepeat(repeats: number, { status, retryAfterSeconds }: Failure): number | null {
   const pauseMs = PAUSES_MS[status]?.[repeats];
   if (pauseMs === undefined) return null;

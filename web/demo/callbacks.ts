@@ -1,10 +1,10 @@
-// Passes every callback of the component to one listener, with its name.
+// Passes every callback of the component to one listener, with the callback's name.
 import type { CallbackName, CallbackPayloads } from '../contract/callbacks.js';
 import type { Callbacks } from '../contract/options.js';
 
 type Hear = (name: CallbackName, payload: CallbackPayloads[CallbackName]) => void;
 
-/** A record, so that the compiler reports a missing callback. True: without a listener, the component does the work itself. */
+/** A record, so that the compiler reports a missing callback. True means that the component does the work itself when no listener exists. */
 const REPLACES_THE_COMPONENT: Record<CallbackName, boolean> = {
   onReady: false,
   onResize: false,

@@ -29,7 +29,7 @@ export function readChoice(form: HTMLFormElement, prefill: Prefill, locale: stri
     const value = data.get(name);
     return typeof value === 'string' ? value.trim() : '';
   };
-  /** Leaves out an option that is empty. */
+  /** Omits an option that is empty. */
   const option = <Value>(name: string, read: (text: string) => Value): Record<string, Value> =>
     text(name) === '' ? {} : { [name]: read(text(name)) };
   const appearance: Appearance = APPEARANCE.reduce((all, name) => ({ ...all, ...option(name, String) }), {});

@@ -26,7 +26,7 @@ export function button(text: string, press: () => void, className = ''): HTMLBut
 
 export type IconName = 'page' | 'webhook' | 'check' | 'card' | 'share' | 'stop' | 'alert' | 'lock';
 
-/** A decoration: the text beside it says the same. */
+/** A decoration: the text next to it has the same meaning. */
 export function icon(name: IconName): SVGSVGElement {
   const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
   svg.setAttribute('class', `icon ${name}`);

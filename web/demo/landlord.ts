@@ -1,4 +1,4 @@
-// The landlord's side: applications as the webhooks tell them, and the reports that renters share.
+// The landlord's part: applications that webhooks report, and the reports that renters share.
 import { button, element, icon, type IconName, time } from './elements.js';
 import { currentLanguage, say, type Texts } from './language.js';
 import { reportAddress, type Webhook } from './server.js';
@@ -18,7 +18,7 @@ interface Application {
 
 type State = readonly [type: string, icon: IconName, ...words: Texts];
 
-/** The state of an application is the first of these that was told. Webhooks arrive in any order. */
+/** The state of an application is the first of these states that a webhook has reported. Webhooks arrive in any order. */
 const STATES: readonly State[] = [
   ['report.revoked', 'stop', 'Stopped sharing', 'Dejó de compartir'],
   ['report.shared', 'share', 'Shared with you', 'Compartido con usted'],
@@ -39,7 +39,7 @@ export class LandlordPanel {
 
   constructor(private readonly parts: LandlordParts) {}
 
-  /** `null`: the list begins again. */
+  /** `null` means that the list begins again. */
   hear(account: string, webhook: Webhook | null): void {
     if (webhook === null) {
       if (account !== this.account) this.close();
@@ -54,7 +54,7 @@ export class LandlordPanel {
     this.parts.list.replaceChildren(...newestFirst.map((application) => this.row(application)));
   }
 
-  /** Opens the report again, for a change of the language. */
+  /** Opens the report again when the language changes. */
   speak(): void {
     this.draw();
     if (this.opened !== null) this.open(this.opened);

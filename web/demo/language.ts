@@ -1,4 +1,4 @@
-// The language of the page. The markup is English and has the Spanish beside each text; the component follows.
+// The language of the page. The markup is English and contains the Spanish text next to each English text; the component has the same language.
 
 export type Language = 'en' | 'es';
 /** A text in each language. */
@@ -11,7 +11,7 @@ export const currentLanguage = (): Language => language;
 
 export const say = ([englishText, spanishText]: Texts): string => (language === 'es' ? spanishText : englishText);
 
-/** The first language of the browser that the page has. The component chooses in the same way. */
+/** The first language of the browser that the page supports. The component chooses in the same way. */
 export function browsersLanguage(): Language {
   const known = navigator.languages.map((tag) => tag.slice(0, 2)).find((tag) => tag === 'en' || tag === 'es');
   return known === 'es' ? 'es' : 'en';

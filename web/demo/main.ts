@@ -1,4 +1,4 @@
-// An integrator's page. `mountComponent` shows how to use the component; the rest is the listing around it and the events beside it.
+// An integrator's page. `mountComponent` shows how the component is used. All other code is the listing around the component and the list of events.
 import type { CallbackName, CallbackPayloads } from '../contract/callbacks.js';
 import type { InitOptions, MountedView, ServiceGlobal, ServiceInstance } from '../contract/options.js';
 import { callbacks } from './callbacks.js';
@@ -14,7 +14,7 @@ import { Timeline } from './timeline.js';
 import { WebhookPanel } from './webhooks.js';
 
 declare global {
-  /** The host script sets it; undefined when the script could not be loaded. */
+  /** The host script sets this global. It is undefined when the script could not be loaded. */
   var Service: ServiceGlobal | undefined;
 }
 
@@ -43,14 +43,14 @@ const personas = new PersonaChips((persona) => {
   prefill = prefillOf(persona);
   forgetScreening();
   follow();
-  // The next key reaches the component, and not the chips again.
+  // The next key is sent to the component, and not to the chips again.
   void mountComponent().then(() => component.focus());
 });
 
 let instance: ServiceInstance | null = null;
 let shown: { readonly view: MountedView; readonly choice: Choice } | null = null;
 let prefill = prefillOf(personas.chosen);
-/** Counts the mounts, so that the later of two stays. */
+/** Counts the mounts, so that only the later of two views stays. */
 let turn = 0;
 
 async function mountComponent(): Promise<void> {
@@ -95,10 +95,7 @@ function hear(name: CallbackName, detail: CallbackPayloads[CallbackName]): void 
   if (shown?.view.screeningId) remember(shown.view.screeningId, shown.choice);
 }
 
-/**
- * Stores the session for a later visit and for a reload of this page. A session of a grant is left out, because only that grant can see
- * it.
- */
+/** Stores the session for a later visit and for a reload of this page. A session of a grant is not stored, because only that grant can see it. */
 function remember(screeningId: string, { account, grant }: Choice): void {
   const known = byId('sessions', HTMLDataListElement);
   if (![...known.options].some(({ value }) => value === screeningId))
@@ -106,7 +103,7 @@ function remember(screeningId: string, { account, grant }: Choice): void {
   if (grant === 'none') history.replaceState(null, '', `#${new URLSearchParams({ account, screeningId }).toString()}`);
 }
 
-/** After a reload, the view that the address names is mounted again. */
+/** After a reload, the view that the page's address names is mounted again. */
 function recall(): void {
   const before = new URLSearchParams(location.hash.slice(1));
   const screeningId = before.get('screeningId');

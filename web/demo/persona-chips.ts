@@ -1,4 +1,4 @@
-// The test persons as chips, the hint for the chosen one, and the test data that the visitor copies.
+// The test persons as chips, a hint for the chosen person, and the test data that the visitor copies.
 import { button, byId, element } from './elements.js';
 import { say, type Texts } from './language.js';
 import { FIRST, MORE, type Persona, testDataOf } from './personas.js';
@@ -50,7 +50,7 @@ export class PersonaChips {
   }
 }
 
-/** Copies a value, because the component keeps the page from filling it in. */
+/** Copies a value, because the component does not let the page fill it in. */
 function copier([label, value]: readonly [Texts, string]): HTMLButtonElement {
   const text = `${say(label)} ${value}`;
   const made = button(

@@ -1,22 +1,22 @@
-// The persons of the sandbox, by the last names that trigger a behaviour of its vendors (docs/sandbox.md).
+// The persons of the sandbox, by the last names that select a behaviour of its vendors (docs/sandbox.md).
 import type { Prefill } from '../contract/options.js';
 import type { Texts } from './language.js';
 
 export interface Persona {
   readonly lastName: string;
   readonly name: Texts;
-  /** Tells the visitor how to go on. */
+  /** Tells the visitor how to continue. */
   readonly hint?: Texts;
-  /** A card that shows the behaviour; otherwise one that pays. */
+  /** A card that shows the behaviour, or else a card whose payment succeeds. */
   readonly card?: string;
-  /** The code that is right. */
+  /** The right code. */
   readonly code?: string;
 }
 
 const PAYS = '4242 4242 4242 4242';
 const DECLINES = '4000 0000 0000 0002';
 
-/** The first is on the page at once. */
+/** The first person is on the page from the beginning. */
 export const FIRST: readonly Persona[] = [
   { lastName: 'Rivera', name: ['Good renter', 'Buen inquilino'] },
   {
@@ -109,10 +109,10 @@ export const MORE: readonly { readonly group: Texts; readonly people: readonly P
   },
 ];
 
-/** Area 666 of the SSN is never given to a person. The sandbox makes the file of a good renter for each of these numbers. */
+/** SSNs with area 666 are never issued to people. For each of these numbers, the sandbox invents the file of a good renter. */
 const SSNS = { first: 666_443_210, step: 551, count: 1_000 };
 
-/** Values that only the person may enter, because the component keeps them from the page. The SSN is another one each time. */
+/** Values that only the person may enter, because the component does not accept them from the page. The SSN differs each time. */
 export const testDataOf = ({ card = PAYS, code }: Persona): readonly (readonly [Texts, string])[] => [
   [['SSN', 'SSN'], String(SSNS.first + SSNS.step * chance(SSNS.count)).replace(/(...)(..)(....)/, '$1-$2-$3')],
   [['Card', 'Tarjeta'], card],
@@ -121,7 +121,7 @@ export const testDataOf = ({ card = PAYS, code }: Persona): readonly (readonly [
 
 const chance = (below: number): number => Math.floor(Math.random() * below);
 
-/** A new birthday and phone each time, so that repeated trials do not reach the limits against abuse. */
+/** The birthday and phone differ each time, so that repeated trials do not reach the limits against abuse. */
 export function prefillOf({ lastName }: Persona): Prefill {
   return {
     firstName: 'Robin',

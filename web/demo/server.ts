@@ -1,4 +1,4 @@
-// The page's calls to its own server. An integrator's page has such a server too, and only the server knows the secret keys.
+// The page's calls to its own server. An integrator's page has such a server too, and only the server has the secret keys.
 import type { GrantChoice } from './choice.js';
 import type { Texts } from './language.js';
 
@@ -9,7 +9,7 @@ export interface Config {
 }
 
 export interface WebhookState {
-  /** The reason why no webhook can arrive here; null when webhooks can arrive. */
+  /** The reason why webhooks cannot arrive here; null when they can arrive. */
   readonly missing: string | null;
   readonly receiving: boolean;
   /** The address of another endpoint of the account, which this page did not make. */

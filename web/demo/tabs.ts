@@ -1,4 +1,4 @@
-// The two sides of the demo as tabs: arrows choose, as the pattern of the WAI says (https://www.w3.org/WAI/ARIA/apg/patterns/tabs/).
+// The two parts of the demo as tabs: arrow keys choose, as in the WAI pattern (https://www.w3.org/WAI/ARIA/apg/patterns/tabs/).
 import { byId } from './elements.js';
 
 export function prepareTabs(names: readonly string[]): void {

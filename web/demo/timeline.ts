@@ -1,4 +1,4 @@
-// The list of callbacks and webhooks, the newest first. Each entry says in words what happened, and opens to its JSON.
+// The list of callbacks and webhooks, the newest first. Each entry says in words what happened, and opens to show its JSON.
 import { element, icon, type IconName, time } from './elements.js';
 import { say, type Texts } from './language.js';
 
@@ -7,13 +7,13 @@ export interface Entry {
   readonly name: string;
   readonly at: Date;
   readonly detail: unknown;
-  /** An identifier of the delivery, for an entry that has one. */
+  /** The id of the delivery, for an entry that has one. */
   readonly deliveryId?: string;
   readonly verified?: boolean;
 }
 
 const KEPT = 200;
-/** Callbacks that come with each letter and each change of height. */
+/** Callbacks that are called at each typed letter and each change of height. */
 const NOISE = ['onChange', 'onResize'];
 
 const MEANINGS: Readonly<Record<string, readonly [IconName, ...Texts]>> = {
@@ -74,7 +74,7 @@ export class Timeline {
     this.draw();
   }
 
-  /** Also for a change of the language. */
+  /** Also called when the language changes. */
   draw(): void {
     this.list.replaceChildren(...this.entries.filter((entry) => this.shows(entry)).map(item));
   }

@@ -1,4 +1,4 @@
-// The webhooks of the shown account. They arrive at the server of this page from the beginning, unless the account has an endpoint elsewhere.
+// The webhooks of the shown account. They arrive at the server of this page from the beginning, unless the account has another endpoint.
 import { say } from './language.js';
 import {
   deliveryLog,
@@ -44,7 +44,7 @@ export class WebhookPanel {
     if (account === this.account && this.mayRegister()) await this.told(this.register(false));
   }
 
-  /** Says the state in the language of the page. */
+  /** Shows the state in the language of the page. */
   describe(): void {
     const { parts, state } = this;
     if (state === null) return;
@@ -91,7 +91,7 @@ export class WebhookPanel {
     await this.refresh();
   }
 
-  /** On a new connection the server sends everything again. */
+  /** On a new connection, the server sends all webhooks again. */
   private listen(): void {
     this.stream?.close();
     const stream = webhookStream(this.account);

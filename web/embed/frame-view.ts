@@ -1,4 +1,4 @@
-// One view in the page, from `mount` to `unmount`: the frame, the port to it, and the callbacks that it triggers.
+// One view in the page, from `mount` to `unmount`: the frame, the port to the frame, and the callbacks that the view calls.
 import { connect, type Connection, PortMessenger, type RemoteProxy } from 'penpal';
 import type { CallbackName, CallbackPayloads } from '../contract/callbacks.js';
 import { hostError } from '../contract/host-codes.js';
@@ -38,7 +38,7 @@ export class FrameView {
   #frame: HTMLIFrameElement | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #connection: Connection<FrameMethods> | null = null;
-  /** The frame, once it has its instructions. */
+  /** The frame, when it has received its first message. */
   #started: RemoteProxy<FrameMethods> | null = null;
   #isClosed = false;
   #screeningId: string | null;
@@ -55,7 +55,7 @@ export class FrameView {
     return this.#screeningId;
   }
 
-  /** Puts the frame into the page. Failures go to `onError`, and only after `mount` has resolved. */
+  /** Puts the frame into the page. Failures are reported to `onError`, and only after `mount` has resolved. */
   open(): void {
     if (this.mount.view === 'report' && this.mount.userType !== 'CONSUMER')
       return this.#failSoon('SYSTEM_CONFIGURATION_ERROR');
@@ -69,7 +69,7 @@ export class FrameView {
     void this.host.tokens.current();
   }
 
-  /** Whether the element still holds the frame: a page may have emptied the element itself. */
+  /** Whether the element still contains the frame. The page may have emptied the element itself. */
   isInPage(): boolean {
     return this.#frame === null || (this.#frame.isConnected && this.#frame.parentElement === this.mount.element);
   }
@@ -88,14 +88,14 @@ export class FrameView {
     this.host.closed(this);
   }
 
-  /** Receives the result of each exchange of the instance. */
+  /** Receives the result of each token exchange of the instance. */
   settled(exchanged: Exchanged): void {
     if ('token' in exchanged) void this.#started?.renewed(exchanged.token).catch(ignore);
     else if (this.#started) this.#tell({ name: 'onError', payload: Object.freeze(exchanged.error) });
     else this.#fail(exchanged.error);
   }
 
-  /** Passes on the language and the look that the page has now. */
+  /** Passes on the language and the appearance that the page has now. */
   dress(): void {
     const { locale, appearance } = this.host.settings;
     if (this.#frame) this.#frame.title = this.#title();
@@ -119,8 +119,7 @@ export class FrameView {
     frame.style.height = `${MIN_HEIGHT}px`;
     frame.addEventListener('load', this.#greet);
     frame.addEventListener('error', this.#loadFailed);
-    // An isolated page shows a frame without credentials, where the browser supports that. Otherwise it shows only frames that
-    // isolate themselves.
+    // An isolated page shows a frame without credentials, if the browser supports this. Otherwise the page shows only frames that isolate themselves.
     if (crossOriginIsolated)
       if ('credentialless' in frame) frame.credentialless = true;
       else address += '&isolated';
@@ -141,7 +140,7 @@ export class FrameView {
 
   readonly #loadFailed = (): void => this.#fail(hostError('IFRAME_LOAD_FAILED'));
 
-  /** Has no prototype, because penpal calls any method here that the frame names. */
+  /** The object has no prototype, because penpal calls any method here that the frame names. */
   readonly #methods: PageMethods = Object.assign(Object.create(null) as object, {
     emit: (event: unknown) => {
       const read = readFrameEvent(event);
@@ -184,7 +183,7 @@ export class FrameView {
     };
   }
 
-  /** Warnings that the page knows before the frame does. */
+  /** Warnings that the page can give before the frame is loaded. */
   #warn(): void {
     const fields = this.mount.invalidPrefillFields;
     if (fields.length > 0)
@@ -215,12 +214,12 @@ export class FrameView {
     return isHeard;
   }
 
-  /** An animation that runs would keep the frame. */
+  /** An animation that is still running would keep the frame in memory. */
   #halt(): void {
     for (const motion of this.#frame?.getAnimations() ?? []) motion.cancel();
   }
 
-  /** The content below glides to its place, unless motion is reduced. */
+  /** The content below moves smoothly to its place, unless motion is reduced. */
   #resize(height: number): void {
     const frame = this.#frame;
     if (!frame) return;
@@ -231,11 +230,11 @@ export class FrameView {
       frame.animate({ height: [`${before}px`, `${height}px`] }, 200);
   }
 
-  /** Scrolls at once and as little as needed, the page or an element in it. */
+  /** Scrolls the page, or an element in it, at once and by the smallest distance. */
   #show(area: Area | null): void {
     const frame = this.#frame;
     if (!area || !frame || (frame.getRootNode() as Document | ShadowRoot).activeElement !== frame) return;
-    // The page cannot scroll to a part of the frame that it has no room for yet.
+    // The page cannot scroll to a part of the frame for which it has no room yet.
     this.#halt();
     frame.style.scrollMargin = `${-area.top}px 0 ${area.bottom - frame.offsetHeight}px`;
     frame.scrollIntoView({ block: 'nearest', behavior: 'instant' });
@@ -262,7 +261,7 @@ export class FrameView {
     this.#timer = setTimeout(() => this.#fail(hostError(code)));
   }
 
-  /** The view cannot be shown. It leaves the page, so that the page can mount it again. */
+  /** The view cannot be shown. It is removed from the page, so that the page can mount it again. */
   #fail(error: ErrorPayload): void {
     if (this.#isClosed) return;
     // Closing removes the view's listeners, but they must still receive the reason.
@@ -280,5 +279,5 @@ export class FrameView {
   }
 }
 
-/** The frame is gone or is loading again, so it has no use for the message. */
+/** The frame was removed or is loading again, so it does not need the message. */
 function ignore(): void {}

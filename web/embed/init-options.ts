@@ -7,10 +7,10 @@ import type { Settings } from './settings.js';
 const KEY = /^pk_(?:live|test)_[A-Za-z0-9_-]{16,}$/;
 const LOOPBACK = /^(?:localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
-/** The address `…/embed/v1/service.js`, also with a hash in it. */
+/** The address `…/embed/v1/service.js`, also with a hash in the name. */
 const SERVED_SCRIPT = /^(.*)\/embed\/v1\/(?:[\da-f]+\/)?service\.m?js$/;
 
-/** The service's address, from the address of its script; null when another server serves the script, or a bundler included it. */
+/** The service's address, from the address of its script; null when another server serves the script, or when a bundler included it. */
 export function serviceOf(scriptUrl: string | undefined): string | null {
   if (scriptUrl === undefined || !URL.canParse(scriptUrl)) return null;
   const { origin, pathname } = new URL(scriptUrl);
@@ -49,7 +49,7 @@ function isKey(value: unknown): value is string {
   return typeof value === 'string' && KEY.test(value);
 }
 
-/** Throws the plain error with which `init` rejects, and `update` throws. */
+/** Throws the plain error with which `init` rejects, and which `update` throws. */
 export function readDress(locale: unknown, appearance: unknown): Pick<Settings, 'locale' | 'appearance'> {
   if (locale !== null && readLocale(locale) === undefined) throw rejection('locale');
   const read = isAppearance(appearance) ? readAppearance(appearance) : undefined;
@@ -79,5 +79,5 @@ function readAddress(value: unknown, name: keyof typeof REJECTIONS): string {
   return url.origin + url.pathname.replace(/\/+$/, '');
 }
 
-/** A page that came over TLS may use plain HTTP only to its own machine, where the browser allows it. */
+/** A page that was loaded over TLS may use plain HTTP only to its own machine, if the browser allows this. */
 const mayBePlain = ({ hostname }: URL): boolean => location.protocol !== 'https:' || LOOPBACK.test(hostname);

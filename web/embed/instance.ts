@@ -7,7 +7,7 @@ import { isCallbackName, readMount } from './mount-options.js';
 import { rejection } from './rejections.js';
 import { Tokens } from './tokens.js';
 
-/** The views of all instances, by the element that holds them. */
+/** The views of all instances, by the element that contains them. */
 const viewsByElement = new WeakMap<HTMLElement, FrameView>();
 
 export function createInstance(settings: Settings): ServiceInstance {

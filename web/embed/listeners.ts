@@ -1,4 +1,4 @@
-// The listeners of the callbacks. When one throws or rejects, the console shows its error and the others continue.
+// The listeners of the callbacks. When a listener throws or rejects, the console shows its error and the other listeners continue.
 import type { CallbackName } from '../contract/callbacks.js';
 import type { FrameEvent } from '../contract/messages.js';
 import { callbackThrew } from './console.js';
@@ -9,7 +9,7 @@ export class Listeners {
   readonly #byName = new Map<CallbackName, Set<{ readonly listener: Listener }>>();
 
   add(name: CallbackName, listener: Listener): () => void {
-    // A separate entry per call: a function that is added twice is called twice, and each call is removed alone.
+    // Each call makes an entry of its own: a function that is added twice is called twice, and each call is removed separately.
     const entry = { listener };
     const entries = this.#byName.get(name) ?? new Set();
     this.#byName.set(name, entries.add(entry));

@@ -1,4 +1,4 @@
-// The options of `init`, after reading. `update` changes the last two.
+// The options of `init` after they were read. `update` changes the last two.
 import type { Appearance } from '../contract/options.js';
 
 export interface Settings {

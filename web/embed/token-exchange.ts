@@ -25,7 +25,7 @@ export type Exchanged = Given | { readonly error: ErrorPayload };
 
 export interface Refused extends Failure {
   readonly error: ErrorPayload;
-  /** The time was over, or the caller no longer waits. */
+  /** The time limit has passed, or the caller no longer waits. */
   readonly isEnded: boolean;
 }
 
@@ -36,11 +36,11 @@ const readLifetime = integer(1);
 const readGrant = fields<Grant>({ consumed: boolean, reason: nullable(readCode) }, { onBehalfOf: boolean });
 
 export interface Wanted {
-  /** The grant to redeem. */
+  /** The grant that the request redeems. */
   readonly sessionToken: string | null;
-  /** The token to renew. The new token has the same account and grant. */
+  /** The token that the request renews. The new token has the same account and grant. */
   readonly renewed: string | null;
-  /** The code for a request that failed outright, and for a reply without a code. */
+  /** The code for a request without any reply, and for a reply without a code. */
   readonly failed: 'TOKEN_EXCHANGE_FAILED' | 'TOKEN_REFRESH_FAILED';
 }
 
@@ -54,7 +54,7 @@ export async function exchangeToken(
   const abort = (): void => limit.abort();
   const timer = setTimeout(abort, TIMEOUT_MS);
   ended.addEventListener('abort', abort);
-  // A token's life begins when the service makes it, which is after this moment.
+  // A token's validity begins when the service makes it, which is after this moment.
   const askedAt = Date.now();
   let status = 0;
   let retryAfterSeconds: number | null = null;
@@ -86,7 +86,7 @@ export async function exchangeToken(
     const read = readToken({ token, expiresAt: askedAt + lifetime * 1_000 });
     if (read !== null) return { token: read, grant: readGrant(grant) ?? null };
   } catch {
-    // A refused connection, a late reply and a broken body are reported below.
+    // A refused connection, a late reply and an incomplete body are reported below.
   } finally {
     clearTimeout(timer);
     ended.removeEventListener('abort', abort);

@@ -1,5 +1,4 @@
-// The token of an instance. It is exchanged at the first mount, shared by all views, and renewed before it expires or when the service
-// refuses it.
+// The token of an instance. It is exchanged at the first mount, shared by all views, and renewed before it expires or when the service refuses it.
 // Only one exchange runs at a time.
 import { hostError } from '../contract/host-codes.js';
 import type { Token } from '../contract/messages.js';
@@ -9,7 +8,7 @@ import { isGrant } from './init-options.js';
 import type { Settings } from './settings.js';
 import { type Exchanged, exchangeToken, type Grant, type Refused } from './token-exchange.js';
 
-/** The fraction of its life after which a token is renewed. */
+/** The fraction of a token's validity after which the token is renewed. */
 const RENEWED_AT = 0.9;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 /** The shortest time between a failed renewal and the next one. */
@@ -18,7 +17,7 @@ const SHORTEST_PAUSE_MS = 5_000;
 export class Tokens {
   #token: Token | null = null;
   #renewAt = 0;
-  /** The token that replaced a refused one. It is not replaced for the same reason again. */
+  /** The token that replaced a refused token. It is not replaced for the same reason again. */
   #lastResort: string | null = null;
   #grant: Grant | null = null;
   #sessionToken: string | null;
@@ -26,16 +25,16 @@ export class Tokens {
   /** Aborts the running exchange. */
   #ended = new AbortController();
   #isRedeeming = false;
-  /** A request that redeemed the grant may have reached the service, but its reply has not come. */
+  /** A request that redeemed the grant may have reached the service, but its reply has not arrived. */
   #mayBeRedeemed = false;
-  /** While no view is mounted, the token is not renewed. */
+  /** The token is not renewed while no view is mounted. */
   #isResting = true;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** The page's function that gets a grant, if it gave one. */
+  /** The page's function that returns a grant, if the page gave one. */
   readonly #getGrant: (() => unknown) | null;
 
-  /** `settled` receives the result of every exchange before the callers that wait for it. */
+  /** `settled` receives the result of every exchange before the callers that wait for the result. */
   constructor(
     private readonly settings: Settings,
     private readonly settled: (exchanged: Exchanged) => void,
@@ -45,12 +44,12 @@ export class Tokens {
     this.#sessionToken = typeof sessionToken === 'string' ? sessionToken : null;
   }
 
-  /** The outcome for the session grant; null when the page gave none, and before the first exchange. */
+  /** The result for the session grant; null when the page gave none, and before the first exchange. */
   get grant(): Grant | null {
     return this.#grant;
   }
 
-  /** For a view that is being mounted. Null: the exchange failed, and `settled` received the reason. */
+  /** For a view that is being mounted. Null means that the exchange failed, and that `settled` received the reason. */
   async current(): Promise<Token | null> {
     this.#isResting = false;
     if (this.#token === null || Date.now() >= this.#token.expiresAt) return this.#exchange(false);
@@ -58,7 +57,7 @@ export class Tokens {
     return this.#token;
   }
 
-  /** For a view whose token the service refused. Null as for `current`, or because the service refuses every token. */
+  /** For a view whose token the service refused. Null for the same reason as in `current`, or because the service refuses every token. */
   async insteadOf(refused: string | null): Promise<Token | null> {
     if (this.#token === null || refused !== this.#token.token) return this.current();
     if (refused === this.#lastResort && Date.now() < this.#token.expiresAt) return null;
@@ -111,14 +110,14 @@ export class Tokens {
     const before = this.#token;
     // Compares clock times, because timers stop while a computer sleeps and the clock does not.
     const isGood = before !== null && Date.now() < before.expiresAt;
-    // A token under a grant can only be renewed. A new exchange without the grant could give the token of another account.
-    // A page with a function can give another grant.
+    // A token under a grant can only be renewed. A new exchange without the grant could give the token of another account. A page with a function can
+    // give another grant.
     const needsBefore = this.#isBound();
     if (needsBefore && !isGood) return { error: hostError('AUTH_TOKEN_INVALID') };
     const renewed = isGood && (needsBefore || !isRefused) ? before.token : null;
     const exchanged = await this.#askWith(renewed, ended);
     if (renewed === null || 'token' in exchanged || exchanged.error.code !== 'AUTH_UNAUTHORIZED') return exchanged;
-    // Valid by this clock, but not for the service.
+    // Valid by this clock, but not accepted by the service.
     return needsBefore ? { error: hostError('AUTH_TOKEN_INVALID') } : this.#askWith(null, ended);
   }
 
@@ -126,7 +125,7 @@ export class Tokens {
     return this.#grant?.consumed === true && this.#getGrant === null;
   }
 
-  /** Each request has a grant of its own, because an earlier one may have been redeemed. False: the page gave none. */
+  /** Each request has a grant of its own, because an earlier grant may have been redeemed. False when the page gave none. */
   async #newGrant(get: () => unknown, ended: AbortSignal): Promise<boolean> {
     this.#sessionToken = null;
     try {
@@ -158,14 +157,14 @@ export class Tokens {
   }
 
   /**
-   * Whether the session would silently lose its grant: an earlier request redeemed it, and that reply never came. Then the exchange
+   * Whether the session would lose its grant without an error: an earlier request redeemed the grant, and its reply never arrived. The exchange then
    * fails.
    */
   #isLost(grant: Grant | null): boolean {
     return this.#mayBeRedeemed && grant?.reason === 'ALREADY_CONSUMED';
   }
 
-  /** Repeats only a first exchange whose failure may pass. A renewal has its timer, and an unmounted view needs no token. */
+  /** Repeats only a first exchange whose failure may be temporary. A renewal has a timer of its own, and an unmounted view needs no token. */
   #pauseAfter(refused: Refused, repeats: number): number | null {
     const isNeeded = this.#token === null && !this.#isResting && !refused.isEnded;
     return isNeeded ? pauseBeforeRepeat(repeats, refused) : null;
@@ -176,7 +175,7 @@ export class Tokens {
     this.#token = token;
     this.#renewAt = now + (token.expiresAt - now) * RENEWED_AT;
     if (this.#sessionToken !== null) {
-      // A grant is valid once; later tokens keep it.
+      // A grant can be redeemed once, and later tokens keep it.
       this.#sessionToken = null;
       this.#grant = grant;
       if (grant?.consumed === false) hint(`the session token could not be used (${String(grant.reason)}).`);
@@ -199,7 +198,7 @@ export class Tokens {
   }
 }
 
-/** Ends early on the signal, and leaves no timer. */
+/** Ends early when the signal aborts, and leaves no timer. */
 function pause(ms: number, ended: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms);

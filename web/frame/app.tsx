@@ -1,4 +1,4 @@
-// Shows the person's current place, in their language and in the page's colours.
+// Shows the person's current screen, in their language and in the page's colours.
 import { Component, type ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { FrameSettings } from '../contract/frame-settings.js';
@@ -26,7 +26,7 @@ export interface AppProps {
   readonly emit: FlowParts['emit'];
   readonly known: (sessionId: string) => void;
   readonly showFocus: (area: Area) => void;
-  /** Takes the function that receives another language or look. */
+  /** Registers the function that receives another language or appearance. */
   readonly onDress: (wear: (dress: Dress) => void) => void;
 }
 
@@ -47,7 +47,7 @@ export function App({ settings, start, api, emit, known, showFocus, onDress }: A
     onDress(setDress);
     void flow.open();
     const unexpected = (): void => flow.fail('SYSTEM_INTERNAL_ERROR');
-    // An error event without an error is a notice of the browser, such as that of a ResizeObserver that continues in the next frame.
+    // An error event without an error is a notice of the browser, such as the notice of a ResizeObserver that continues in the next frame.
     addEventListener('error', ({ error }) => {
       if (error) unexpected();
     });
@@ -56,7 +56,7 @@ export function App({ settings, start, api, emit, known, showFocus, onDress }: A
   }, []);
 
   const journey = shown.kind === 'place' ? shown.journey : null;
-  // It stays above a failure.
+  // The account's brand stays on the screen after a failure.
   const brand = useRef<ScreeningOptions['brand']>(undefined);
   brand.current = journey?.options.brand ?? brand.current;
   return (
@@ -108,7 +108,7 @@ function Screen({ flow, shown, language }: ScreenProps) {
   );
 }
 
-/** Reports that the screen beside it is shown, before the person can type into it. */
+/** Reports that a screen is shown, before the person can type into it. */
 function Opened({ tell }: { readonly tell: () => void }) {
   useLayoutEffect(tell, []);
   return null;
@@ -119,7 +119,7 @@ interface BoundaryProps {
   readonly children: ComponentChildren;
 }
 
-/** Keeps a step that throws from breaking the whole frame. */
+/** Prevents a step that throws from breaking the whole frame. */
 class Boundary extends Component<BoundaryProps, { readonly broken: boolean }> {
   override state = { broken: false };
 

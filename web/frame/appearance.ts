@@ -3,7 +3,7 @@ import type { Appearance } from '../contract/options.js';
 import type { Colour } from './colour.js';
 import { propertiesOf } from './palette.js';
 
-/** Colours with a value of their own: no variables, and no colours that depend on their place. */
+/** Colours with a value of their own: no variables, and no colours that depend on their element. */
 const PLAIN_COLOUR =
   /^(#[0-9a-f]{3,8}|[a-z]{3,24}|(rgb|hsl)a?\([\d\s.,%/+deg-]{5,60}\)|(hwb|(ok)?l(ab|ch)|color)\([\w\s.,%/+-]{5,80}\))$/i;
 const KEYWORDS = ['currentcolor', 'inherit', 'initial', 'revert', 'transparent', 'unset'];
@@ -24,7 +24,7 @@ export function applyAppearance(appearance: Appearance): void {
   if (!appearance.theme) dark.addEventListener('change', apply);
 }
 
-/** Reads a colour by painting it, which supports every notation. Null: not a colour, or a transparent one. */
+/** Reads a colour by painting it, which supports every notation. Null when it is not a colour, or when it is transparent. */
 function colourOf(text: string): Colour | null {
   if (!PLAIN_COLOUR.test(text) || KEYWORDS.includes(text.toLowerCase()) || !CSS.supports('color', text)) return null;
   const canvas = document.createElement('canvas');

@@ -14,12 +14,12 @@ export function mix(one: Colour, other: Colour, share: number): Colour {
   return [part(0), part(1), part(2)];
 }
 
-/** Black or white, whichever has more contrast on it. */
+/** Black or white, whichever has more contrast on the colour. */
 export function strongestOn(background: Colour): Colour {
   return contrast(BLACK, background) >= contrast(WHITE, background) ? BLACK : WHITE;
 }
 
-/** The colour itself if it has enough contrast to all backgrounds, otherwise the nearest one that has. */
+/** The colour itself if it has enough contrast to all backgrounds, or else the nearest colour with enough contrast. */
 export function legible(colour: Colour, backgrounds: readonly [Colour, ...Colour[]], least: number): Colour {
   const strongest = strongestOn(backgrounds[0]);
   for (let share = 0; share < 1; share += 0.02) {

@@ -11,7 +11,7 @@ export type Collected =
 const COLLECTION_LIMIT_MS = 10_000;
 
 declare global {
-  /** The collector's script sets it. */
+  /** The collector's script sets this global. */
   var DeviceFingerprint: { collect(): Promise<unknown> } | undefined;
 }
 

@@ -1,5 +1,5 @@
-// Leads a person through the view: fetches the session's state, chooses the screen, and notifies the page.
-// It knows no markup; app.tsx shows the screens.
+// Leads a person through the view: fetches the session's state, chooses the screen, and notifies the page. It contains no markup; app.tsx shows the
+// screens.
 import type { CallbackPayloads, ComponentErrorCode } from '../contract/callbacks.js';
 import { COMPONENT_ERRORS, componentError } from '../contract/codes.js';
 import type { FrameSettings } from '../contract/frame-settings.js';
@@ -14,12 +14,12 @@ import { settle } from './settle.js';
 
 export type Shown =
   | { readonly kind: 'loading' }
-  /** Nothing can be shown. `again`: the action when the person tries again. */
+  /** No screen can be shown. `again`: the action when the person tries again. */
   | {
       readonly kind: 'failed';
       readonly problem: Refusal;
       readonly again: (() => void) | null;
-      /** The account's contact for help, if it is known yet. */
+      /** The account's contact for help, if it is already known. */
       readonly support?: string | null | undefined;
       /** True when no screen was shown before. */
       readonly first: boolean;
@@ -31,9 +31,9 @@ export interface FlowParts {
   readonly start: FrameStart;
   readonly api: Api;
   readonly language: Language;
-  /** Notifies the page. True: the page listens. */
+  /** Notifies the page. True means that the page listens. */
   readonly emit: (event: FrameEvent) => Promise<boolean>;
-  /** The page stores the session, in case the frame loads again. */
+  /** The page stores the session, because the frame may load again. */
   readonly known: (sessionId: string) => void;
   readonly show: (shown: Shown) => void;
 }
@@ -56,7 +56,7 @@ export class Flow {
   private options: ScreeningOptions | null = null;
   private session: Session | SessionStatus | null = null;
   private place: Place | null = null;
-  /** Callbacks that happen once, each with its session. */
+  /** Callbacks that are called once, each with its session. */
   private readonly told = new Set<string>();
 
   private language: Language;
@@ -84,7 +84,7 @@ export class Flow {
       this.askOptions(),
       start.screeningId === null || start.view === 'income' ? null : this.ask(start.screeningId),
     ]);
-    // Recipients of a shared report may see the report, but not its session.
+    // Recipients of a shared report may see the report, but not the report's session.
     const ofRecipient = start.view === 'report' && session?.status === 404;
     const failure = [options, ofRecipient ? null : session].find((answer) => answer && !answer.ok);
     if (failure && !failure.ok) return this.stop(failure.error, () => void this.open());
@@ -111,7 +111,7 @@ export class Flow {
     this.go(place);
   }
 
-  /** A screen is shown. The first one makes the component ready. */
+  /** A screen is shown. After the first screen, the component is ready. */
   shown(place: Place): void {
     this.tell('onReady', { view: this.start.view });
     this.tellStanding(place);
@@ -121,8 +121,7 @@ export class Flow {
   /** `problem`: a code of the component, or the API's error. */
   fail(problem: ComponentErrorCode | Refusal): void {
     const { code, message, recoverable } = typeof problem === 'string' ? componentError(problem) : problem;
-    // In the view `report`, the page receives only PAYMENT_REQUIRED of the API's errors. It receives failures of the component
-    // itself in every view.
+    // In the view `report`, the page receives only PAYMENT_REQUIRED of the API's errors. It receives failures of the component itself in every view.
     if (this.start.view === 'report' && !Object.hasOwn(COMPONENT_ERRORS, code)) return;
     this.tell('onError', { code, message, ...(recoverable === undefined ? {} : { recoverable }) });
   }
@@ -134,7 +133,7 @@ export class Flow {
         reasonCode = '',
         score,
       } = payload as { sessionId?: string; reasonCode?: string; score?: number };
-      // A report that the bureau refused at first may come later, with its score.
+      // A report that the bureau refused at first may arrive later, with its score.
       const about = [name, sessionId, name === 'onReportUnavailable' && reasonCode, score !== undefined].join(' ');
       if (this.told.has(about)) return;
       this.told.add(about);
@@ -148,7 +147,7 @@ export class Flow {
     const known = session.status !== 'VERIFIED' && (session.status !== 'BLOCKED' || session.reasonCode !== undefined);
     if (!known) {
       const status = await this.ask(session.id);
-      // The status may lag behind the reply to a step.
+      // The status may be older than the reply to a step.
       if (status.ok)
         this.session = { ...status.body, ...(session.status === 'VERIFIED' ? { status: 'VERIFIED' } : {}) };
       else if (session.status === 'VERIFIED') return this.stop(status.error, () => this.followAgain(session));
@@ -166,7 +165,7 @@ export class Flow {
       case 'report':
         return this.move('share');
       case 'share':
-        // The last screen stays, because the person can revoke the share there.
+        // The last screen stays, because the person can revoke the share on it.
         return this.tell('onStepComplete', { step: 'share' });
       case 'income':
         return this.move('done');
@@ -185,19 +184,19 @@ export class Flow {
   };
 
   private readonly choose = (step: 'otp' | 'kba'): void => {
-    // A person who changes over to questions has not completed the code.
+    // A person who changes to the questions has not completed the code.
     if (this.place === 'choice') this.move(step);
     else this.go(step);
   };
 
-  /** The step reports that the session is paid. The report comes next, even if the status still lags behind. */
+  /** The step reports that the session is paid. The report is the next step, even if the status is still older. */
   private async paid(): Promise<void> {
     const status = this.session && (await this.ask(this.session.id));
     if (status?.ok) this.session = status.body;
     this.move('report');
   }
 
-  /** The person has read a report, or is verified and need not pay for one. A status that says otherwise lags behind. */
+  /** The person has read a report, or is verified and need not pay for a report. A status that says otherwise is out of date. */
   private readonly screened = (score: number | null): void => {
     if (!this.session) return;
     const { id: sessionId } = this.session;

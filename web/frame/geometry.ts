@@ -1,4 +1,4 @@
-// Reports to the page the height that the frame needs, and the part of it that has the focus.
+// Reports to the page the height that the frame needs, and the part of the frame that has the focus.
 import type { Area } from '../contract/messages.js';
 import { MIN_HEIGHT } from '../contract/read-messages.js';
 import { afterPress } from './parts/after-press.js';
@@ -11,7 +11,7 @@ export function tellGeometry(tellHeight: (height: number) => void, tellFocus: (a
   let told = 0;
   const measure = (): void => {
     const { width, height: needed } = document.body.getBoundingClientRect();
-    // In a hidden place the content has no width, so its height would be far too large.
+    // In a hidden element the content has no width, so its height would be far too large.
     if (width === 0) return;
     const height = Math.max(MIN_HEIGHT, Math.ceil(needed));
     if (height !== told) tellHeight((told = height));
@@ -20,7 +20,7 @@ export function tellGeometry(tellHeight: (height: number) => void, tellFocus: (a
     // If an element moves away under the pointer, the press misses it.
     afterPress(() => {
       if (!(target instanceof Element) || target !== document.activeElement) return;
-      // The page cannot scroll to a part of the frame that it has no room for yet.
+      // The page cannot scroll to a part of the frame for which it has no room yet.
       measure();
       const { top, bottom } = target.getBoundingClientRect();
       tellFocus({ top: Math.max(0, Math.floor(top) - MARGIN), bottom: Math.max(0, Math.ceil(bottom) + MARGIN) });

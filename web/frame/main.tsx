@@ -1,4 +1,4 @@
-// The frame application: waits for the page that embeds it, and shows the view that the page asks for.
+// The frame application: waits for the page that embeds it, and shows the view that the page requests.
 import { connect, PortMessenger } from 'penpal';
 import { type ComponentChild, render } from 'preact';
 import { COMPONENT_ERRORS } from '../contract/codes.js';
@@ -20,14 +20,14 @@ import { LanguageContext } from './parts/language.js';
 import { Failed } from './screens.js';
 import { settings } from './settings.js';
 
-/** The page's time limit for a new token. */
+/** The time limit for the page to supply a new token. */
 const TOKEN_LIMIT_MS = 30_000;
 
 function run(port: MessagePort): void {
   let token: Token | null = null;
   let started = false;
   let wear: (dress: Dress) => void = () => undefined;
-  // Has no prototype, because penpal calls any method here that the page names.
+  // The object has no prototype, because penpal calls any method here that the page names.
   const methods: FrameMethods = Object.assign(Object.create(null) as object, {
     start(argument: unknown) {
       if (started) return;
@@ -58,7 +58,7 @@ function run(port: MessagePort): void {
     return (await page.then((remote) => remote.emit(event)).catch(gone)) === true;
   }
 
-  /** The page receives the reason. The person only reads that this is not available. */
+  /** The page receives the reason. The person only reads that the component is not available. */
   function refuse(message: string): void {
     const { recoverable } = COMPONENT_ERRORS.SYSTEM_CONFIGURATION_ERROR;
     const problem = { code: 'SYSTEM_CONFIGURATION_ERROR', message, recoverable };
@@ -92,13 +92,13 @@ function run(port: MessagePort): void {
   }
 }
 
-/** In the place of the outline with which the page begins. */
+/** Replaces the outline with which the page begins. */
 function show(content: ComponentChild): void {
   document.body.replaceChildren();
   render(content, document.body);
 }
 
-/** The page has removed the frame or is reloading, so no receiver is left. */
+/** The page has removed the frame or is reloading, so the message has no receiver. */
 function gone(): null {
   return null;
 }

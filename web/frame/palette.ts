@@ -1,4 +1,4 @@
-// The custom properties of style.css that follow from the page's appearance. Pure: `read` knows the browser's colours.
+// The custom properties of style.css that are computed from the page's appearance. Pure: `read` uses the browser to read colours.
 import type { Appearance } from '../contract/options.js';
 import { type Colour, contrast, css, legible, mix, strongestOn } from './colour.js';
 
@@ -67,9 +67,9 @@ function coloursOf(
   chosen: Readonly<Record<'background' | 'text' | 'accent', Colour | null>>,
 ): ReadonlyMap<string, Colour> {
   const background = chosen.background ?? BASES[theme].background;
-  // A page may set only the background, and a dark one. The other colours then come from the theme that suits it.
+  // A page may set only the background, and may set a dark one. The other colours then come from the theme that suits the background.
   const base = BASES[contrast(background, [255, 255, 255]) > contrast(background, [0, 0, 0]) ? 'dark' : 'light'];
-  /** A light tint of a colour on the background, if the strongest text still has enough contrast on it. */
+  /** A light tint of a colour on the background, if the strongest text still has enough contrast on the tint. */
   const tinted = (colour: Colour, share: number): Colour => {
     const tint = mix(background, colour, share);
     return contrast(strongestOn(background), tint) >= TEXT_CONTRAST ? tint : background;
@@ -97,7 +97,7 @@ function coloursOf(
   ]);
 }
 
-/** A number with a known unit, up to the largest that fits. */
+/** A number with a known unit, up to the largest value that fits. */
 function sizeOf(text: string | undefined, most: Readonly<Record<'px' | 'rem' | 'em', number>>): string | null {
   const [, number, unit] =
     /^(\d{1,3}(?:\.\d{1,3})?)(px|rem|em)$/.exec(text ?? '') ?? (text === '0' ? ['', '0', 'px'] : []);

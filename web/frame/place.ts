@@ -20,14 +20,14 @@ export function isStep(place: Place): place is Step {
   return STEPS.includes(place);
 }
 
-/** Null: this kind of user does not have this view. */
+/** Null when this kind of user does not have this view. */
 export function firstPlace(view: View, userType: UserType, session: Session | SessionStatus | null): Place | null {
   if (view === 'income') return 'income';
   if (view === 'report') return userType === 'CONSUMER' ? 'report' : null;
   return session ? placeOf(session, userType, null) : 'details';
 }
 
-/** `shown`: the current place. A chosen method stays while it is offered, although the service does not know the choice yet. */
+/** `shown`: the current screen. A chosen method stays while the API offers it, although the service does not know the choice yet. */
 export function placeOf(session: Session | SessionStatus, userType: UserType, shown: Place | null): Place {
   switch (session.status) {
     case 'SUBMITTED':

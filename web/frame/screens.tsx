@@ -13,10 +13,10 @@ import { PARTS } from './parts/texts.js';
 import type { Shown } from './flow.js';
 import { FRAME } from './texts.js';
 
-/** About two minutes in all. The service itself keeps asking the vendor. */
+/** About two minutes in total. The service itself continues to ask the vendor. */
 const PAUSES_MS = [1_000, 2_000, 3_000, 5_000, 8_000, ...Array<number>(10).fill(10_000)];
 
-/** The vendor has not answered yet. Asks for the status until it changes; after some time the person decides. */
+/** The vendor has not answered yet. Requests the status until it changes; after some time the person decides. */
 export function Waiting({ journey }: StepProps) {
   const texts = useTexts(FRAME);
   const [round, setRound] = useState(0);
@@ -86,7 +86,7 @@ export interface FailedProps {
   readonly shown: Extract<Shown, { kind: 'failed' }>;
 }
 
-/** Nothing can be shown. */
+/** The screen when no step can be shown. */
 export function Failed({ language, shown: { problem, again, support } }: FailedProps) {
   const texts = useTexts(FRAME);
   const { again: tryAgain } = useTexts(PARTS);

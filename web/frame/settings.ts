@@ -1,4 +1,4 @@
-// The settings that the service wrote into this page.
+// The settings that the service has written into this page.
 import type { FrameSettings } from '../contract/frame-settings.js';
 
 export const settings = JSON.parse(

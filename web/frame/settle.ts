@@ -1,4 +1,4 @@
-// The page's options, within the limits of the account and the session grant. Pure; flow.ts calls it once it has the account's options.
+// The page's options, within the limits of the account and the session grant. Pure; flow.ts calls it when it has the account's options.
 import type { CallbackPayloads } from '../contract/callbacks.js';
 import type { FrameStart } from '../contract/messages.js';
 import type { ScreeningOptions } from './api/wire.js';
@@ -26,7 +26,7 @@ function applicationFeeIn(
   return fee;
 }
 
-/** A grant's value takes precedence over the page's. A value that the account does not allow is replaced by the account's own. */
+/** A grant's value has priority over the page's value. A value that the account does not allow is replaced by the account's own value. */
 export function settle(start: FrameStart, options: ScreeningOptions, now: Date): Settled {
   const warnings: Warning[] = [];
   const warn = (code: Warning['code'], message: string): void => void warnings.push({ code, message });

@@ -1,9 +1,8 @@
-// Creates every value that could run as a script: the addresses of third-party scripts, and the report. The page's policy refuses all
-// others.
+// Creates every value that could run as a script: the addresses of third-party scripts, and the report. The page's policy refuses all other values.
 import type { FrameSettings } from '../contract/frame-settings.js';
 
 interface Policy {
-  /** The browser's TrustedScriptURL and TrustedHTML, which TypeScript does not know. Strings in browsers without them. */
+  /** The browser's TrustedScriptURL and TrustedHTML, for which TypeScript has no types. They are strings in browsers without these types. */
   createScriptURL(url: string): string;
   createHTML(html: string): string;
 }
@@ -29,7 +28,7 @@ function policyOf({ processor, fingerprintScriptUrl }: FrameSettings): Policy {
   return (policy ??= globalThis.trustedTypes?.createPolicy('service-frame', rules) ?? rules);
 }
 
-/** Resolves to whether the script could be loaded. A loaded script is not loaded again; a failed one is, on the next call. */
+/** Resolves to whether the script could be loaded. A loaded script is not loaded again. After a failure, the next call loads it again. */
 export function loadScript(settings: FrameSettings, url: string): Promise<boolean> {
   const known = scripts.get(url);
   if (known) return known;
@@ -53,7 +52,7 @@ export function loadScript(settings: FrameSettings, url: string): Promise<boolea
   return loading;
 }
 
-/** For a script that loaded but does not work. The next call loads it again. */
+/** For a script that was loaded but does not work. The next call loads it again. */
 export function forgetScript(url: string): void {
   scripts.delete(url);
 }

@@ -5,7 +5,7 @@ interface Fingerprint {
   readonly hdimPayload: string;
 }
 
-/** Derived from data that every page can read, so that a browser keeps its fingerprint. Stores nothing. */
+/** The fingerprint is derived from data that every page can read, so a browser always has the same one. It stores nothing. */
 async function collect(): Promise<Fingerprint> {
   const device = [
     navigator.userAgent,

@@ -1,4 +1,4 @@
-// The step in which the bank asks its customer to authenticate: a modal dialog that fills the window, with a frame of the sandbox.
+// The step in which the bank authenticates its customer: a modal dialog that fills the window, with a frame of the sandbox.
 import { FrameLink, newFrame } from './frame-link.js';
 import { colorSchemeOf, languageOf } from './look.js';
 import { type Access, FRAME_WITHIN_MS, type Look, NOT_REACHED, type PaymentIntentResult } from './messages.js';
@@ -18,7 +18,7 @@ const FULL = {
   background: 'transparent',
 };
 
-/** Returns the intent after the step. A closed dialog is a failed authentication. */
+/** Returns the intent after the step. A closed dialog counts as a failed authentication. */
 export function authenticate(origin: string, access: Access, look: Look): Promise<PaymentIntentResult> {
   const title = TITLES[languageOf(look.locale)];
   const before = document.activeElement;
@@ -44,7 +44,7 @@ export function authenticate(origin: string, access: Access, look: Look): Promis
       }
       if (event.event === 'authenticated') end(event.result);
     });
-    // The frame ends the step, because it must notify the processor.
+    // The frame ends the step, because the frame must notify the processor.
     dialog.addEventListener('close', () => void link.ask('cancel', null).catch(() => null));
     dialog.showModal();
     void link.ask('start', { ...access, ...look }).catch(() => null);

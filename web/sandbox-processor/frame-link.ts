@@ -1,4 +1,4 @@
-// A frame of the sandbox in the page, and the port to it. No other window has an end of that port.
+// A frame of the sandbox in the page, and the port to the frame. No other window has an end of that port.
 import {
   EMBEDDER_PARAMETER,
   type FrameEvent,
@@ -14,7 +14,7 @@ export class FrameLink {
   private readonly waiting = new Map<number, { settle: (result: unknown) => void; cutOff: () => void }>();
   private asked = 0;
 
-  /** Puts the frame into `container`; it loads from `origin`. */
+  /** Puts the frame into `container`. The frame loads from `origin`. */
   constructor(
     readonly frame: HTMLIFrameElement,
     origin: string,
@@ -43,7 +43,7 @@ export class FrameLink {
     container.append(frame);
   }
 
-  /** The port keeps requests until the frame listens. Rejects when the frame is removed meanwhile. */
+  /** The port keeps requests until the frame listens. Rejects when the frame is removed in the meantime. */
   ask<M extends Method>(method: M, parameter: Methods[M][0]): Promise<Methods[M][1]> {
     return new Promise((resolve, reject) => {
       const question = ++this.asked;

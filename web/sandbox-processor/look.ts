@@ -1,4 +1,4 @@
-// Languages and themes that page and frames must agree on.
+// Languages and themes that page and frames must have in common.
 import { type Appearance, isRecord } from './messages.js';
 
 export type Language = 'en' | 'es';
@@ -8,7 +8,7 @@ export function languageOf(locale: string): Language {
   return /^es\b/i.test(wanted) ? 'es' : 'en';
 }
 
-/** For the CSS property `color-scheme`. Without a theme the reader's preference counts. */
+/** For the CSS property `color-scheme`. Without a theme, the reader's preference is used. */
 export function colorSchemeOf(theme: string | undefined): string {
   if (theme === undefined) return 'light dark';
   return theme === 'night' ? 'dark' : 'light';

@@ -1,5 +1,5 @@
-// The sandbox's browser library of the payment processor. It sets the global Stripe, and nothing else.
-// It has the functions that a payment with the Payment Element needs (docs/sandbox.md).
+// The sandbox's browser library of the payment processor. It sets the global Stripe, and nothing else. It has the functions that a payment with the
+// Payment Element needs (docs/sandbox.md).
 import { authenticate } from './authentication-step.js';
 import { FrameLink, newFrame } from './frame-link.js';
 import { IntegrationError } from './integration-error.js';
@@ -58,7 +58,7 @@ class Elements {
     await this.element?.changeLook(this.look);
   }
 
-  /** Missing parts of the card are shown beside their fields and returned. */
+  /** Missing parts of the card are shown next to their fields and returned. */
   submit(): Promise<object> {
     return this.created().mounted('submit', null);
   }
@@ -85,7 +85,7 @@ class StripeClient {
     return new Elements({ key: this.key, clientSecret }, { locale, appearance: appearanceOf(appearance) });
   }
 
-  /** Resolves with an error when the payment is declined. Rejects when the page uses the library wrongly. */
+  /** Resolves with an error when the payment is declined. Rejects when the page uses the library incorrectly. */
   async confirmPayment({ elements, redirect }: ConfirmOptions): Promise<PaymentIntentResult> {
     if (!(elements instanceof Elements))
       throw new IntegrationError('Invalid value for confirmPayment(): elements should be an Elements instance.');
@@ -96,7 +96,7 @@ class StripeClient {
     return authenticate(origin, elements.access, elements.look);
   }
 
-  /** Goes through a frame of the sandbox, so that the page's policy needs to allow only frames. */
+  /** The call uses a frame of the sandbox, so that the page's policy needs to allow only frames. */
   retrievePaymentIntent(clientSecret: string): Promise<PaymentIntentResult> {
     if (!CLIENT_SECRET.test(clientSecret))
       throw new IntegrationError('Invalid value for retrievePaymentIntent intent secret.');

@@ -1,9 +1,9 @@
 // The messages between the library on the page and its frames, over a MessagePort. Both ends treat them as unknown values.
 
-/** Sent to the frame's window with the port, once the frame has loaded. */
+/** Sent to the frame's window with the port when the frame has loaded. */
 export const PORT_MESSAGE = 'sandbox-processor:port';
 
-/** In the address of a frame: the origin of the page whose port the frame accepts. */
+/** A parameter in the address of a frame: the origin of the page whose port the frame accepts. */
 export const EMBEDDER_PARAMETER = 'embedder';
 
 /** The time limit for a frame to load. */
@@ -28,7 +28,7 @@ export interface PaymentIntent {
   readonly last_payment_error: Omit<ErrorObject, 'payment_intent'> | null;
 }
 
-/** The result of every call without an answer. */
+/** The result of every call that got no answer. */
 export const NOT_REACHED: ErrorObject = {
   type: 'api_connection_error',
   message:
@@ -54,7 +54,7 @@ export interface Appearance {
   readonly variables?: Readonly<Record<string, string>>;
 }
 
-/** The look of a frame. */
+/** The appearance of a frame. */
 export interface Look {
   readonly locale: string;
   readonly appearance: Appearance;
@@ -82,7 +82,7 @@ export type FrameEvent =
   | { readonly event: 'height'; readonly height: number }
   | { readonly event: 'change'; readonly complete: boolean; readonly empty: boolean }
   | { readonly event: 'loaderror'; readonly error: ErrorObject }
-  /** The authentication step is over. */
+  /** The authentication step has ended. */
   | { readonly event: 'authenticated'; readonly result: PaymentIntentResult };
 
 export interface Question {

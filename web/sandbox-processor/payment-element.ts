@@ -89,14 +89,14 @@ export class PaymentElement {
     return this;
   }
 
-  /** For the library. */
+  /** Used by the library. */
   async changeLook(look: Look): Promise<void> {
     this.look = look;
     this.dress();
     await this.ask('look', look);
   }
 
-  /** For the library: requests that only a mounted element can answer. */
+  /** Used by the library: requests that only a mounted element can answer. */
   async mounted<M extends 'submit' | 'confirm'>(method: M, parameter: Methods[M][0]): Promise<Methods[M][1]> {
     const result = await this.ask(method, parameter);
     if (result !== null) return result;

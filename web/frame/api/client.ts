@@ -8,12 +8,12 @@ import type { Refusal } from './wire.js';
 export interface Surroundings {
   readonly apiUrl: string;
   readonly fetch: typeof fetch;
-  /** Ends early on the signal. */
+  /** Ends early when the signal aborts. */
   pause(ms: number, signal?: AbortSignal): Promise<void>;
   isOnline(): boolean;
-  /** Ends when the browser is online, or on the signal. */
+  /** Ends when the browser is online, or when the signal aborts. */
   online(signal?: AbortSignal): Promise<void>;
-  /** The token to use. After a refusal: another one, if there is one. */
+  /** The token for the call. After a refusal, another token if there is one. */
   token(refused: string | null): Promise<string | null>;
 }
 
@@ -101,7 +101,7 @@ export class Client implements Api {
     signal?: AbortSignal,
   ): Promise<Answer<Body> & { readonly timedOut?: boolean }> {
     const limit = AbortSignal.timeout(timeoutMs);
-    // Browsers in use do not all have AbortSignal.any.
+    // Some browsers that people use do not have AbortSignal.any.
     const ended = new AbortController();
     const end = (): void => ended.abort();
     limit.addEventListener('abort', end);
@@ -125,7 +125,7 @@ export class Client implements Api {
   }
 }
 
-/** After too many requests, the person reads so and when to try again. */
+/** After too many requests, the person sees this reason and the time of the next try. */
 function isToldAsItIs({ status, timedOut }: Failure & { readonly timedOut?: boolean }, judged?: boolean): boolean {
   return timedOut === true || status === 429 || (judged === true && status === 504);
 }

@@ -1,33 +1,33 @@
-// The replies of the platform API, as far as the frame reads them (docs/contract/platform.md).
+// The parts of the platform API's replies that the frame reads (docs/contract/platform.md).
 import type { EndUserType, IncomeRoute, UserType, VerificationStatus } from '../../contract/callbacks.js';
 
 /** GET /screening/options */
 export interface ScreeningOptions {
   readonly environment: 'live' | 'test';
-  /** Kinds of users that the account may screen. */
+  /** The kinds of users that the account may screen. */
   readonly userTypes: readonly UserType[];
-  /** Products that the account may name. The default is the account's own. */
+  /** Products that the account's pages may name. The default is the account's own. */
   readonly productIds: readonly number[];
-  /** The consumer's price, in the smallest unit of the currency, a lowercase ISO 4217 code. Null: the consumer pays nothing. */
+  /** The consumer's price, in the smallest unit of the currency, which is a lowercase ISO 4217 code. Null: the consumer pays nothing. */
   readonly price: {
     readonly amount: number;
     readonly currency: string;
     /** The processor's exponent of the currency. An older service does not send it. */
     readonly exponent?: number;
   } | null;
-  /** Bounds of the application fee, in cents. With `fixed`, the page's fee does not count. */
+  /** The limits of the application fee, in cents. With `fixed`, the page's fee is ignored. */
   readonly applicationFee: { readonly fixed: number | null; readonly max: number | null };
-  /** The values that the token's session grant binds; null without a grant. */
+  /** The values that the token's session grant sets; null without a grant. */
   readonly grant: {
     readonly userType: UserType | null;
     readonly endUserType: EndUserType | null;
-    /** The grant has an end user type outside the list, which binds nothing. */
+    /** The grant has an end user type outside the list, so the page may name its own. */
     readonly otherEndUserType: boolean;
     readonly applicationFee: number | null;
   } | null;
   /** The account's contact for people who need help. An older service does not send it. */
   readonly support?: string | null;
-  /** The look of the account. An older service does not send it. */
+  /** The appearance of the account. An older service does not send it. */
   readonly brand?: {
     readonly displayName: string;
     /** A data: URL. */
@@ -35,7 +35,7 @@ export interface ScreeningOptions {
     readonly privacyUrl: string | null;
   };
   readonly terms: { readonly version: string; readonly language: string; readonly paragraphs: readonly string[] };
-  /** Seconds between two codes. */
+  /** The seconds between two codes. */
   readonly otpResendInterval: number;
 }
 
@@ -77,9 +77,9 @@ export interface SessionStatus extends Session {
   /** COMPLETED, PAYMENT_PENDING, PAYMENT_FAILED, or the status of the verification. */
   readonly overallStatus: string;
   readonly userType: UserType;
-  /** The transaction of the latest payment; absent before one. */
+  /** The transaction of the latest payment; absent without a payment. */
   readonly transactionId?: string;
-  /** The time of the refund; absent before it, and after another payment. */
+  /** The time of the refund; absent before a refund, and after another payment. */
   readonly refundedAt?: string;
 }
 
@@ -96,7 +96,7 @@ export interface Payment extends Omit<Intent, 'client_secret'> {
   readonly status: Exclude<PaymentStatus, 'NOT_REQUIRED' | 'REFUNDED'>;
 }
 
-/** GET /reports/{id}, as far as the frame reads it besides the page. */
+/** The fields of GET /reports/{id} that the frame reads in addition to the page. */
 export interface Report {
   readonly id: string;
   readonly score: { readonly value: number } | null;
@@ -107,7 +107,7 @@ export interface Report {
 
 /** GET /reports/{id}/sharing */
 export interface Sharing {
-  /** EXPIRED: the recipient's time is over. Neither this nor REVOKED can be shared again. */
+  /** EXPIRED: the recipient's time has ended. A share that is EXPIRED or REVOKED cannot be renewed. */
   readonly status: 'NOT_SHARED' | 'SHARED' | 'REVOKED' | 'EXPIRED';
   readonly reportId: string | null;
   /** The default recipient of a consent that names none. */
@@ -153,8 +153,8 @@ export interface Refusal {
   /** For a submission whose session ended BLOCKED, with the reason; and for a report that the bureau refuses. */
   readonly sessionId?: string;
   readonly reasonCode?: string;
-  /** The session beside `error`: the one that the submission opened, or the one that its session grant already has. */
+  /** The session next to `error`: the session that the submission opened, or the session that its grant already has. */
   readonly opened?: string;
-  /** For USER_BLOCKED: when the person may submit again. */
+  /** For USER_BLOCKED: the time when the person may submit again. */
   readonly blockedUntil?: string;
 }

@@ -1,5 +1,5 @@
-// A message that appears under the pointer moves the pressed element away, and the press is lost.
-// So a field's message waits until the press that took the focus has had its effect.
+// A message that appears under the pointer moves the pressed element away, and the press is lost. A field's message therefore waits until the press
+// that took the focus has had its effect.
 
 let isPressed = false;
 
@@ -16,7 +16,7 @@ export function afterPress(action: () => void): void {
       end,
       () => {
         done.abort();
-        // The click event follows the pointer's release.
+        // The click event follows when the pointer is released.
         setTimeout(action);
       },
       { signal },

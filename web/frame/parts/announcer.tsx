@@ -1,9 +1,9 @@
-// The frame's one live region: screen readers speak its text without a move of the focus.
+// The frame's only live region: screen readers speak its text, and the focus does not move.
 import { useEffect, useState } from 'preact/hooks';
 
 let speak: (text: string) => void = () => undefined;
 
-/** A screen reader has read the text by then. A text that stays would be read again with the page. */
+/** The screen reader has read the text by this time. A text that stays would be read again with the page. */
 const CLEARED_AFTER_MS = 5_000;
 
 /** Announces a text once. A repeated call announces the same text again. */

@@ -1,7 +1,7 @@
-// How long a person must wait until a button works again.
+// The time for which a person must wait until a button works again.
 import { useEffect, useState } from 'preact/hooks';
 
-/** Whole seconds until the time is over, and a function that starts another countdown. */
+/** The whole seconds until the time has passed, and a function that starts another countdown. */
 export function useCountdown(seconds: number): [number, (seconds: number) => void] {
   const [end, setEnd] = useState(() => Date.now() + seconds * 1_000);
   const [, tick] = useState({});

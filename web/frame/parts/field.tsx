@@ -1,4 +1,4 @@
-// Fields of a form, with a label above, a hint, and the error below.
+// Form fields with a label above, a hint, and the error below.
 import type { ComponentChildren } from 'preact';
 import { useContext, useId, useState } from 'preact/hooks';
 import { afterPress } from './after-press.js';
@@ -7,12 +7,12 @@ import { format, type Mask, write } from './masks.js';
 import { PARTS } from './texts.js';
 
 export interface FieldProps {
-  /** The name in the form. Errors of the API use it. */
+  /** The field's name in the form. Errors of the API use the same name. */
   readonly name: string;
   readonly label: string;
   readonly value: string;
   readonly onValue: (value: string) => void;
-  /** The person leaves the field. */
+  /** Called when the person leaves the field. */
   readonly onLeave?: (() => void) | undefined;
   readonly hint?: string | undefined;
   /** The error, for people. */
@@ -66,7 +66,7 @@ export function Mark() {
   );
 }
 
-/** The type of an input decides the attributes that the compiler allows; these suit all types. */
+/** The type of an input decides the attributes that the compiler allows; these attributes suit all types. */
 function attributesOf(props: FieldProps, type: string, { id, describedBy }: FrameOfField) {
   return {
     id,
@@ -82,7 +82,7 @@ function attributesOf(props: FieldProps, type: string, { id, describedBy }: Fram
   };
 }
 
-/** A person who switches windows returns to the same field, so they have not left it. */
+/** A person who switches windows returns to the same field, so the person has not left the field. */
 function left({ onLeave }: FieldProps) {
   return ({ currentTarget }: { readonly currentTarget: HTMLElement }): void => {
     if (onLeave && document.activeElement !== currentTarget) afterPress(onLeave);
@@ -109,7 +109,7 @@ interface MaskedProps extends FieldProps {
   readonly mask: Mask;
 }
 
-/** Writes the typed digits in their groups. */
+/** Writes the typed digits in groups. */
 function maskedOf({ mask, value, onValue }: MaskedProps) {
   return {
     inputMode: 'numeric',
@@ -125,7 +125,7 @@ function maskedOf({ mask, value, onValue }: MaskedProps) {
   } as const;
 }
 
-/** Digits in groups. `value` holds only the digits. */
+/** A field for digits in groups. `value` contains only the digits. */
 export function MaskedField(props: MaskedProps) {
   return (
     <Labelled {...props}>
@@ -134,7 +134,7 @@ export function MaskedField(props: MaskedProps) {
   );
 }
 
-/** Digits in groups that are hidden until the person asks to see them. */
+/** A field for digits in groups that are hidden until the person wants to see them. */
 export function SecretField(props: MaskedProps) {
   const texts = PARTS[useContext(LanguageContext)];
   const [shown, show] = useState(false);
@@ -161,7 +161,7 @@ export function SecretField(props: MaskedProps) {
   );
 }
 
-/** A password manager would offer to store a password field. The fallback is one, where the browser cannot hide text otherwise. */
+/** A password manager would offer to store a password field. A password field is used only if the browser cannot hide text otherwise. */
 const HIDES_TEXT = typeof CSS !== 'undefined' && CSS.supports('-webkit-text-security', 'disc');
 
 export function Select(props: FieldProps & { readonly choices: readonly { value: string; text: string }[] }) {

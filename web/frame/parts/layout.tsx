@@ -1,4 +1,4 @@
-// The frame around every screen: the account's brand, the progress, the connection's state, and the live region.
+// The layout around every screen: the account's brand, the progress, the connection's state, and the live region.
 import type { ComponentChildren } from 'preact';
 import { useContext, useEffect, useState } from 'preact/hooks';
 import type { ScreeningOptions } from '../api/wire.js';
@@ -9,12 +9,12 @@ import { ProgressBar } from './progress.js';
 import { PARTS } from './texts.js';
 
 export interface LayoutProps {
-  /** Distinguishes the frame's main part from that of the page. */
+  /** Distinguishes the frame's main part from the page's main part. */
   readonly title: string;
-  /** Null: the place has no progress to show. */
+  /** Null when the screen has no progress to show. */
   readonly progress: Progress | null;
   readonly testMode: boolean;
-  /** The look of the account, once it is known. */
+  /** The appearance of the account, when it is known. */
   readonly brand: ScreeningOptions['brand'];
   readonly children: ComponentChildren;
 }

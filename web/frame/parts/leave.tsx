@@ -1,4 +1,4 @@
-// The last button of a view: the person goes back to the page around the frame.
+// The last button of a view: the person returns to the page around the frame.
 import { useState } from 'preact/hooks';
 import type { Journey } from '../journey.js';
 import { announce } from './announcer.js';
@@ -8,11 +8,11 @@ import { PARTS } from './texts.js';
 
 export interface LeaveProps {
   readonly journey: Journey;
-  /** The person has not reached the end. */
+  /** The person has not reached the end of the view. */
   readonly early?: boolean;
 }
 
-/** A page that does not listen leaves the person here, so the frame says that the person may go. */
+/** When the page does not listen, the person stays here, so the frame says that the person may close the page. */
 export function Leave({ journey, early = false }: LeaveProps) {
   const texts = useTexts(PARTS);
   const [stays, setStays] = useState(false);

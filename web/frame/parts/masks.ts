@@ -3,7 +3,7 @@
 export interface Mask {
   readonly groups: readonly number[];
   readonly separator: string;
-  /** The digits of a typed, pasted or filled-in text, in the order of the mask. */
+  /** The digits of a text that was typed, pasted or filled in, in the order of the mask. */
   read(text: string): string;
 }
 
@@ -11,7 +11,7 @@ const digitsOf = (text: string): string => text.replace(/\D/g, '');
 
 export const SSN: Mask = { groups: [3, 2, 4], separator: '-', read: digitsOf };
 
-/** MM/DD/YYYY. A day or month of one digit gets its zero at the slash. Browsers fill in YYYY-MM-DD. */
+/** MM/DD/YYYY. A day or month of one digit gets a zero when the slash is typed. Browsers fill in YYYY-MM-DD. */
 export const BIRTH_DATE: Mask = {
   groups: [2, 2, 4],
   separator: '/',
@@ -33,7 +33,7 @@ export interface Written {
   readonly caret: number;
 }
 
-/** The field's text after an input. The caret stays behind the same digit. */
+/** The field's text after an input. The caret stays after the same digit. */
 export function write(mask: Mask, text: string, caret: number): Written {
   const digits = mask.read(text).slice(0, lengthOf(mask));
   const atEnd = caret >= text.length;

@@ -1,4 +1,4 @@
-// The parts of a screening by name, with the current one marked.
+// The parts of a screening by name, with the current part marked.
 import type { Progress } from '../progress.js';
 import { useTexts } from './language.js';
 import { PROGRESS } from './progress-texts.js';

@@ -1,4 +1,4 @@
-// One choice out of several as cards, with the question above. The error has its place before it comes, so that nothing moves.
+// A choice between several cards, with the question above. The space for an error is reserved, so that an error moves nothing.
 import { useId } from 'preact/hooks';
 import { Mark } from './field.js';
 
@@ -8,7 +8,7 @@ export interface RadiosProps {
   readonly choices: readonly { readonly value: string; readonly text: string }[];
   readonly value: string | null;
   readonly onValue: (value: string) => void;
-  /** The language of the legend and the choices, where it is not the reader's. */
+  /** The language of the legend and the choices, when it is not the reader's language. */
   readonly lang?: string;
   /** The error, for people. */
   readonly error?: string | null;

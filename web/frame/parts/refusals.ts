@@ -1,4 +1,4 @@
-// Messages for people when the API refuses. A step may have better ones for some codes; this file has the rest.
+// Messages for people when the API refuses. A step may have better messages for some codes; this file has all others.
 import type { Language } from '../../contract/language.js';
 import type { Answer } from '../api/api.js';
 import type { Refusal } from '../api/wire.js';

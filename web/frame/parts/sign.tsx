@@ -1,4 +1,4 @@
-// The sign above an ending. It repeats what the heading says, so screen readers leave it out.
+// The sign above an ending. It repeats the heading, so screen readers skip it.
 
 export type Kind = 'good' | 'stopped' | 'wait' | 'unknown' | 'file';
 

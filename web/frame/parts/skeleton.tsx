@@ -1,4 +1,4 @@
-// The outline of a first step, until the step can be shown. The page of the frame shows the same outline before its script runs.
+// The outline of a first step, which is shown until the step is ready. The page of the frame shows the same outline before its script runs.
 import { useEffect } from 'preact/hooks';
 import { announce } from './announcer.js';
 import { useTexts } from './language.js';

@@ -1,4 +1,4 @@
-// The parts of every screen besides its fields.
+// The parts of every screen other than its fields.
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext, useEffect, useRef } from 'preact/hooks';
 import { announce } from './announcer.js';
@@ -9,7 +9,7 @@ import { PARTS } from './texts.js';
 /** Whether the new screen takes the focus. The first screen does not, because the page around it has its own focus. */
 export const TakesFocus = createContext(false);
 
-/** The heading of a screen. It takes the focus when the screen appears, so that keyboards and screen readers continue from there. */
+/** The heading of a screen. It takes the focus when the screen appears, so that keyboards and screen readers continue at the heading. */
 export function Heading({ children }: { readonly children: ComponentChildren }) {
   const heading = useRef<HTMLHeadingElement>(null);
   const takes = useContext(TakesFocus);
@@ -32,7 +32,7 @@ export interface StepFrameProps {
   readonly children?: ComponentChildren;
 }
 
-/** A screen: its heading, its lead, and its content. */
+/** A screen: its heading, its introduction, and its content. */
 export function StepFrame({ sign, title, lead, children }: StepFrameProps) {
   return (
     <section class="step">
@@ -48,7 +48,7 @@ export function StepFrame({ sign, title, lead, children }: StepFrameProps) {
 
 export interface ButtonProps {
   readonly children: ComponentChildren;
-  /** A button without it submits the form around it. */
+  /** A button without this handler submits the form around it. */
   readonly onPress?: () => void;
   readonly kind?: 'primary' | 'secondary' | 'danger' | 'link';
   /** The button is working and cannot be pressed again. It keeps the focus and its name. */
@@ -79,7 +79,7 @@ export interface AlertProps {
   readonly kind?: 'problem' | 'note' | 'good';
   readonly title?: string | undefined;
   readonly children?: ComponentChildren;
-  /** Takes the focus when it appears. For a problem that interrupts the person. */
+  /** Takes the focus when it appears. Used for a problem that interrupts the person. */
   readonly focus?: boolean;
 }
 

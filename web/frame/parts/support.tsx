@@ -3,7 +3,7 @@ import { useTexts } from './language.js';
 import { PARTS } from './texts.js';
 
 export interface SupportProps {
-  /** A mail address, a phone number or a web address, checked by the service. An older service sends none. */
+  /** A mail address, a phone number or a web address that the service has checked. An older service sends none. */
   readonly contact: string | null | undefined;
 }
 

@@ -1,4 +1,4 @@
-// A step with several views. Each view after the first takes the focus, as a new screen does.
+// A step with several views. Each view after the first takes the focus, like a new screen.
 import { type ComponentChildren, Fragment } from 'preact';
 import { useContext, useRef } from 'preact/hooks';
 import { useTexts } from './language.js';
@@ -6,13 +6,13 @@ import { TakesFocus } from './step.js';
 import { PARTS } from './texts.js';
 
 export interface ViewProps {
-  /** A new value is a new view. */
+  /** A new value means a new view. */
   readonly shown: string | number;
-  /** Null: no view is before this one. */
+  /** Null when no view precedes this one. */
   readonly onBack: (() => void) | null;
   /** The answers are being sent. */
   readonly locked: boolean;
-  /** Something in the new view takes the focus instead of its heading. */
+  /** An element in the new view takes the focus instead of its heading. */
   readonly leavesFocus?: boolean;
   readonly children: ComponentChildren;
 }

@@ -1,4 +1,4 @@
-// The component of each place. A new step adds its line here.
+// The component of each screen. A new step adds its line here.
 import type { ComponentType } from 'preact';
 import type { StepProps } from '../journey.js';
 import type { Place } from '../place.js';

@@ -32,7 +32,7 @@ export function authenticate(access: Access, outcome: 'success' | 'failure'): Pr
   return post(access, 'authenticate', { outcome });
 }
 
-/** A call whose answer is lost is repeated once. The sandbox executes it only once. */
+/** A call whose answer is lost is repeated once. The sandbox executes the call only once. */
 async function post(
   access: Access,
   action: string,
@@ -52,7 +52,7 @@ async function call(path: string, request: RequestInit): Promise<PaymentIntentRe
   try {
     const response = await fetch(path, { ...request, credentials: 'omit', signal: AbortSignal.timeout(WITHIN_MS) });
     const body: unknown = await response.json();
-    // The sandbox answers as its documentation says.
+    // The sandbox's answers have the form in its documentation.
     if (response.ok) return { paymentIntent: body as PaymentIntent };
     const { error } = isRecord(body) ? body : {};
     return { error: isRecord(error) ? (error as never) : NOT_REACHED };

@@ -1,4 +1,4 @@
-// The step in which the bank asks its customer to authenticate. The customer passes or fails.
+// The step in which the bank authenticates its customer. The customer passes or fails.
 import type { Language } from '../look.js';
 import type { Access, PaymentIntentResult } from '../messages.js';
 import { authenticate } from './api.js';
@@ -19,7 +19,7 @@ const fail = button('', () => end('failure'));
 const page = listen({
   start: ({ key, clientSecret, locale, appearance: { theme } }) => {
     access = { key, clientSecret };
-    // A bank's page does not take a shop's colours.
+    // A bank's page does not use the colours of a shop.
     language = dressPage({ locale, appearance: theme === undefined ? {} : { theme } });
     const texts = TEXTS[language];
     document.title = heading.textContent = texts.authentication;
@@ -43,7 +43,7 @@ async function end(outcome: 'success' | 'failure'): Promise<void> {
   page.tell({ event: 'authenticated', result: resultOf(await authenticate(access, outcome)) });
 }
 
-/** A failed authentication leaves the intent open again, and is an error for the page. */
+/** After a failed authentication the intent is open again, and the page gets an error. */
 function resultOf(result: PaymentIntentResult): PaymentIntentResult {
   if (result.error !== undefined) return { error: translated(result.error, language) };
   const { paymentIntent } = result;

@@ -1,4 +1,4 @@
-// The card fields: labels, values, and errors beside them.
+// The card fields: labels, values, and the errors next to them.
 import type { Language } from '../look.js';
 import type { ErrorObject } from '../messages.js';
 import type { Card } from './api.js';
@@ -20,7 +20,7 @@ const AUTOCOMPLETE: Readonly<Record<FieldName, AutoFill>> = {
   postalCode: 'postal-code',
 };
 
-/** The field that an error of the processor concerns. */
+/** The field to which an error of the processor belongs. */
 const FIELD_OF_CODE: Readonly<Record<string, FieldName>> = {
   incorrect_number: 'number',
   expired_card: 'expiry',
@@ -73,7 +73,7 @@ export class CardForm {
     this.fields.postalCode.input.placeholder = '12345';
   }
 
-  /** Shows all faults, and moves to the first faulty field. Null when every field is valid. */
+  /** Shows all errors, and moves the focus to the first wrong field. Null when every field is valid. */
   check(): ErrorObject | null {
     const wrong = FIELDS.map((name) => {
       const code = problemOf(name, this.fields[name].input.value, new Date());
@@ -152,7 +152,7 @@ export class CardForm {
   }
 }
 
-/** Keeps the caret behind the same digit. */
+/** Keeps the caret after the same digit. */
 function rewrite(name: FieldName, input: HTMLInputElement): void {
   const { value, selectionStart } = input;
   const text = written(name, value);

@@ -1,4 +1,4 @@
-// Formats card details and finds their faults. Pure.
+// Formats card details and finds their errors. Pure.
 
 export const FIELDS = ['number', 'expiry', 'cvc', 'postalCode'] as const;
 export type FieldName = (typeof FIELDS)[number];
@@ -10,14 +10,14 @@ export function digitsOf(text: string): string {
   return text.replaceAll(/\D/g, '');
 }
 
-/** The text in the field: numbers in groups of four, month and year apart. */
+/** The text in the field: numbers in groups of four, month and year separated. */
 export function written(name: FieldName, text: string): string {
   if (name === 'expiry') return writtenExpiry(text);
   const digits = digitsOf(text).slice(0, LENGTHS[name]);
   return name === 'number' ? digits.replaceAll(/(.{4})(?=.)/g, '$1 ') : digits;
 }
 
-/** A month of one digit gets its zero, and a full year loses its century. */
+/** A month of one digit gets a zero, and a full year loses its century. */
 function writtenExpiry(text: string): string {
   const typed = digitsOf(text.replace(/^\s*(\d)\s*\//, '0$1').replace(/^\s*([2-9])/, '0$1'));
   const digits = typed.slice(2).startsWith('20') && typed.length >= 6 ? typed.slice(0, 2) + typed.slice(4) : typed;
@@ -25,7 +25,7 @@ function writtenExpiry(text: string): string {
   return year === '' ? digits : `${digits.slice(0, 2)} / ${year}`;
 }
 
-/** The code of a field's fault, in the words of the processor's library. */
+/** The code of a field's error, in the terms of the processor's library. */
 export function problemOf(name: FieldName, text: string, now: Date): string | null {
   const digits = digitsOf(text);
   switch (name) {

@@ -3,7 +3,7 @@ import { colorSchemeOf, type Language, languageOf } from '../look.js';
 import type { ErrorObject, Look } from '../messages.js';
 import { MESSAGES } from './texts.js';
 
-/** By the name of the variable in the processor's library. */
+/** Keyed by the name of the variable in the processor's library. */
 const PROPERTIES: Readonly<Record<string, string>> = {
   colorPrimary: '--accent',
   colorBackground: '--surface',
@@ -24,7 +24,7 @@ export function dressPage({ locale, appearance }: Look): Language {
   return language;
 }
 
-/** With its message in the reader's language, if the pages have it. */
+/** With its message in the reader's language, if the pages have the message. */
 export function translated(error: ErrorObject, language: Language): ErrorObject {
   const messages = MESSAGES[language];
   const message = messages[error.decline_code ?? ''] ?? messages[error.code ?? ''] ?? messages[error.type];

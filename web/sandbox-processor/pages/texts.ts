@@ -31,7 +31,7 @@ const ES: typeof EN = {
 
 export const TEXTS: Readonly<Record<Language, typeof EN>> = { en: EN, es: ES };
 
-/** By the code of an error, or by its decline code. */
+/** Keyed by the code of an error, or by its decline code. */
 export const MESSAGES: Readonly<Record<Language, Readonly<Record<string, string>>>> = {
   en: {
     incomplete_number: 'Your card number is incomplete.',

@@ -1,4 +1,4 @@
-// The step in which people enter their details, on three screens. Typed values live only in this component's state.
+// The step in which people enter their details, on three screens. Typed values exist only in this component's state.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { UserType } from '../../../contract/callbacks.js';
 import type { Language } from '../../../contract/language.js';
@@ -32,7 +32,7 @@ import { testPerson } from './test-person.js';
 import { TEXTS } from './texts.js';
 import { useDevice } from './use-device.js';
 
-/** The service itself waits 20 seconds for its vendor. */
+/** The service itself waits 20 seconds for the vendor. */
 const SUBMIT_LIMIT_MS = 30_000;
 
 type Errors = Readonly<Partial<Record<FieldName, string>>>;
@@ -52,7 +52,7 @@ export function Details({ journey }: StepProps) {
   const device = useDevice(journey);
   const form = useRef<HTMLFormElement>(null);
   const [values, setValues] = useState<Values>(() => valuesFrom(start.prefill));
-  /** A field is left after the press that took its focus, and the press may have filled it in. */
+  /** A field counts as left after the press that took its focus, because the press may have filled it in. */
   const latest = useRef(values);
   latest.current = values;
   const [screen, setScreen] = useState<DetailsScreen>('about');
@@ -63,9 +63,9 @@ export function Details({ journey }: StepProps) {
   const [wanted, setWanted] = useState<{ readonly field: FieldName } | null>(null);
   const [notice, setNotice] = useState<Notice | null>(null);
   const [busy, setBusy] = useState(false);
-  /** How often the device check stopped a submission. */
+  /** The number of submissions that the device check has stopped. */
   const [stopped, setStopped] = useState(0);
-  /** A repeated submission keeps its key. After a change or a refusal it gets a new one. */
+  /** A repeated submission keeps its key. After a change or a refusal, the submission gets a new key. */
   const key = useRef(randomId());
 
   const textOf = (field: FieldName, problem: Problem): string => {
@@ -112,7 +112,7 @@ export function Details({ journey }: StepProps) {
     journey.changed(true);
   };
 
-  // The errors must be rendered first, so that a screen reader reads them with the field.
+  // The errors must be rendered first, so that a screen reader reads them together with the field.
   useEffect(() => {
     if (wanted) form.current?.querySelector<HTMLElement>(`[data-field=${wanted.field}] [name]`)?.focus();
   }, [wanted]);
@@ -162,7 +162,7 @@ export function Details({ journey }: StepProps) {
       });
       return submit({ ...wish, [option]: null });
     }
-    // A session grant has one session. A person who sends the details again continues with it.
+    // A session grant has one session. A person who sends the details again continues with this session.
     if (error.code === 'AUTH_FORBIDDEN' && error.opened !== undefined)
       return journey.follow({ id: error.opened, status: 'SUBMITTED' });
     journey.fail(error);
@@ -194,8 +194,7 @@ export function Details({ journey }: StepProps) {
         <form
           ref={form}
           noValidate
-          // Otherwise Firefox would keep the typed values in its form history. Each field names the values that a browser may fill
-          // in.
+          // Otherwise Firefox would store the typed values in its form history. Each field names the kind of value that a browser may fill in.
           autocomplete="off"
           onSubmit={(event) => {
             event.preventDefault();

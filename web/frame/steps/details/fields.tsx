@@ -1,4 +1,4 @@
-// The fields of each screen of the details, in the order that people are used to.
+// The fields of each screen of the details, in the order that people expect.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { UserType } from '../../../contract/callbacks.js';
@@ -33,7 +33,7 @@ export function Fields({ screen, userType, values, errors, locked, onValue, onLe
     locked,
     onValue: (value: string) => onValue(name, value),
     onLeave: () => onLeave(name),
-    // Allows twice the number of units, so that a name that is too long causes an error and is not cut off.
+    // Allows twice the number of characters, so that a name that is too long causes an error and is not cut off.
     ...(MAX_LENGTHS[name] === undefined ? {} : { maxLength: 2 * MAX_LENGTHS[name] }),
   });
   switch (screen) {
@@ -84,13 +84,13 @@ export function Fields({ screen, userType, values, errors, locked, onValue, onLe
 }
 
 interface FoldedProps {
-  /** The field has something to show. */
+  /** The field has a value or an error. */
   readonly open: boolean;
   readonly add: string;
   readonly children: ComponentChildren;
 }
 
-/** A field that few people need, behind a button. It stays once it is shown. */
+/** A field that few people need, behind a button. It stays when it has been shown. */
 function Folded({ open, add, children }: FoldedProps) {
   const [pressed, press] = useState(false);
   const shown = useRef(false);

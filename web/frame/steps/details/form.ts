@@ -1,11 +1,11 @@
-// The typed details, and the request made from them. Pure.
+// The typed details, and the request that is made from them. Pure.
 import type { UserType } from '../../../contract/callbacks.js';
 import type { FrameStart } from '../../../contract/messages.js';
 import type { Prefill } from '../../../contract/options.js';
 import type { Fingerprint } from '../../api/wire.js';
 import { type FieldName, fieldsOf, normalized, type Problem, problemOf } from './rules.js';
 
-/** As typed. The SSN and the birth date hold only digits; `terms` holds the time of acceptance, as ISO 8601. */
+/** The values as typed. The SSN and the birth date have only digits; `terms` has the time of acceptance, as ISO 8601. */
 export type Values = Readonly<Record<FieldName, string>>;
 
 export type Problems = Readonly<Partial<Record<FieldName, Problem>>>;
@@ -36,13 +36,13 @@ export function valuesFrom(prefill: Prefill): Values {
   };
 }
 
-/** For people: a phone number of ten digits in groups, everything else as typed. */
+/** For people: a phone number of ten digits in groups, and all other values as typed. */
 export function written(field: FieldName, value: string): string {
   const [, area, exchange, line] = /^(\d{3})(\d{3})(\d{4})$/.exec(normalized(field, value)) ?? [];
   return field === 'phoneNumber' && area ? `(${area}) ${exchange}-${line}` : value;
 }
 
-/** Splits the page's prefill into valid values and the names of invalid ones. */
+/** Divides the page's prefill into valid values and the names of invalid ones. */
 export function readPrefill(prefill: Prefill, now: Date): { valid: Prefill; invalid: readonly string[] } {
   const entries = Object.entries(prefill) as [keyof Prefill, string][];
   const isValid = ([field, value]: [keyof Prefill, string]): boolean =>
@@ -61,7 +61,7 @@ export function problemsOf(values: Values, userType: UserType, now: Date): Probl
   );
 }
 
-/** The body of POST /screening/submit. Empty fields are left out. */
+/** The body of POST /screening/submit. Empty fields are omitted. */
 export function bodyOf(values: Values, start: FrameStart, termsVersion: string, device: Fingerprint): object {
   const { unitAddress, userType, endUserType, productId } = start;
   const fields = fieldsOf(userType)

@@ -1,4 +1,4 @@
-// The consequences in the form when POST /screening/submit is refused. Pure.
+// How the form changes when POST /screening/submit is refused. Pure.
 import type { Refusal } from '../../api/wire.js';
 import type { FieldName } from './rules.js';
 import type { TEXTS } from './texts.js';
@@ -8,13 +8,13 @@ type TextKey = keyof (typeof TEXTS)['en'];
 export interface Reading {
   /** The errors by field of the form. */
   readonly fields: Readonly<Partial<Record<FieldName, TextKey>>>;
-  /** There is nothing to correct, so the form is done. */
+  /** The person has nothing to correct, so the form ends. */
   readonly isFinal: boolean;
   /** The page's option that the API does not accept. */
   readonly option: 'endUserType' | 'productId' | null;
 }
 
-/** Codes that no correction can help. */
+/** Codes for which no correction helps. */
 const FINAL = [
   'ALREADY_REGISTERED',
   'USER_BLOCKED',
@@ -24,7 +24,7 @@ const FINAL = [
   'ACCOUNT_NOT_PROVISIONED',
 ];
 
-/** The field of a code that names none. */
+/** The field to which a code without a field belongs. */
 const FIELD_OF_CODE: Readonly<Record<string, FieldName>> = {
   INVALID_SSN: 'ssn',
   INVALID_DOB: 'dateOfBirth',
@@ -58,7 +58,7 @@ const TEXT_OF_FIELD: Readonly<Record<FieldName, TextKey>> = {
 };
 
 export function readRefusal(refusal: Refusal): Reading {
-  // The code concerns the first field. The others are known only to have a refused form.
+  // The code belongs to the first field. The other fields only have a form that was refused.
   const named = refusal.details?.map(({ field }) => field) ?? [];
   if (refusal.field !== undefined && !named.includes(refusal.field)) named.unshift(refusal.field);
   const fields: Partial<Record<FieldName, TextKey>> = {};

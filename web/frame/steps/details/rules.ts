@@ -1,6 +1,5 @@
-// Rules for the fields of the details, equal to those of POST /screening/submit, so that a person reads at once what the API would
-// refuse.
-// Pure; test/unit/embedded compares them with the rules of the API.
+// Rules for the fields of the details, equal to the rules of POST /screening/submit. A person sees at once which value the API would refuse. Pure;
+// test/unit/embedded compares them with the rules of the API.
 import type { UserType } from '../../../contract/callbacks.js';
 import { folded, HAS_VISIBLE, phoneDigits, stateCode, zipCode } from './folded.js';
 import { US_STATES } from './states.js';
@@ -34,7 +33,7 @@ export const MAX_LENGTHS: Readonly<Partial<Record<FieldName, number>>> = {
 };
 
 const OPTIONAL: readonly FieldName[] = ['middleName', 'email', 'companyName'];
-/** Characters of a folded name besides letters. The maqaf is a hyphen, and the remaining joiners belong to their letters. */
+/** The characters other than letters in a simplified name. The maqaf is a hyphen, and the other joining characters belong to their letters. */
 const BETWEEN = "'.,\\-\u00b7\u2027\u30fb\u05be\u200c\u200d";
 const IN_NAME = `\\p{L}\\p{Mn}\\p{Mc}${BETWEEN}`;
 const NAME = new RegExp(`^[${IN_NAME}]+(?: [${IN_NAME} \\p{Nd}]*)?$`, 'u');
@@ -42,7 +41,7 @@ const MIDDLE_NAME = new RegExp(`^[${IN_NAME}][${IN_NAME} \\p{Nd}]*$`, 'u');
 const HAS_LETTER = /(?!\p{DI})\p{L}/u;
 const PLAIN_TEXT = /^[^\p{Cc}\p{Cs}]*$/u;
 const ZIP = /^\d{5}(-?\d{4})?$/;
-/** A dot must stand between other characters. A label of the domain has no hyphen at its ends, and the last label is letters. */
+/** A dot must be between other characters. A label of the domain has no hyphen at its ends, and the last label consists of letters. */
 const EMAIL =
   /^[\w!#$%&'*+/=?^`{|}~\u00a1-\uffff-]+(\.[\w!#$%&'*+/=?^`{|}~\u00a1-\uffff-]+)*@([a-z\d\u00a1-\uffff]([a-z\d\u00a1-\uffff-]{0,61}[a-z\d\u00a1-\uffff])?\.)+([a-z\u00a1-\uffff]{2,}|xn[a-z\d-]{2,})$/i;
 const EMAIL_PARTS = { local: 64, all: 254 };
@@ -124,7 +123,7 @@ function problemOfForm(field: FieldName, value: string, now: Date): Problem | nu
   }
 }
 
-/** As it will be sent, in the service's form. A phone number has ten digits, without the country code. */
+/** The value as it will be sent, in the service's form. A phone number has ten digits, without the country code. */
 export function normalized(field: FieldName, value: string): string {
   switch (field) {
     case 'phoneNumber':
@@ -134,7 +133,7 @@ export function normalized(field: FieldName, value: string): string {
     case 'currentZip':
       return zipCode(value);
     case 'email':
-      // Invisible characters come with pasted text, and the person could not remove them.
+      // Invisible characters are part of pasted text, and the person could not remove them.
       return value.trim().replace(/\p{Cf}/gu, '');
     case 'terms':
       return value;

@@ -1,4 +1,4 @@
-// The states and territories that the API knows, by postal code.
+// The states and territories that the API accepts, by postal code.
 
 const NAMES = [
   'AL Alabama|AK Alaska|AZ Arizona|AR Arkansas|CA California|CO Colorado|CT Connecticut|DE Delaware|DC District of Columbia',

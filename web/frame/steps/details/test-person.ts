@@ -3,7 +3,7 @@ import type { UserType } from '../../../contract/callbacks.js';
 import { problemsOf, type Values, written } from './form.js';
 import { fieldsOf, isOptional } from './rules.js';
 
-/** Numbers that no person has: area 666 of the SSN is never given, and 555-01xx is kept for examples. */
+/** Numbers that belong to no person: SSNs with area 666 are never issued, and 555-01xx is reserved for examples. */
 const PERSON = {
   firstName: 'Robin',
   lastName: 'Sample',
@@ -19,7 +19,7 @@ const FIRST_SSN = 666_443_210;
 const SSN_STEP = 551;
 const SSN_COUNT = 1_000;
 
-/** Keeps every typed value that is valid. `random`: from 0 to less than 1, so that each test person is another one. */
+/** Keeps every typed value that is valid. `random`: from 0 to less than 1, so that the test persons differ. */
 export function testPerson(values: Values, userType: UserType, now: Date, random: number): Values {
   const ssn = String(FIRST_SSN + SSN_STEP * Math.floor(random * SSN_COUNT));
   const person: Partial<Values> = { ...PERSON, ssn, terms: now.toISOString() };

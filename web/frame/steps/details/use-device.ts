@@ -6,7 +6,7 @@ import type { Journey } from '../../journey.js';
 type Failure = Extract<Collected, { ok: false }>;
 
 export interface DeviceCheck {
-  /** Null while the check has not failed. */
+  /** Null until the check has failed. */
   readonly failure: Failure['code'] | null;
   /** The collected result, or the running collection. Tries again after a failure. */
   readonly collected: () => Promise<Collected>;

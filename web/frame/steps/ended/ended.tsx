@@ -48,14 +48,14 @@ function reasonOf(
   const texts = ENDED[language];
   if (status === 'EXPIRED') return { sign: 'wait', title: texts.expired, lead: texts.expiredLead };
   if (status !== 'BLOCKED') return { sign: 'stopped', title: texts.error, lead: texts.errorLead };
-  // Only a block for wrong answers ends.
+  // Only a block after wrong answers ends by itself.
   if (blockedUntil) return { sign: 'stopped', title: texts.attempts, lead: texts.attemptsLead };
   switch (reasonCode) {
     case 'IDENTITY_NOT_FOUND':
       return { sign: 'unknown', title: texts.notFound, lead: texts.notFoundLead };
     case 'MINOR_CONSUMER':
       return { sign: 'stopped', title: texts.minor, lead: texts.minorLead };
-    // Other findings about a person must not appear on a screen that others may see.
+    // Other facts about a person must not appear on a screen that others may see.
     default:
       return { sign: 'stopped', title: texts.blocked, lead: texts.blockedLead };
   }

@@ -6,7 +6,7 @@ const TAG = /^([a-z]{2})(-[a-z0-9]{2,8})*$/i;
 
 /** `over`: a new submission is allowed. */
 export function endOf({ status, blockedUntil, reasonCode }: Session, now: number): Date | 'never' | 'over' {
-  // Details without a match may have been mistyped.
+  // When the details match no person, the person may have mistyped them.
   if (status !== 'BLOCKED' || reasonCode === 'IDENTITY_NOT_FOUND') return 'over';
   if (!blockedUntil) return 'never';
   const until = new Date(blockedUntil);

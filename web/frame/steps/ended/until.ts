@@ -1,4 +1,4 @@
-// Tells a person when they may start again.
+// Tells a person when a new start is possible.
 import type { Journey } from '../../journey.js';
 import { fill } from '../../parts/language.js';
 import { ENDED } from './texts.js';

@@ -1,4 +1,4 @@
-// Proof of income and employment. The person agrees, and then watches.
+// Proof of income and employment. The person agrees, and then sees the progress.
 import { useEffect, useState } from 'preact/hooks';
 import type { IncomeSession } from '../../api/wire.js';
 import { browser } from '../../browser.js';
@@ -20,7 +20,7 @@ export function IncomeStep({ journey }: StepProps) {
     attempt: 1,
     key: randomId(),
   }));
-  /** Nothing is asked about a person who has not agreed. */
+  /** No inquiry begins about a person who has not agreed. */
   const [agreed, setAgreed] = useState(false);
   const [session, setSession] = useState<IncomeSession | null>(null);
   const [stopped, setStopped] = useState<Stopped | null>(null);
@@ -49,7 +49,7 @@ export function IncomeStep({ journey }: StepProps) {
   }
 
   return (
-    // A person whose pressed button disappeared continues from the heading.
+    // A person whose pressed button has disappeared continues at the heading.
     <TakesFocus.Provider value={agreed}>
       {!agreed ? (
         <StepFrame

@@ -3,7 +3,7 @@ import type { Answer, Api } from '../../api/api.js';
 import type { IncomeSession } from '../../api/wire.js';
 import { randomId } from '../../random-id.js';
 
-/** With a screening, the service finds the session by its number. Without one, each key is another session. */
+/** With a screening, the service finds the session by its number. Without one, each key opens another session. */
 export interface Opening {
   readonly screeningId: string | null;
   readonly attempt: number;
@@ -13,34 +13,34 @@ export interface Opening {
 export interface Surroundings {
   readonly api: Api;
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** Receives the session's state after every look; the last one has ended. */
+  /** Receives the session's state after every request. The last state has ended. */
   readonly seen: (session: IncomeSession) => void;
 }
 
-/** The pauses grow, and the last one repeats while the page is open. */
+/** The pauses grow, and the last pause is repeated while the page is open. */
 const PAUSES_MS = [500, 1_000, 1_500, 2_000, 3_000, 5_000, 8_000];
 const LAST_PAUSE_MS = 10_000;
-/** The first route starts before the reply. */
+/** The first route starts before the reply arrives. */
 const OPENING_LIMIT_MS = 30_000;
 
 export function isOver({ status }: IncomeSession): boolean {
   return status === 'COMPLETED' || status === 'FAILED' || status === 'EXPIRED';
 }
 
-/** The next session, after a failed one. */
+/** The next session, after a failed session. */
 export function another({ screeningId, attempt }: Opening): Opening {
   return { screeningId, attempt: attempt + 1, key: randomId() };
 }
 
 /**
- * The same session again. A refusal is stored with its key, so it needs a new one. A call without a reply may have arrived, so it keeps
- * its key.
+ * The same session again. The service stores a refusal with its key, so a refused call needs a new key. A call without a reply may have arrived, so
+ * it keeps its key.
  */
 export function onceMore(opening: Opening, stoppedWith: number): Opening {
   return { ...opening, key: stoppedWith >= 400 && stoppedWith < 500 ? randomId() : opening.key };
 }
 
-/** Null when the session has ended or the screen is gone; otherwise the answer that stopped it. */
+/** Null when the session has ended or the screen was left; otherwise the answer that stopped it. */
 export async function followIncome(
   { api, pause, seen }: Surroundings,
   { screeningId, attempt, key }: Opening,
@@ -49,13 +49,13 @@ export async function followIncome(
   const wish =
     screeningId === null
       ? { body: {}, key }
-      : // Without a key, because the service would repeat a refusal for a day after its cause is gone.
+      : // Sent without a key, because the service would repeat a refusal for a day after its cause has gone.
         { body: { screening_session_id: screeningId, attempt }, key: null };
   const opening = { method: 'POST', path: '/voie/sessions', ...wish, timeoutMs: OPENING_LIMIT_MS } as const;
   const opened = await api.call<IncomeSession>(opening, signal);
   if (!opened.ok) return signal.aborted ? null : opened;
   const status = { method: 'GET', path: `/voie/sessions/${opened.body.income_session_id}/status` } as const;
-  // Asks at once, because the reply to a repeated opening may hold an older state.
+  // Requests the state at once, because the reply to a repeated opening may contain an older state.
   for (let look = 0; !signal.aborted; look += 1) {
     const answer = await api.call<IncomeSession>(status, signal);
     if (signal.aborted) break;

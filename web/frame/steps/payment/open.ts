@@ -1,24 +1,24 @@
-// Opens the payment of a session, or finds one that is already in progress or over.
+// Opens the payment of a session, or finds a payment that is in progress or has ended.
 import type { Answer } from '../../api/api.js';
 import type { Intent, Refusal, ScreeningOptions, SessionStatus } from '../../api/wire.js';
 import type { Journey } from '../../journey.js';
 import { placeOf } from '../../place.js';
 
 export type Opened =
-  /** `applicationFee`: cents of the amount, as the service took it. */
+  /** `applicationFee`: cents of the amount, as the service accepted it. */
   | { readonly kind: 'intent'; readonly intent: Intent; readonly applicationFee: number | null }
-  /** Paid, or in progress, from an earlier visit or another tab. */
+  /** The session is paid, or its payment is in progress, from an earlier visit or another tab. */
   | { readonly kind: 'under-way'; readonly transactionId: string }
-  /** Nothing is to be paid, or nothing any more. */
+  /** No payment is needed, or no longer. */
   | { readonly kind: 'over'; readonly status: SessionStatus }
-  /** Nothing is to be paid, but the session's status does not show it yet. */
+  /** No payment is needed, but the session's status does not show this yet. */
   | { readonly kind: 'unsettled' }
   | { readonly kind: 'refused'; readonly refusal: Refusal };
 
 export type Pause = (ms: number, signal: AbortSignal) => Promise<void>;
 
 const NO_MORE_TO_PAY = ['PAYMENT_ALREADY_COMPLETED', 'PAYMENT_NOT_REQUIRED', 'SCREENING_SESSION_NOT_COMPLETED'];
-/** The status lags by moments. */
+/** The status is older by moments. */
 const STATUS_PAUSES_MS = [0, 500, 1_000, 2_000];
 
 /** Safe to repeat, because a session has only one open payment. */

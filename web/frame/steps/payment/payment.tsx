@@ -19,13 +19,13 @@ type Shown =
   | { readonly kind: 'opening' }
   | { readonly kind: 'card'; readonly paying: boolean }
   | { readonly kind: 'processing' }
-  /** The payment takes so long that the person must ask for its state. */
+  /** The payment takes so long that the person must request its state. */
   | { readonly kind: 'slow'; readonly again: () => void }
   | { readonly kind: 'unavailable' }
-  /** This verification can bring no report, so nothing is to be paid for it. */
+  /** This verification can bring no report, so the person need not pay for it. */
   | { readonly kind: 'no-report' };
 
-/** The time limit of the card fields, which another company serves. */
+/** The time limit for the card fields, which another company serves. */
 const READY_LIMIT_MS = 30_000;
 
 export function PaymentStep({ journey }: StepProps) {
@@ -60,7 +60,7 @@ export function PaymentStep({ journey }: StepProps) {
     if (signal.aborted) return;
     switch (opened.kind) {
       case 'intent':
-        // The step cannot be shown now, but may be on another try. The API did not refuse, and the account is set up.
+        // The step cannot be shown now, but another try may succeed. The API did not refuse, and the account is configured.
         if (!isLoaded || !globalThis.Stripe) return stop('COMPONENT_RENDER_FAILED');
         intent.current = opened.intent;
         fee.current = opened.applicationFee;
@@ -83,7 +83,7 @@ export function PaymentStep({ journey }: StepProps) {
     show({ kind });
   }
 
-  /** A lasting refusal is a fault of the step, unless the token is missing. */
+  /** A permanent refusal is a fault of the step, unless the token is missing. */
   function refused(refusal: Refusal): void {
     if (refusal.code === 'REPORT_NOT_AVAILABLE') return stop(refusal, 'no-report');
     const isToldAsItIs = refusal.recoverable || refusal.code === 'AUTH_TOKEN_INVALID';
@@ -151,7 +151,7 @@ export function PaymentStep({ journey }: StepProps) {
   }
 
   if (shown.kind === 'no-report') return <VerifyAgain journey={journey} />;
-  // Shows the amount of the intent, if known: the price may have changed since the view was opened.
+  // Shows the amount of the intent, if known, because the price may have changed since the view was opened.
   const order = orderOf(journey, intent.current, fee.current ?? 0);
   const showsCard = shown.kind === 'card';
   const { session } = journey;
@@ -195,7 +195,7 @@ interface StandingProps {
   readonly onAgain: () => void;
 }
 
-/** The order, or how the payment stands. */
+/** The order, or the state of the payment. */
 function Standing({ shown, order, onAgain }: StandingProps) {
   const texts = useTexts(TEXTS);
   switch (shown.kind) {

@@ -1,5 +1,5 @@
-// The payment processor's browser library, as far as the frame uses it. People type card data into a frame of the processor's origin.
-// Card data goes from there to the processor, and this service never sees it. Reference: https://docs.stripe.com/js
+// The parts of the payment processor's browser library that the frame uses. People type card data into a frame of the processor's origin. Card data
+// are sent from there to the processor, and this service never sees them. Reference: https://docs.stripe.com/js
 import type { Language } from '../../../contract/language.js';
 import type { Problem } from './texts.js';
 
@@ -38,18 +38,18 @@ export interface CardFormOptions {
   readonly language: Language;
   readonly place: HTMLElement;
   onReady(): void;
-  /** The fields could not be loaded. */
+  /** The card fields could not be loaded. */
   onFailed(): void;
   onChange(complete: boolean): void;
 }
 
 export interface CardForm {
-  /** `settled`: the processor has the result, so the page asks the service for it. */
+  /** `settled`: the processor has the result, so the page requests it from the service. */
   pay(): Promise<'settled' | Problem>;
   close(): void;
 }
 
-/** Longer than banks give people to authenticate. */
+/** Longer than the time that banks give people to authenticate. */
 const PAYING_LIMIT_MS = 600_000;
 
 /** Shows the card fields of one payment intent. The library must be loaded. */
@@ -72,7 +72,7 @@ export function openCardForm({ place, language, publishableKey, clientSecret, ..
         const { error }: { readonly error?: ProcessorError } = await Promise.race([paying, limit]);
         return error ? problemOf(error) : 'settled';
       } catch {
-        // The library failed midway. Only the processor knows whether the card was charged.
+        // The library failed during the payment. Only the processor knows whether the card was charged.
         return 'settled';
       } finally {
         clearTimeout(timer);
@@ -82,7 +82,7 @@ export function openCardForm({ place, language, publishableKey, clientSecret, ..
   };
 }
 
-/** When the library reports a stolen or suspect card, the person only reads that it was declined. */
+/** When the library reports a stolen or suspect card, the person only reads that the card was declined. */
 const PROBLEMS: Readonly<Record<string, Problem | 'settled'>> = {
   insufficient_funds: 'insufficientFunds',
   withdrawal_count_limit_exceeded: 'insufficientFunds',
@@ -103,14 +103,14 @@ const PROBLEMS: Readonly<Record<string, Problem | 'settled'>> = {
   reenter_transaction: 'bankBusy',
   authentication_required: 'notAuthenticated',
   payment_intent_authentication_failure: 'notAuthenticated',
-  // It was paid elsewhere, such as in another tab.
+  // The intent was paid elsewhere, such as in another tab.
   payment_intent_unexpected_state: 'settled',
 };
 
 export function problemOf({ type, code, decline_code: declineCode }: ProcessorError): Problem | 'settled' {
   if (type === 'validation_error') return 'incomplete';
   const known = PROBLEMS[declineCode ?? ''] ?? PROBLEMS[code ?? ''];
-  // For any other error, such as a broken connection, the service asks the processor for the result.
+  // After any other error, such as a broken connection, the service asks the processor for the result.
   return known ?? (type === 'card_error' ? 'declined' : 'settled');
 }
 

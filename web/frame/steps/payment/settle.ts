@@ -2,7 +2,7 @@
 import type { Answer, Api } from '../../api/api.js';
 import type { Payment } from '../../api/wire.js';
 
-/** About five minutes in all. Then the person must ask again. */
+/** About five minutes in total. Then the person must request the state again. */
 const PAUSES_MS = [1_000, 2_000, 4_000, 8_000, 15_000, ...Array<number>(9).fill(30_000)];
 
 export interface Settling {
@@ -15,8 +15,8 @@ export interface Settling {
 }
 
 /**
- * The payment once it is no longer processing, or a refusal that another try would not change.
- * Null after the last try. Each try charges nothing and needs no key.
+ * The payment when it is no longer processing, or a refusal that another try would not change. Null after the last try. Each try charges nothing and
+ * needs no key.
  */
 export async function settled(payment: Settling): Promise<Answer<Payment> | null> {
   const { api, transactionId, signal } = payment;

@@ -1,4 +1,4 @@
-// Print and download. The page around the frame may take them over; otherwise the frame does them.
+// Print and download. The page around the frame may do both; otherwise the frame does them.
 import type { RefObject } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Report } from '../../api/wire.js';
@@ -10,7 +10,7 @@ import { TEXTS } from './texts.js';
 
 const PRINTING_LIMIT_MS = 60_000;
 const FETCHING_LIMIT_MS = 30_000;
-/** A minute is ample for a PDF that is in memory. */
+/** A minute is more than enough for a PDF that is in memory. */
 const SAVING_LIMIT_MS = 60_000;
 
 type Problem = 'notSaved' | 'tooManyPdfs' | 'notPrinted';
@@ -79,7 +79,7 @@ export function Actions({ journey, sessionId, report, html, page }: ActionsProps
   );
 }
 
-/** The name of the person and the day of the report, in letters that every system takes. */
+/** The name of the person and the day of the report, in letters that every system accepts. */
 function filenameOf({ report: { consumer }, generatedAt }: Report): string {
   const name = consumer.name
     .normalize('NFKD')
@@ -103,9 +103,8 @@ async function pdfOf(
   });
   if (!printed.ok) return printed.status === 429 ? 'tooManyPdfs' : 'notSaved';
   try {
-    // The link is valid for some minutes and needs no token. It is fetched here, because a frame that navigated to an invalid link
-    // would be lost.
-    // Browsers would block a new window this late after the press.
+    // The link is valid for some minutes and needs no token. The PDF is fetched here, because a frame that navigated to an invalid link would lose
+    // its content. Browsers would block a new window this late after the press.
     const reply = await fetch(printed.body.url, {
       credentials: 'omit',
       referrerPolicy: 'no-referrer',
@@ -123,6 +122,6 @@ function save(pdf: Blob, filename: string): void {
   link.href = url;
   link.download = filename;
   link.click();
-  // Some browsers read the file later than at the press, and save nothing if it has gone by then.
+  // Some browsers read the file later than the press, and save nothing if the file has been removed.
   setTimeout(() => URL.revokeObjectURL(url), SAVING_LIMIT_MS);
 }

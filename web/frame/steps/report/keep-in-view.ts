@@ -1,10 +1,10 @@
 // Keeps a panel in view while the page around the frame scrolls. The frame is as high as its content and does not scroll itself, so
-// `position: sticky` has no effect in it. Only an observer knows the part of the frame that the person sees.
+// `position: sticky` has no effect in it. Only an observer can find the part of the frame that the person sees.
 
-/** Between two looks. The panel glides in the meantime, unless motion is reduced. */
+/** The time between two checks. The panel moves smoothly in the meantime, unless motion is reduced. */
 const PAUSE_MS = 100;
 
-/** The panel moves inside its parent. Returns a function that ends this. */
+/** The panel moves inside its parent. Returns a function that stops this. */
 export function keepInView(panel: HTMLElement): () => void {
   const room = panel.parentElement ?? panel;
   let timer: ReturnType<typeof setTimeout> | undefined;

@@ -3,14 +3,14 @@ import type { Refusal, Report } from '../../api/wire.js';
 import type { Journey } from '../../journey.js';
 import type { TextKey } from './texts.js';
 
-/** The bureau may take 20 seconds. */
+/** The bureau may need 20 seconds. */
 const LIMIT_MS = 30_000;
 
 export type ReadReport =
   | { readonly ok: true; readonly report: Report; readonly html: string }
   | { readonly ok: false; readonly refusal: Refusal; readonly retryAfterSeconds: number | null };
 
-/** Reads one after the other, so that a refusal ends both. */
+/** Reads the two one after the other, so that a refusal ends both. */
 export async function readReport(
   { api, language }: Pick<Journey, 'api' | 'language'>,
   sessionId: string,
@@ -54,7 +54,7 @@ export function mayPass({ code }: Refusal): boolean {
   return ['busy', 'later', 'notCompleted', 'visitOver'].includes(textOf({ code } as Refusal));
 }
 
-/** The session has no report, and this verification can bring none. A report that expired carries no reason. */
+/** The session has no report, and this verification can bring none. The refusal for an expired report has no reason. */
 export function isOutOfReach({ code, reasonCode }: Refusal): boolean {
   return code === 'SCREENING_REPORT_EXPIRED' && reasonCode !== undefined;
 }

@@ -36,6 +36,6 @@ export function ReportPage({ settings, html, title, page }: ReportPageProps) {
       observer?.disconnect();
     };
   }, [html]);
-  // The same origin lets the outer frame measure and print it. Without allow-scripts no script in it runs.
+  // The same origin lets the outer frame measure and print the report. Without allow-scripts, scripts in the report do not run.
   return <iframe class="report-page" ref={page} title={title} sandbox="allow-same-origin allow-modals" />;
 }

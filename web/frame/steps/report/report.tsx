@@ -18,11 +18,11 @@ export function ReportStep({ journey }: StepProps) {
   const sessionId = journey.session?.id ?? journey.start.screeningId ?? '';
   const [read, setRead] = useState<ReadReport | null>(null);
   const [visit, setVisit] = useState(0);
-  // Buttons that appeared earlier would move while a person presses them.
+  // If buttons appeared earlier, they would move while a person presses them.
   const [settled, setSettled] = useState(false);
   const page = useRef<HTMLIFrameElement>(null);
   const { ask, answer } = useSteps(journey);
-  // Only the party that screens knows the session.
+  // Only the account that screens the person knows the session.
   const isRecipient = journey.session === null;
   const title = isRecipient ? texts.titleOfRecipient : texts.title;
 
@@ -37,7 +37,7 @@ export function ReportStep({ journey }: StepProps) {
       if (result.ok) return journey.screened(result.report.score?.value ?? null);
       if (result.refusal.code === 'PAYMENT_REQUIRED') journey.fail(result.refusal);
       const { refusal } = result;
-      // A failure that may pass may still bring the score. A lifted freeze can take days, and the score is reported when it comes.
+      // After a temporary failure the score may still arrive. It can take days to lift a freeze, and the score is reported when it arrives.
       if (isCompleted(journey) && (refusal.reasonCode !== undefined || !mayPass(refusal))) journey.screened(null);
       const { reasonCode } = refusal;
       if (journey.session && reasonCode !== undefined) journey.tell('onReportUnavailable', { sessionId, reasonCode });
@@ -112,14 +112,14 @@ async function payableAgain(
   return status.ok && status.body.overallStatus !== 'COMPLETED' ? status.body : null;
 }
 
-/** A report that cannot be read does not make the screening doubtful. An incomplete screening does. */
+/** Whether the screening is completed. A report that cannot be read does not change this. */
 function isCompleted({ session }: StepProps['journey']): boolean {
   return session !== null && 'overallStatus' in session && session.overallStatus === 'COMPLETED';
 }
 
 /**
- * The step `report` ends when the question about sharing appears, and the step `share` ends with the answer.
- * These effects run after the one that reports the start of a step, so a step never ends before it started.
+ * The step `report` ends when the question about sharing appears, and the step `share` ends with the answer. These effects run after the effect that
+ * reports the start of a step, so a step never ends before it has started.
  */
 function useSteps(journey: StepProps['journey']): { readonly ask: () => void; readonly answer: () => void } {
   const [asked, ask] = useState(false);

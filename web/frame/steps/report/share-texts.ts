@@ -1,6 +1,6 @@
 import type { Texts } from '../../journey.js';
 
-/** `{until}` stands for a day, `{account}` for the name of the recipient. */
+/** `{until}` stands for a day, and `{account}` for the name of the recipient. */
 export const SHARE_TEXTS: Texts<
   | 'question'
   | 'what'

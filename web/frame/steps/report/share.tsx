@@ -21,7 +21,7 @@ type State =
   | { readonly kind: 'open'; readonly declined: boolean }
   | { readonly kind: 'shared'; readonly until: string | null; readonly sure: boolean }
   | { readonly kind: 'revoked' }
-  /** The recipient's time is over. */
+  /** The recipient's time has ended. */
   | { readonly kind: 'over' };
 
 export interface ShareProps {
@@ -31,7 +31,7 @@ export interface ShareProps {
   onSettled(): void;
   /** The question is shown. */
   onAsked(): void;
-  /** The person has answered it, now or in an earlier visit. */
+  /** The person has answered the question, now or in an earlier visit. */
   onAnswered(): void;
 }
 
@@ -45,9 +45,9 @@ export function Share(props: ShareProps) {
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<'problem' | 'unsure' | 'expired' | null>(null);
   const [visit, setVisit] = useState(0);
-  /** A result of a press takes the focus, because its button has disappeared. A loaded state does not. */
+  /** The result of a press takes the focus, because the pressed button has disappeared. A state that was loaded does not. */
   const pressed = useRef(false);
-  /** Keys of requests that the API has not decided. */
+  /** The keys of requests that the API has not decided. */
   const keys = useRef(new Map<string, string>());
 
   function become(next: State): void {
@@ -70,7 +70,7 @@ export function Share(props: ShareProps) {
     return () => gone.abort();
   }, [visit]);
 
-  /** Null: it failed, and the person reads the reason. */
+  /** Null when the request failed, and the person reads the reason. */
   async function post<Body>(what: string): Promise<Body | null> {
     setProblem(null);
     setBusy(true);
@@ -80,7 +80,7 @@ export function Share(props: ShareProps) {
     setBusy(false);
     if (isJudged(answer)) keys.current.delete(what);
     if (answer.ok) return answer.body;
-    // The person did it in another tab.
+    // The person has already answered in another tab.
     if (answer.error.code === 'REPORT_SHARING_ALREADY_REVOKED') become({ kind: 'revoked' });
     else if (answer.error.code === 'SCREENING_REPORT_EXPIRED') setProblem('expired');
     else setProblem(answer.status >= 400 && answer.status < 500 ? 'problem' : 'unsure');

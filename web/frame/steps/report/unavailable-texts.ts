@@ -4,7 +4,7 @@ import type { Texts } from '../../journey.js';
 export type UnavailableReason = 'FILE_FROZEN' | 'FILE_BLOCKED' | 'NO_RECORD' | 'MINOR' | 'FILE_CONDITION';
 
 /**
- * A heading for each reason, and a text about whose lock it is and where to lift it. VERIFY_AGAIN is not a reason of the bureau.
+ * A heading for each reason, and a text that says which company set the lock and where to lift it. VERIFY_AGAIN is not a reason of the bureau.
  * `{time}` stands for minutes or seconds.
  */
 export const UNAVAILABLE: Texts<

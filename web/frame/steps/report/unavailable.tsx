@@ -1,5 +1,5 @@
-// The screen without a report: the bureau refuses it, or this verification can bring none. It shows the reason, the cost, and the button
-// to continue.
+// The screen without a report: the bureau refuses it, or this verification can bring none. It shows the reason, the cost, and the button with which
+// the person continues.
 import type { ComponentChildren } from 'preact';
 import type { Journey, StepProps } from '../../journey.js';
 import { useCountdown } from '../../parts/countdown.js';
@@ -12,12 +12,12 @@ import { UNAVAILABLE, type UnavailableReason } from './unavailable-texts.js';
 export interface UnavailableProps {
   readonly journey: Journey;
   readonly reasonCode: string;
-  /** Seconds until the bureau is asked again. */
+  /** The seconds until the bureau is asked again. */
   readonly waitSeconds: number;
   readonly onAgain: () => void;
 }
 
-/** The bureau refuses the report. Shows whose lock it is, where to lift it, and the button that asks again. */
+/** The bureau refuses the report. Shows which company set the lock, where to lift it, and the button that asks again. */
 export function Unavailable({ journey, reasonCode, waitSeconds, onAgain }: UnavailableProps) {
   const texts = useTexts(UNAVAILABLE);
   const [wait] = useCountdown(waitSeconds);
@@ -89,7 +89,7 @@ function isPaid({ session }: Journey): boolean {
   return session !== null && 'paymentStatus' in session && session.paymentStatus === 'SUCCEEDED';
 }
 
-/** A later service may know more reasons. */
+/** A later service may have more reasons. */
 function reasonIn(code: string): UnavailableReason {
   return Object.hasOwn(UNAVAILABLE.en, `${code}_what`) ? (code as UnavailableReason) : 'FILE_CONDITION';
 }

@@ -1,4 +1,4 @@
-// The number of attempts that a person has left, in words.
+// The number of remaining attempts of a person, in words.
 import type { Language } from '../../../contract/language.js';
 import type { Session } from '../../api/wire.js';
 import { fill } from '../../parts/language.js';

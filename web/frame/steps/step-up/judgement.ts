@@ -1,11 +1,11 @@
-// Sends a person's answer to the API, and waits until it is judged. use-answer.ts shows the result.
+// Sends a person's answer to the API, and waits until the answer is judged. use-answer.ts shows the result.
 import type { Answer, Api, Call } from '../../api/api.js';
 import type { Session, SessionStatus } from '../../api/wire.js';
 
 export type Refused = Extract<Answer<unknown>, { ok: false }>;
 
 export type Judgement =
-  /** The session has moved on, or the answer was wrong and the session is still open. */
+  /** The session has changed its step, or the answer was wrong and the session is still open. */
   { readonly kind: 'judged'; readonly session: Session } | { readonly kind: 'refused'; readonly answer: Refused };
 
 export interface GivenAnswer {
@@ -20,16 +20,16 @@ export interface GivenAnswer {
 export interface Surroundings {
   readonly api: Api;
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** Called when the vendor has the answer and the status is polled until it is judged. */
+  /** Called when the vendor has the answer and the status is requested until the answer is judged. */
   readonly checking: () => void;
 }
 
 /** The service itself waits 20 seconds for the vendor. */
 const ANSWER_LIMIT_MS = 30_000;
-/** Half a minute in all. Then the person decides. */
+/** Half a minute in total. Then the person decides. */
 const PAUSES_MS = [1_000, 2_000, 3_000, 4_000, 5_000, 5_000, 5_000, 5_000];
 
-/** After these the vendor may still judge this answer, or one before it. */
+/** After these codes, the vendor may still judge this answer, or an earlier one. */
 const WITH_THE_VENDOR = ['ATTEMPT_IN_PROGRESS', 'UPSTREAM_TIMEOUT'];
 
 const STILL_OPEN: Refused = {
@@ -57,7 +57,7 @@ export async function giveAnswer(
     judged: true,
   };
   const answer = await api.call<Session>(call, signal);
-  // An open session without a count has had no wrong answer yet, so this answer is still with the vendor.
+  // An open session without a count has had no wrong answer yet, so this answer is still at the vendor.
   if (answer.ok && !(isOpen(answer.body) && answer.body.attemptsRemaining === undefined))
     return { kind: 'judged', session: answer.body };
   if (!answer.ok && !WITH_THE_VENDOR.includes(answer.error.code)) return { kind: 'refused', answer };
@@ -80,7 +80,7 @@ export function isOpen({ status }: Session): boolean {
   return status === 'STEP_UP_REQUIRED' || status === 'OTP_PENDING' || status === 'KBA_PENDING';
 }
 
-/** A refusal that another try would not change: the session's state differs from the frame's. */
+/** A refusal that another try would not change: the session's state differs from the state in the frame. */
 export function isFinal({ status }: Refused): boolean {
   return status >= 400 && status < 500 && status !== 409 && status !== 429;
 }

@@ -1,4 +1,4 @@
-// The person answers questions, one in each view, and sends all answers together. Only the open session holds them.
+// The person answers questions, one in each view, and sends all answers together. Only an open session has the questions.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { KbaQuestion, SessionStatus } from '../../api/wire.js';
 import type { StepProps } from '../../journey.js';
@@ -24,7 +24,7 @@ export function KbaStep({ journey }: StepProps) {
 /** The vendor asks in English. */
 const LANGUAGE_OF_QUESTIONS = 'en';
 
-/** Answer by question. */
+/** The answers, by question. */
 type Chosen = Readonly<Record<number, number>>;
 
 function Questions({ journey, questions }: StepProps & { readonly questions: readonly KbaQuestion[] }) {
@@ -104,7 +104,7 @@ function Questions({ journey, questions }: StepProps & { readonly questions: rea
   );
 }
 
-/** The session announces questions but has none. Its status may have them. */
+/** The session announces questions but contains none. Its status may contain them. */
 function NoQuestions({ journey }: StepProps) {
   const texts = useTexts(STEP_UP);
   const [busy, setBusy] = useState(false);

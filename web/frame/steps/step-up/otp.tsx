@@ -12,9 +12,9 @@ import { endOf } from './sent-to.js';
 import { STEP_UP } from './texts.js';
 import { useAnswer } from './use-answer.js';
 
-/** The usual length. A code of this length is sent by itself. */
+/** The usual length. A code of this length is sent automatically. */
 const USUAL_LENGTH = 6;
-/** A person who types may have a longer code, so their next digit is waited for. A pasted code is sent at once. */
+/** A person who types may have a longer code, so the step waits for another digit. A pasted code is sent at once. */
 const NEXT_DIGIT_MS = 500;
 
 export function OtpStep({ journey }: StepProps) {
@@ -32,7 +32,7 @@ export function OtpStep({ journey }: StepProps) {
     form.current?.querySelector('input')?.focus();
   }
 
-  // After the heading, which a screen reader then reads before the field.
+  // After the heading, so that a screen reader reads the heading before the field.
   useEffect(() => {
     if (takesFocus) focusField();
     return () => clearTimeout(timer.current);
@@ -97,7 +97,7 @@ export function OtpStep({ journey }: StepProps) {
       </form>
       <div class="stack ways">
         <Resend journey={journey} locked={stage !== 'idle'} sent={focusField} />
-        {/* A session grant has one session, and other details would lead back to it. */}
+        {/* A session grant has one session, and other details would lead back to this session. */}
         {stage === 'idle' && journey.options.grant === null && (
           <Button kind="link" onPress={() => journey.startAgain()}>
             {texts.wrongNumber}

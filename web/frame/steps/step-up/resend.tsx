@@ -1,4 +1,4 @@
-// Requests another code, and shows the wait within the button. The seconds are not announced, because a screen reader would speak each.
+// Requests another code, and shows the wait within the button. The seconds are not announced, because a screen reader would speak each second.
 import { useRef, useState } from 'preact/hooks';
 import { isJudged } from '../../api/api.js';
 import type { Session } from '../../api/wire.js';
@@ -17,7 +17,7 @@ export interface ResendProps {
   readonly journey: Journey;
   /** The vendor is judging an answer. */
   readonly locked: boolean;
-  /** Called when a new code is on its way. */
+  /** Called when a new code has been sent. */
   readonly sent: () => void;
 }
 
@@ -89,7 +89,7 @@ interface AskProps {
   readonly children: string;
 }
 
-/** It keeps the focus while it waits, so it is never disabled. Only a press of its own makes it spin. */
+/** The button keeps the focus while it waits, so it is never disabled. Its spinner appears only after a press of this button. */
 function Ask({ wait, sending, locked, onPress, children }: AskProps) {
   const inert = wait > 0 || locked || sending;
   return (

@@ -1,4 +1,4 @@
-// The end of the phone number to which the service sends the code, as far as this frame knows it.
+// The end of the phone number to which the service sends the code, if this frame knows it.
 
 /** Only the last four digits stay in memory after the details are sent. */
 const ends = new Map<string, string>();

@@ -9,11 +9,11 @@ import { giveAnswer, isFinal, isKept, isOpen, type Refused } from './judgement.j
 import { STEP_UP } from './texts.js';
 
 export interface Answering {
-  /** `checking`: it takes longer than usual. */
+  /** `checking`: the check takes longer than usual. */
   readonly stage: 'idle' | 'sending' | 'checking';
   /** The reason why the answer's result is unknown, for people. The same answer may be sent again. */
   readonly problem: string | null;
-  /** Returns the session after a wrong answer when another may follow; otherwise null. */
+  /** Returns the session after a wrong answer when another answer is allowed; otherwise null. */
   readonly send: (body: object) => Promise<Session | null>;
 }
 
@@ -67,7 +67,7 @@ export function useAnswer(journey: Journey, method: 'otp' | 'kba'): Answering {
 }
 
 /**
- * For a final refusal, when the session's state differs from the frame's. Null when the state cannot be read, or the refusal is not
+ * For a final refusal, when the session's state differs from the state in the frame. Null when the state cannot be read, or when the refusal is not
  * final.
  */
 export async function whereItStands(
@@ -81,7 +81,7 @@ export async function whereItStands(
   return status.ok ? status.body : null;
 }
 
-/** Aborts when the screen that uses it is gone. */
+/** Aborts when the screen that uses it is removed. */
 export function useGone(): AbortSignal {
   const [gone] = useState(() => new AbortController());
   useEffect(() => () => gone.abort(), []);
