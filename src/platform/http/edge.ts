@@ -124,8 +124,10 @@ export class Edge {
         else serve(request, response);
       }, this.fail);
     server.on('request', answer(faultOf));
-    const unexpected = (request: IncomingMessage): DomainError => faultOf(request) ?? UNEXPECTED;
-    server.on('checkExpectation', answer(unexpected));
+    server.on(
+      'checkExpectation',
+      answer((request) => faultOf(request) ?? UNEXPECTED),
+    );
     // Node leaves the connection of a CONNECT to its listener.
     const connect = (request: IncomingMessage, socket: Duplex): void => {
       socket.on('error', () => undefined).resume();
@@ -184,14 +186,9 @@ export class Edge {
     const { method = '', url = '', headers } = asked;
     const { status, headers: more, body } = this.surfaces.reply(refusal, { id: this.idOf(asked), method, url });
     const text = typeof body === 'string' ? body : JSON.stringify(body);
-    const all = {
-      ...this.told(asked),
-      ...more,
-      ...readableBy(headers.origin, this.surfaces.at(url)),
-      'content-type': JSON_TYPE,
-      'content-length': String(Buffer.byteLength(text)),
-    };
-    return { status, headers: all, text };
+    const own = { 'content-type': JSON_TYPE, 'content-length': String(Buffer.byteLength(text)) };
+    const readable = readableBy(headers.origin, this.surfaces.at(url));
+    return { status, headers: { ...this.told(asked), ...more, ...readable, ...own }, text };
   }
 
   /** Node calls this for each packet that it can no longer parse. */
