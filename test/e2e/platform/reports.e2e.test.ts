@@ -64,7 +64,7 @@ describe('GET /reports/{id}', () => {
     expect([page.status, page.headers.get('content-type'), page.headers.get('content-security-policy')]).toEqual([
       200,
       'text/html; charset=utf-8',
-      "default-src 'none'; style-src 'unsafe-inline'",
+      "default-src 'none'; style-src 'unsafe-inline'; img-src data:",
     ]);
     for (const text of [
       String(body.score.value),

@@ -94,6 +94,7 @@ export const REPORT: VendorReport = {
 export const REQUEST: ReportRequest = {
   environment: 'live',
   requestedBy: 'Acme Homes',
+  logo: null,
   endUserType: 'PROPERTY_MANAGEMENT',
   property: '12 Elm Street, Apt 4, Austin, TX 78701',
   verified: { how: 'otp', at: '2026-03-01T11:58:00.000Z' },

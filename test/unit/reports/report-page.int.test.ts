@@ -147,6 +147,12 @@ describe('the page of a report', () => {
     expect(page).toContain('<body class="live">');
   });
 
+  it('has the logo of the account in its head, as a part of the page', () => {
+    const branded = reportPage(OPENED, { ...REQUEST, logo: 'bG9nbw==' });
+    expect(branded).toContain('<p class="brand"><img alt="" src="data:image/png;base64,bG9nbw==">Acme Homes</p>');
+    expect(page).toContain('<p class="brand">Acme Homes</p>');
+  });
+
   it('leaves out the property, the end user and the verification when the request has none', () => {
     const request = { ...REQUEST, endUserType: null, property: null, verified: null };
     const shown = textOf(reportPage(OPENED, request));

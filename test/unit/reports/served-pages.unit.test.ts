@@ -51,7 +51,9 @@ describe('the request that led to a report', () => {
     verifiedBy: 'otp',
     verifiedAt: at,
   };
-  const accounts = { find: async (id: string) => ({ brand: { displayName: `Name of ${id}` } }) } as unknown as Accounts;
+  const accounts = {
+    find: async (id: string) => ({ brand: { displayName: `Name of ${id}`, logo: 'bG9nbw==' } }),
+  } as unknown as Accounts;
   const asked = (session: object | null, reads: string[]) =>
     requestOf(
       'session',
@@ -64,6 +66,7 @@ describe('the request that led to a report', () => {
     expect(await asked(screened, reads)).toEqual({
       environment: 'test',
       requestedBy: 'Name of account',
+      logo: 'bG9nbw==',
       endUserType: null,
       property: '12 Elm Street',
       verified: { how: 'otp', at },

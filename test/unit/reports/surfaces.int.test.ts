@@ -109,7 +109,7 @@ describe('the report routes', () => {
       expect(reply.status).toBe(200);
       expect(Object.fromEntries(reply.headers)).toMatchObject({
         'content-type': 'text/html; charset=utf-8',
-        'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
+        'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; img-src data:",
         'cache-control': 'no-store',
         vary: 'Accept, Origin',
       });

@@ -12,6 +12,8 @@ export interface ReportRequest {
   readonly environment: Environment;
   /** The name of the account that screened the person. */
   readonly requestedBy: string;
+  /** The logo of that account, a PNG in base64; null: none. */
+  readonly logo: string | null;
   /** The kind of end user that the screening is for; null when the account did not say. */
   readonly endUserType: EndUserType | null;
   /** The address of the home, in the words of the page; null when the page gave none. */
@@ -29,6 +31,7 @@ export async function requestOf(sessionId: string, screenings: Screenings, accou
   return {
     environment,
     requestedBy: account?.brand.displayName ?? '',
+    logo: account?.brand.logo ?? null,
     endUserType,
     property: unitAddress,
     verified: verifiedAt === null || verifiedBy === null ? null : { how: verifiedBy, at: verifiedAt },

@@ -68,7 +68,7 @@ export async function pageReply(
   const { language } = reply.request.query as { readonly language?: unknown };
   void reply
     .header('content-type', 'text/html; charset=utf-8')
-    .header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'");
+    .header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'; img-src data:");
   const options = { language: language === 'es' ? language : 'en', ...(leftOut && { leftOut }) } as const;
   return opened.marked(reportPage(opened, await opened.request(), options));
 }
