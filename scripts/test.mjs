@@ -15,7 +15,7 @@ const OTHER_TIER = {
     'This was the first tier. `npm run test:all` also runs the suites that wait, kill, or need a browser all along.',
   all: 'These were both tiers. `npm test` runs the first alone.',
 };
-/** A busy machine fails one or two suites. More failed suites are not run again. */
+/** One or two suites may fail because a machine is busy. When more suites fail, none is run again. */
 const MOST_SUITES_RUN_AGAIN = 3;
 const args = process.argv.slice(2);
 const namesSuites = args.some((argument) => !argument.startsWith('-'));
@@ -62,7 +62,7 @@ function runJest(args) {
   });
 }
 
-/** Names the failed tests, runs their suites once more without others beside them, and returns whether all of these passed. */
+/** Names the failed tests, runs their suites once more alone, and returns whether all of them passed. */
 async function passWhenRunAlone(results) {
   if (!existsSync(results)) return false;
   const failed = JSON.parse(readFileSync(results, 'utf8')).testResults.filter(({ status }) => status === 'failed');

@@ -29,7 +29,7 @@ export function routedVendor<Port extends object>(
   adapters: {
     readonly operations: readonly string[];
     of(call: VendorCall): Port | null;
-    /** The behaviour that the call's test account asked for. */
+    /** The behaviour that the call's test account has set. */
     behaviour?(accountId: string): Promise<VendorBehaviour | null>;
   },
   observe: (made: MadeCall) => void,

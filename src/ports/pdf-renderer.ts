@@ -3,7 +3,7 @@ import type { Environment } from '../kernel/environment.js';
 /** Whether the service has served the page as a report (`served`), or the origin of the page is unknown (`foreign`). */
 export type PageSource = 'served' | 'foreign';
 
-/** A page of one megabyte may make a PDF of a hundred. */
+/** A page of one megabyte may become a PDF of a hundred. */
 export const MOST_PDF_BYTES = 20_000_000;
 
 export type RenderedPdf =

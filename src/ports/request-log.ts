@@ -9,9 +9,9 @@ export interface LoggedRequest {
   /** The template of the route, without the values of its parameters. */
   readonly route: string;
   readonly status: number;
-  /** The error code of the reply, as on the wire; null without an error. */
+  /** The error code of the reply, in its wire form; null without an error. */
   readonly code: string | null;
-  /** Whole milliseconds. */
+  /** In whole milliseconds. */
   readonly durationMs: number;
   /** The id of the caller's key; null for a dashboard user. */
   readonly keyId: string | null;
@@ -25,25 +25,25 @@ export interface RequestFilter {
 }
 
 export interface RequestPage {
-  /** The oldest first. */
+  /** Sorted with the oldest first. */
   readonly requests: readonly LoggedRequest[];
-  /** The place after the last request that was looked at. A later read goes on from there. */
+  /** The position after the last examined request. A later read continues at this position. */
   readonly next: string;
-  /** Whether more requests may stand behind `next`. */
+  /** Whether more requests may follow after `next`. */
   readonly hasMore: boolean;
 }
 
 /**
- * The API requests of each account, for the developers of the account. It holds no personal data and no fact that anything depends on. Each account
- * has its newest 10,000 requests of an environment, and none older than 30 days. It may be lost as a whole.
+ * The API requests of each account, for the developers of the account. The log contains no personal data, and no decision depends on it. It keeps the
+ * newest 10,000 requests of an account in an environment, and none older than 30 days. The whole log may be lost.
  */
 export abstract class RequestLog {
-  /** Never throws and never waits. A request may be lost while the store is away. */
+  /** Never throws and never waits. A request may be missing when the store was unavailable. */
   abstract note(owner: { readonly accountId: string; readonly environment: Environment }, request: LoggedRequest): void;
 
   /**
-   * Requests behind `after`, a `next` of an earlier page; null: the newest ones. With a filter, one read looks at a bounded number of requests, so a
-   * page may be empty although more follow. Throws Unavailable.
+   * Requests after `after`, which is a `next` of an earlier page; null means the newest. With a filter, one read examines a limited number of
+   * requests, so a page may be empty although more follow. Throws Unavailable.
    */
   abstract read(
     owner: { readonly accountId: string; readonly environment: Environment },

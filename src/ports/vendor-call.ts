@@ -15,7 +15,7 @@ export interface VendorCall {
   readonly accountId?: string | null;
   /** The aggregate that makes the call, such as the screening session. */
   readonly aggregateId?: string;
-  /** The behaviour that a test account asked its vendor for. A test vendor that knows such wishes follows it; others ignore it. */
+  /** The behaviour that a test account has set for its vendor. Test vendors that support it behave so, and other vendors ignore it. */
   readonly behaviour?: VendorBehaviour;
   /** Test traffic never reaches a real vendor. Live traffic never reaches a sandbox. */
   readonly environment: Environment;

@@ -59,7 +59,7 @@ export abstract class Screenings {
    */
   abstract reference(sessionId: string, capability: Referring): Promise<VendorReference | null>;
 
-  /** The facts for the report's page, in one reading of the session. Null for a session that does not exist. */
+  /** The facts for the report's page, from one read of the session. Null for a session that does not exist. */
   abstract screenedFor(sessionId: string): Promise<ScreenedFor | null>;
 
   /** The session must be verified. */

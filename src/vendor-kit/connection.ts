@@ -43,7 +43,7 @@ export function failureOf(error: unknown): 'not-sent' | 'unusable' | 'ambiguous'
   return error instanceof errors.UndiciError && UNUSABLE_ANSWER.includes(error.code) ? 'unusable' : 'ambiguous';
 }
 
-/** Asks a test vendor for the behaviour of the call. */
+/** Requests the behaviour from a test vendor. */
 export function behaviourHeader({ behaviour }: Pick<VendorCall, 'behaviour'>): Record<string, string> {
   return behaviour === undefined ? {} : { 'x-test-behaviour': behaviour };
 }

@@ -1,4 +1,5 @@
-// The alert rules and the dashboard in deploy/, against the metrics of the service and the pages that say what to do.
+// The alert rules and the dashboard in deploy/. The tests compare them with the metrics of the service, and with the
+// pages that say how to react.
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -38,7 +39,10 @@ const { panels } = JSON.parse(read('grafana/screening-service.json')) as { reado
 /** Labels that Prometheus adds to each series. */
 const ADDED = ['job', 'instance'];
 
-/** Each series by its name, with its labels. The library's declarations have neither the parts of a histogram nor the names of labels. */
+/**
+ * Each series by its name, with its labels. The library's declarations contain neither the parts of a histogram nor the
+ * names of labels.
+ */
 const SERIES = new Map<string, readonly string[]>([['up', []]]);
 for (const metric of new Metrics().registry.getMetricsAsArray() as unknown as {
   name: string;
@@ -58,11 +62,11 @@ const FUNCTIONS =
 interface Selector {
   readonly name: string;
   readonly labels: readonly string[];
-  /** Values that a series must have, word for word. */
+  /** Values that a series must have literally. */
   readonly values: readonly string[];
 }
 
-/** Takes from an expression its series with the labels of their selectors, and the labels by which it groups. */
+/** Finds in an expression its series with the labels of their selectors, and the labels by which it groups. */
 function namesIn(expr: string): { readonly selectors: readonly Selector[]; readonly grouped: readonly string[] } {
   const grouped = [...expr.matchAll(/\b(?:by|on)\s*\(([^)]*)\)/g)].flatMap(([, labels = '']) => labels.split(/,\s*/));
   const rest = expr.replace(/\b(?:by|on)\s*\([^)]*\)/g, '').replace(/\[\w+\]|\boffset \w+/g, '');
@@ -100,7 +104,7 @@ function unknownIn(expr: string): string[] {
   ];
 }
 
-/** The labels that the result has. */
+/** The labels that the result of the expression has. */
 function labelsOfResult(expr: string): readonly string[] {
   const { selectors, grouped } = namesIn(expr);
   if (grouped.length > 0) return grouped;
@@ -131,7 +135,7 @@ describe('deploy/prometheus/alerts.yml', () => {
   it('has rules', () => expect(rules.length).toBeGreaterThan(20));
 
   it.each(rules.map((rule) => [`${rule.alert} (${rule.labels.severity})`, rule] as const))(
-    '%s names metrics and labels that exist',
+    '%s names only metrics and labels that exist',
     (_name, { expr, annotations: { summary } }) => {
       expect(unknownIn(expr)).toEqual([]);
       const told = labelsNamed(summary, /\$labels\.(\w+)/g);
@@ -139,7 +143,7 @@ describe('deploy/prometheus/alerts.yml', () => {
     },
   );
 
-  it('gives each alert a severity, a sentence, and a section that says what to do', () => {
+  it('gives each alert a severity, a sentence, and a section that says how to react', () => {
     const page = readFileSync('docs/operations/alerts.md', 'utf8');
     const sections = new Map(
       page
@@ -160,12 +164,12 @@ describe('deploy/prometheus/alerts.yml', () => {
     expect([...sections.keys()].filter((anchor) => !alerts.has(anchor))).toEqual(['set-up']);
   });
 
-  it('gives the same alert only once for each severity', () => {
+  it('has the same alert only once for each severity', () => {
     const names = rules.map(({ alert, labels }) => `${alert} ${labels.severity}`);
     expect(new Set(names).size).toBe(names.length);
   });
 
-  it('takes the processes of the one job that the example collects, at ports that compose sets', () => {
+  it('reads the processes of the single job that the example collects, at ports that compose sets', () => {
     expect(prometheus.rule_files).toEqual(['alerts.yml']);
     const [{ job_name: job, static_configs: configs } = { job_name: '', static_configs: [] }] =
       prometheus.scrape_configs;
@@ -183,7 +187,7 @@ describe('deploy/grafana/screening-service.json', () => {
   const drawn = panels.filter(({ type }) => type !== 'row');
 
   it.each(drawn.map((panel) => [panel.title, panel] as const))(
-    'the panel "%s" names metrics and labels that exist',
+    'the panel "%s" names only metrics and labels that exist',
     (_title, { targets = [] }) => {
       expect(targets.length).toBeGreaterThan(0);
       for (const { expr, legendFormat } of targets) {
@@ -194,7 +198,7 @@ describe('deploy/grafana/screening-service.json', () => {
     },
   );
 
-  it('gives each panel an id and a place of its own', () => {
+  it('gives each panel an id and a position of its own', () => {
     expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
     const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
       Array.from({ length: w * h }, (_, cell) => `${x + (cell % w)}:${y + Math.floor(cell / w)}`),

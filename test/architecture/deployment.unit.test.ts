@@ -90,7 +90,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('gives the seccomp profile that the browser needs to the containers with a worker, and to no other', () => {
+  it("gives the browser's seccomp profile to the containers with a worker, and to no other", () => {
     for (const [name, { environment, command = [], security_opt: security = [] }] of Object.entries(services)) {
       const prints = environment?.['ROLE'] === 'worker' || command.some((part) => part.startsWith('worker:'));
       expect([name, security.slice(1)]).toEqual([name, prints ? ['seccomp:deploy/seccomp.json'] : []]);
@@ -126,7 +126,7 @@ describe('docker-compose.yml', () => {
       });
   });
 
-  it('hands each variable of .env to every role, and keeps the data in the volume whatever .env says', () => {
+  it('passes each variable of .env to every role, and keeps the data in the volume for any content of .env', () => {
     for (const { env_file: files, environment } of [...roles, services['embedded']!]) {
       expect(files).toEqual([{ path: '.env', required: false }]);
       expect(environment).toMatchObject({ DATA_DIR: '/data', HOST: '0.0.0.0', PORT: '3000' });

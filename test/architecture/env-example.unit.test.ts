@@ -1,4 +1,4 @@
-// `.env.example` against the sources that read the environment.
+// `.env.example`, compared with the sources that read the environment.
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
@@ -26,7 +26,7 @@ const configured = namesIn(
 
 const compose = namesIn(textOf('docker-compose.yml'), /\$\{([A-Z][A-Z0-9_]*)/g);
 
-/** Variables that programs beside the configuration read, with the file that reads or explains each. */
+/** Variables that programs outside the configuration read, with the file that reads or explains each. */
 const BESIDE: Readonly<Record<string, string>> = {
   OPERATOR: 'src/ops/operator.ts',
   AWS_ACCESS_KEY_ID: 'docs/operations/erasure-and-keys.md',
@@ -40,7 +40,7 @@ const BESIDE: Readonly<Record<string, string>> = {
 };
 
 describe('.env.example', () => {
-  it('lists every variable once, and no other', () => {
+  it('lists every variable once, and no other variable', () => {
     const known = new Set([...configured, ...compose, ...Object.keys(BESIDE)]);
     expect(known).toContain('DOCS_URL');
     expect(variables.map(([name]) => name).sort()).toEqual([...known].sort());
@@ -61,7 +61,7 @@ describe('.env.example', () => {
     ['development', { REDIS_URL: 'redis://127.0.0.1:6379' }],
     ['production', { ...PRODUCTION, REDIS_URL: 'rediss://:redis-secret@redis.internal:6380' }],
     ['a vault in S3', { REDIS_URL: 'unix:///redis.sock', VAULT: 's3', VAULT_S3_BUCKET: 'vault', VAULT_S3_REGION: 'x' }],
-  ])('shows the defaults: %s is the same with all of them set', (_kind, needed: Record<string, string>) => {
+  ])('shows the defaults: %s is the same when all of them are set', (_kind, needed: Record<string, string>) => {
     const read = (env: Record<string, string>): Config => readConfig({ ...env, ...needed }, { vendors });
     expect(read(withDefaults)).toEqual(read({}));
   });

@@ -1,4 +1,5 @@
-// The seccomp profile of the containers that print. `node tools/seccomp/compare.mjs <file>` compares it with the default of an engine.
+// The seccomp profile of the containers that print. `node tools/seccomp/compare.mjs <file>` compares it with the
+// default profile of an engine.
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { allowedBy, beyond, excess, type SeccompProfile } from '../../tools/seccomp/compare.mjs';
@@ -34,14 +35,14 @@ describe('deploy/seccomp.json', () => {
     expect(profile.archMap).toEqual([{ architecture: 'SCMP_ARCH_X86_64' }, { architecture: 'SCMP_ARCH_AARCH64' }]);
   });
 
-  it('allows no call that the default profile of an engine denies, except those of user namespaces', () => {
+  it("allows only calls that an engine's default profile allows, and those of user namespaces", () => {
     expect(DENIED_BY_ENGINES.filter((name) => allowed.has(name))).toEqual([]);
     expect(profile.syscalls.flatMap(({ names, action }) => (action === 'SCMP_ACT_ALLOW' ? [] : names))).toEqual([
       'clone3',
     ]);
   });
 
-  it('lets the browser make the namespaces of its sandbox, and no mount namespace', () => {
+  it('lets the browser make the namespaces of its sandbox, except a mount namespace', () => {
     expect(namespacesOf('clone')).toEqual(['user', 'process', 'network']);
     expect(allowed.get('clone')?.has(0x70000000)).toBe(true);
     expect(allowed.get('clone')?.has(0x70020000)).toBe(false);
@@ -70,13 +71,13 @@ describe('the comparison of two profiles', () => {
     syscalls: [...profile.syscalls, { names, action: 'SCMP_ACT_ALLOW' }],
   });
 
-  it('takes the calls of user namespaces', () => {
+  it('accepts additional calls that user namespaces need', () => {
     const more = beyond(profile, without('unshare', 'chroot'));
     expect(more.map(({ name }) => name)).toEqual(['unshare', 'chroot']);
     expect(excess(more)).toEqual([]);
   });
 
-  it('names every call beyond these', () => {
+  it('names every other additional call', () => {
     for (const name of ['mount', 'setns', 'ptrace', 'clone', 'unshare'])
       expect(excess(beyond(withRule(name), profile)).map((one) => one.name)).toEqual([name]);
   });

@@ -270,7 +270,7 @@ describe('the demo page', () => {
     }
   });
 
-  it('goes on when the program starts again, and says since when the landlord has applications', async () => {
+  it('continues when the program starts again, and says since when the landlord has received applications', async () => {
     await open();
     await submitted();
     const told = event('screening.step_up_required');

@@ -81,12 +81,13 @@ describe('a suite that fails', () => {
     }));
     return JSON.stringify(JSON.stringify({ ...COUNTS, numFailedTests: suites, testResults }));
   };
-  // Like Jest, the stub writes results only when it is asked for them: the run of the failed suites alone is not.
+  // Like Jest, the stub writes results only on request. The second run, of the failed suites alone, does not request
+  // them.
   const jest = (suites: number, codeAlone: number): string =>
     `if (process.argv.includes('--json')) { writeFileSync(outputFile, ${results(suites)}); process.exit(1); }
      writeFileSync('alone', JSON.stringify(process.argv.slice(2))); process.exit(${codeAlone});`;
 
-  it('is named by its path and its tests, and runs once when nothing asks for a second run', () => {
+  it('is named with its path and its tests, and runs once when no setting requests a second run', () => {
     const run = runWith(jest(1, 0));
     expect(run.stdout).toContain('Failed: test/s0: pays once');
     expect([lastLine(run.stdout), run.status]).toEqual(['5 passed, 1 failed', 1]);
@@ -108,7 +109,7 @@ describe('a suite that fails', () => {
   it.each([
     ['it fails again', 1, 1],
     ['more than three suites failed', 4, 0],
-  ])('fails the run with RETRIES=1 when %s', (_case, suites, codeAlone) => {
+  ])('makes the run fail with RETRIES=1 when %s', (_case, suites, codeAlone) => {
     const run = runWith(jest(suites, codeAlone), [], { RETRIES: '1' });
     expect([lastLine(run.stdout), run.status]).toEqual([`5 passed, ${suites} failed`, 1]);
     expect(existsSync(join(project, 'alone'))).toBe(suites <= 3);

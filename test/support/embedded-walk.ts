@@ -111,7 +111,7 @@ export class Walk {
     await look('report-sharing-stopped');
   }
 
-  /** Looks at the payment of a verified session, pays, and waits for the report. */
+  /** Shows the payment of a verified session to the caller, pays, and waits for the report. */
   async paid(screeningId: string): Promise<void> {
     await this.mount({ options: { screeningId } });
     await this.payButton().waitFor();

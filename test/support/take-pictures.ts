@@ -1,5 +1,6 @@
-// `npm run screenshots` takes the pictures that the documents show, as docs/embedded/<screen>-<light|dark>.png, and docs/embedded/overview.png
-// for the README. Into another folder it takes every screen of the embedded component, light and dark.
+// `npm run screenshots` takes the pictures that the documents show, as docs/embedded/<screen>-<light|dark>.png, and
+// docs/embedded/overview.png for the README. With another folder, it takes every screen of the embedded component,
+// light and dark.
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import type { Language } from './details-form.js';
@@ -8,9 +9,9 @@ import { Embedding } from './embedding.js';
 import { ALONE, type PlatformCaller } from './service.js';
 
 const DOCUMENTS = 'docs/embedded';
-/** CSS pixels of the payment in the overview. */
+/** The width of the payment in the overview, in CSS pixels. */
 const PAYMENT_WIDTH = 460;
-/** A frame in a process of its own is drawn with one dot for a pixel, whatever the screen has. */
+/** A frame in a process of its own is drawn with one dot for each pixel, on every screen. */
 const ONE_PROCESS = ['--disable-site-isolation-trials', '--disable-features=IsolateOrigins,site-per-process'];
 
 const { folder, language, width } = parseArgs({
@@ -83,7 +84,7 @@ try {
       const window = windowFor(screen);
       await host.page.setViewportSize(window);
       await host.page.evaluate(() => (globalThis as any).scrollTo(0, 0));
-      // A button below the mouse looks pressed.
+      // A button below the mouse pointer looks pressed.
       await host.page.mouse.move(0, 0);
       const { y, height } = (await host.page.locator('#place iframe').boundingBox())!;
       const clip = { x: 0, y: 0, width: window.width, height: Math.min(y + height, window.height) };

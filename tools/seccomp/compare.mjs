@@ -1,16 +1,19 @@
-// `node tools/seccomp/compare.mjs <default profile of an engine>`: the calls that deploy/seccomp.json and that profile answer differently.
-// It fails when ours allows more than user namespaces. Docker's profile is in the repository moby/profiles.
+// `node tools/seccomp/compare.mjs <default profile of an engine>` lists the calls that deploy/seccomp.json and that profile answer differently. It
+// fails when deploy/seccomp.json allows more than user namespaces. Docker's profile is in the repository moby/profiles.
 import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 
-/** The sandbox of Chromium needs these, and no default profile allows them. Each name has the arguments with which ours allows it. */
+/**
+ * The sandbox of Chromium needs these calls, and no default profile allows them. Each name has the arguments with which deploy/seccomp.json allows
+ * the call.
+ */
 export const USER_NAMESPACES = {
   chroot: () => true,
   clone: (flags) => (flags & 0x70000000) !== 0 && (flags & 0x0e020000) === 0,
   unshare: (flags) => flags === 0x10000000,
 };
 
-/** Arguments that tell rules apart: each bit, each family of addresses, personalities, and the namespaces of the browser together. */
+/** Arguments that distinguish rules: each bit, each family of addresses, personalities, and the namespaces of the browser together. */
 const FIRST_ARGUMENTS = [
   ...Array.from({ length: 64 }, (_, family) => family),
   ...Array.from({ length: 32 }, (_, bit) => 2 ** bit),
@@ -27,7 +30,7 @@ const MEETS = {
   SCMP_CMP_MASKED_EQ: (given, mask, expected) => Number(BigInt(given) & BigInt(mask)) === expected,
 };
 
-/** Rules for a container without capabilities, on the processors of our image and a kernel of today. */
+/** The rules for a container without capabilities, on the image's processors and a present-day kernel. */
 function rulesOf({ syscalls }) {
   return syscalls.filter(({ action, includes: { caps = [], arches = ['amd64'] } = {}, excludes = {} }) => {
     const ours = (names) => names.includes('amd64') || names.includes('arm64');
@@ -59,7 +62,7 @@ export function beyond(ours, theirs) {
   });
 }
 
-/** Those of them that user namespaces do not need. */
+/** The calls of this list that user namespaces do not need. */
 export function excess(differences) {
   return differences.filter(({ name, values }) => !values.every((value) => USER_NAMESPACES[name]?.(value)));
 }

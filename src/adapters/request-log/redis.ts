@@ -5,9 +5,9 @@ import { BoundedRedis } from '../redis/bounded-redis.js';
 
 const ANSWER_WITHIN_MS = 2_000;
 const DAYS_MS = 30 * 86_400_000;
-/** About: Redis removes the oldest requests in blocks. */
+/** The length is approximate, because Redis removes the oldest requests in blocks. */
 const MOST = 10_000;
-/** The requests that one read of a filter looks at. */
+/** The number of requests that one filtered read examines. */
 const LOOKED_AT = 2_000;
 const START = '0-0';
 

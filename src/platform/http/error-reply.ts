@@ -15,7 +15,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The cause of a reply with 500 or 503, for the request log. Undefined for faults of the service, which have a log entry of their own. */
     notServedFor?: string;
-    /** The error code of the reply, as on the wire. */
+    /** The error code of the reply, in its wire form. */
     refusedWith?: string;
   }
 }

@@ -6,7 +6,7 @@ export const SMALL_BODY_BYTES = 32_000;
 /** For routes that accept lists and longer texts of the caller. */
 export const LARGE_BODY_BYTES = 64_000;
 
-/** The detail of a refusal that names the limit and what it is the limit of. */
+/** The detail of a refusal that names the limit and the limited thing. */
 export const atMost = (of: string, bytes: number): DomainErrorDetail => ({
   rule: `The ${of} may have ${bytes.toLocaleString('en')} bytes at most.`,
 });

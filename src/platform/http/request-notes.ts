@@ -1,8 +1,8 @@
-// Notes the requests of known callers in the request log of their account.
+// Records the requests of known callers in the request log of their account.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { RequestLog } from '../../ports/request-log.js';
 
-/** A request without valid credentials is not noted, so that strangers cannot push an account's requests out of the log. */
+/** A request without valid credentials is not recorded, so that strangers cannot push an account's requests out of the log. */
 export function noteRequests(fastify: FastifyInstance, requests: RequestLog): void {
   fastify.addHook('onResponse', (request, reply, done) => {
     const { principal } = request;

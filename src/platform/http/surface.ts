@@ -52,7 +52,7 @@ export interface ErrorVocabulary<Entry extends AnyEntry> {
   readonly fields: Readonly<Record<FieldName, string>>;
   /** The body of an error reply, or its JSON text. The detail uses the wire names of fields. */
   readonly envelope: (entry: Entry, detail: DomainErrorDetail, at: SaidAt) => object | string;
-  /** The code of the entry, as on the wire. */
+  /** The code of the entry, in its wire form. */
   readonly codeOf: (entry: Entry) => string;
   /** Further headers of an error reply. */
   readonly headers?: (entry: Entry, detail: DomainErrorDetail, prefix: string) => Readonly<Record<string, string>>;

@@ -24,7 +24,7 @@ export interface VendorCallsOptions {
   readonly credential: string;
   /** The milliseconds after which a call without an answer counts as not executed. The default is 60,000. */
   readonly silentMs?: number;
-  /** Milliseconds that a slow call waits; default 2,000. */
+  /** The milliseconds that a slow call waits. The default is 2,000. */
   readonly slowMs?: number;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
@@ -238,8 +238,8 @@ function misbehave(request: FastifyRequest, reply: FastifyReply, fault: Fault): 
 }
 
 /**
- * Follows the behaviour that a call asks for in `X-Test-Behaviour`. A call that fails this way is not executed, and its key stays free. Calls without
- * the header, or with an unknown word, are served as usual.
+ * Follows the behaviour that a call requests in `X-Test-Behaviour`. A call that fails for this reason is not executed, and its key stays unused.
+ * Calls without the header, or with an unknown word, are answered as usual.
  */
 export function followBehaviours(routes: FastifyInstance, slowMs = SLOW_MS): void {
   routes.addHook('preHandler', (request, reply, next) => {

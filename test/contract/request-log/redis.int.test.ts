@@ -43,7 +43,7 @@ describe('the request log in Redis', () => {
   const numbered = (count: number, from = 0) =>
     Array.from({ length: count }, (_, at) => ({ requestId: `${from + at}` }));
 
-  it('answers the newest requests, the oldest of them first, and goes on from there', async () => {
+  it('returns the newest requests, the oldest of them first, and continues after them', async () => {
     const owner = someOwner();
     await noted(owner, numbered(5));
     const page = await log.read(owner, { ...NEWEST, limit: 3 });
@@ -57,7 +57,7 @@ describe('the request log in Redis', () => {
     expect(third.requests[0]).toEqual({ ...REQUEST, requestId: '7' });
   });
 
-  it('answers only the requests of a status and of a route', async () => {
+  it('returns only the requests with a status and a route', async () => {
     const owner = someOwner();
     await noted(owner, [
       { requestId: 'a', status: 404, route: '/screening/:id/status' },
@@ -75,14 +75,14 @@ describe('the request log in Redis', () => {
     expect(ids((await read({ status: 404 }, first.next, 2)).requests)).toEqual(['d']);
   });
 
-  it('keeps accounts and environments apart', async () => {
+  it('separates accounts and environments', async () => {
     const owner = someOwner();
     await noted(owner, numbered(1));
     expect((await log.read(someOwner(), NEWEST)).requests).toEqual([]);
     expect((await log.read({ ...owner, environment: 'live' }, NEWEST)).requests).toEqual([]);
   });
 
-  it('drops the oldest requests beyond its length, and shows none that is older than 30 days', async () => {
+  it('removes the oldest requests beyond its length, and shows none that is older than 30 days', async () => {
     const owner = someOwner();
     await noted(owner, numbered(10_500));
     expect(await redis.xlen(`requests:${owner.accountId}:test`)).toBeLessThan(10_200);
@@ -95,7 +95,7 @@ describe('the request log in Redis', () => {
     expect([lifetime > 29 * DAY_MS, lifetime <= 30 * DAY_MS]).toEqual([true, true]);
   });
 
-  it('notes nothing and throws Unavailable for a read while Redis is away', async () => {
+  it('records nothing and throws Unavailable at a read while Redis is down', async () => {
     const away = await RedisServer.start();
     const client = away.client();
     const orphan = new RedisRequestLog(client);

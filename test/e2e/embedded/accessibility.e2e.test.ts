@@ -20,7 +20,7 @@ const CONSENT = 'I have read and accept the terms, and I consent to this screeni
 let axe: string;
 let embedding: Embedding;
 let demo: PlatformCaller;
-/** The number of looks into a report. */
+/** The number of checks of a report. */
 let reports = 0;
 
 beforeAll(async () => {
@@ -35,7 +35,7 @@ async function findings({ page }: HostPage): Promise<string[]> {
   const inReports = await Promise.all(page.frames().map(findingsInReport));
   const around = await page.evaluate(async () => {
     const { violations, passes } = await (globalThis as any).axe.run(
-      // No script runs in the frame of the report (see below).
+      // The browser runs no script in the frame of the report (see below).
       { exclude: [['#place iframe', '.report-page']] },
       // A frame that does not answer at once is busy. By default axe skips such a frame.
       { rules: { 'target-size': { enabled: true } }, pingWaitTime: 60_000 },

@@ -251,10 +251,10 @@ describe('a consumer whose account pays', () => {
     await scrollTo(1_200);
     await until('the question has followed', async () => {
       const box = await host.frame.locator('.share').boundingBox();
-      // Places are rounded to whole pixels.
+      // Positions are rounded to whole pixels.
       return box !== null && box.y > -1 && box.y + box.height <= 600;
     });
-    // Its buttons are in view, and a smaller panel would leave a hole.
+    // The buttons of the panel are in view, and a smaller panel would leave a hole.
     await scrollTo(top + 10);
     await host.frame.locator('.share:not(.afloat)').waitFor();
     await host.press(button('Not now'));

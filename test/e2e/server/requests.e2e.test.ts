@@ -16,7 +16,7 @@ afterAll(() => service.stop());
 
 const requests = (query = '', secretKey: string | undefined = accounts.unrelated.secretKey): Promise<Reply> =>
   service.request('GET', `/v1/requests${query}`, { headers: { 'x-secret-key': secretKey } });
-/** The log's entries of a route, when it has as many. The log is written after the reply. */
+/** The log's entries of a route, when there are enough of them. The service writes the log after the reply. */
 const entriesOf = async (route: string, count: number, account: 'demo' | 'unrelated' = 'unrelated'): Promise<any[]> => {
   let found: any[] = [];
   await until('the requests are in the log', async () => {
@@ -28,7 +28,7 @@ const entriesOf = async (route: string, count: number, account: 'demo' | 'unrela
 };
 
 describe('GET /v1/requests', () => {
-  it('200: shows what a request was and how it ended, without its data', async () => {
+  it('200: shows the route and the outcome of a request, without its data', async () => {
     const caller = await service.signIn('unrelated');
     const missing = randomUUID();
     const reply = await caller.get(`/screening/${missing}/status`);
@@ -48,7 +48,7 @@ describe('GET /v1/requests', () => {
     expect(JSON.stringify(await entriesOf('/screening/:id/status', 1))).not.toContain(missing);
   });
 
-  it('200: tells a first request with an idempotency key from a repeated one', async () => {
+  it('200: distinguishes a first request with an idempotency key from a repeated one', async () => {
     const caller = await service.signIn('unrelated');
     const headers = { 'idempotency-key': randomUUID() };
     const body = { unknown: true };
@@ -68,7 +68,7 @@ describe('GET /v1/requests', () => {
     );
   });
 
-  it('200: filters by status, and reads on from the end of a page', async () => {
+  it('200: filters by status, and continues at the end of a page', async () => {
     const caller = await service.signIn('unrelated');
     for (let time = 0; time < 3; time++) await caller.get(`/screening/${randomUUID()}/status`);
     await entriesOf('/screening/:id/status', 4);

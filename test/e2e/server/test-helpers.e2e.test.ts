@@ -29,7 +29,7 @@ describe('POST /v1/test_helpers/vendor', () => {
     ['redirect', 'Redirecttest'],
     ['garbled', 'Garbledtest'],
   ])(
-    '200: with "%s" every person of the account fares as %s does, and those of its child as usual',
+    '200: with "%s" every person of the account is treated like %s, and persons of its child as usual',
     async (behaviour, lastName) => {
       const usual = await submitted('child');
       const before = Date.now();
@@ -49,7 +49,7 @@ describe('POST /v1/test_helpers/vendor', () => {
     },
   );
 
-  it('200: with "down" the payment processor takes no payment of the account until the behaviour ends', async () => {
+  it('200: with "down" the payment processor accepts no payment of the account until the behaviour ends', async () => {
     const caller = await service.signIn('demo');
     const screeningId: string = (await caller.submit()).body.id;
     const begin = async (): Promise<number> =>
@@ -60,7 +60,7 @@ describe('POST /v1/test_helpers/vendor', () => {
     expect([failed, await begin()]).toEqual([503, 200]);
   });
 
-  it('200: a behaviour ends at the time that the caller names, and concerns no other account', async () => {
+  it('200: a behaviour ends at the time that the caller names, and affects no other account', async () => {
     const until = new Date(Date.now() + 1_000).toISOString();
     expect((await ask({ capability: 'credit', behaviour: 'slow', until })).body.until).toBe(until);
     expect((await behaviours(accounts.child.secretKey)).body.data).toEqual([]);
@@ -80,7 +80,7 @@ describe('POST /v1/test_helpers/vendor', () => {
     expect([reply.status, reply.body.error.field]).toEqual([400, field]);
   });
 
-  it('403: a live key sets and reads no behaviour', async () => {
+  it('403: a live key cannot set or read a behaviour', async () => {
     const liveKey = accounts.demo.liveSecretKey!;
     for (const reply of [await ask({ capability: 'identity', behaviour: 'down' }, liveKey), await behaviours(liveKey)])
       expect([reply.status, reply.body.error.code]).toEqual([403, 'AUTH_FORBIDDEN']);

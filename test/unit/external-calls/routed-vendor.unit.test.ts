@@ -46,7 +46,7 @@ describe('a port of several vendors', () => {
     ]);
   });
 
-  it('passes on the behaviour that a test account asked for, and asks for none in live calls and without an account', async () => {
+  it('passes on the behaviour that a test account has set, but none in live calls or without an account', async () => {
     const seen: unknown[] = [];
     const lay: Hens['lay'] = async ({ behaviour }) => {
       seen.push(behaviour);

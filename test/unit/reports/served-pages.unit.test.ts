@@ -61,7 +61,7 @@ describe('the request that led to a report', () => {
       accounts,
     );
 
-  it('comes from one reading of the session', async () => {
+  it('is read from the session once', async () => {
     const reads: string[] = [];
     expect(await asked(screened, reads)).toEqual({
       environment: 'test',
@@ -74,7 +74,7 @@ describe('the request that led to a report', () => {
     expect(reads).toEqual(['screenedFor']);
   });
 
-  it('names no verification when the session is no longer verified', async () => {
+  it('contains no verification when the session is no longer verified', async () => {
     expect(await asked({ ...screened, verifiedAt: null }, [])).toMatchObject({ verified: null });
   });
 });

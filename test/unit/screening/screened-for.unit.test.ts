@@ -47,7 +47,7 @@ describe('a screened session', () => {
     expect(folded(STEP_UP, otp).verifiedBy).toBeNull();
   });
 
-  it('is also in the state that its events lead to, with the time of the verification', () => {
+  it('has the state that its events give, with the time of the verification', () => {
     const { session } = folded({ type: 'ScreeningSubmitted', data: SUBMITTED }, VERIFIED);
     expect(session).toMatchObject({ status: 'VERIFIED', verifiedAt: iso(9) });
   });

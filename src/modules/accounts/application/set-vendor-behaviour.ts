@@ -14,7 +14,7 @@ const LONGEST_HOURS = 24;
 
 export type Wish = BehaviourWish & { readonly capability: Capability };
 
-/** Makes the account's test vendor misbehave until a time, one hour from now by default. `normal` ends that at once. */
+/** Makes the account's test vendor misbehave until a time. The default is one hour from now. `normal` ends the misbehaviour at once. */
 @UseCase()
 export class SetVendorBehaviour extends Command<Wish | null> {
   constructor(

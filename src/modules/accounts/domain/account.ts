@@ -104,7 +104,7 @@ export const DEFAULT_SETTINGS: Settings = {
   vendors: FIRST_CHOICE,
 };
 
-/** A behaviour that the account's test vendors show until a time, ISO 8601 UTC. */
+/** A behaviour of the account's test vendors until a time, ISO 8601 UTC. */
 export interface BehaviourWish {
   readonly behaviour: VendorBehaviour;
   readonly until: string;
@@ -154,7 +154,7 @@ export type AccountEvent =
   | DomainEvent<'AccountExchangeLimitSet', { readonly perMinute: number | null }>
   | DomainEvent<'AccountSubmitLimitSet', { readonly perMinute: number | null }>
   | DomainEvent<'VendorChosen', { readonly capability: ChosenCapability; readonly vendor: string }>
-  /** Concerns calls of the test environment only. */
+  /** Affects only calls of the test environment. */
   | DomainEvent<'TestVendorBehaviourSet', { readonly capability: Capability; readonly wish: BehaviourWish | null }>
   | DomainEvent<
       'DashboardTokenIssued',
@@ -172,7 +172,7 @@ export interface OpenedAccount {
   readonly termsVersions: readonly string[];
   /** The digests of these texts, each after its version and a space. A version always names the same text. */
   readonly termsDigests: readonly string[];
-  /** A wish whose time is over has no effect. */
+  /** A wish whose time has passed has no effect. */
   readonly behaviours: Readonly<Partial<Record<Capability, BehaviourWish>>>;
 }
 

@@ -125,7 +125,7 @@ export class AccountDirectory extends Accounts {
     return found(accountId, await this.accounts.recent(accountId));
   }
 
-  /** The wishes that hold now. Reads the log, because a test expects its wish to hold for the next call. */
+  /** The wishes that apply now. Reads the log, because a test expects its wish to apply to the next call. */
   async behaviours(accountId: string): Promise<readonly (BehaviourWish & { readonly capability: Capability })[]> {
     const state = await this.accounts.now(accountId);
     const now = this.clock.now().toISOString();

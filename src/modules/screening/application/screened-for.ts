@@ -1,4 +1,4 @@
-// A session for the page of its report: its state, how it was verified, and what its submission said.
+// A session for the page of its report: its state, how it was verified, and the facts of its submission.
 import type { EndUserType } from '../../../kernel/end-user-type.js';
 import type { RecordedEvent } from '../../../kernel/domain-event.js';
 import type { Fold } from '../../../platform/aggregates/aggregate-store.js';

@@ -20,7 +20,7 @@ export interface SandboxProcessorOptions {
   readonly events: EventReceiver | null;
   /** The milliseconds that a bank payment takes. The default is 1,000. */
   readonly settleMs?: number;
-  /** Milliseconds that a call waits when its account asks for a slow processor; default 2,000. */
+  /** The milliseconds that a call waits when its account has set a slow processor. The default is 2,000. */
   readonly slowMs?: number;
   /** Milliseconds since 1970. */
   readonly now?: () => number;

@@ -17,7 +17,7 @@ export interface SandboxIncomeVendorOptions {
   readonly personOf: (identitySession: string) => { readonly persona: string; readonly file: number } | null;
   /** The milliseconds that an inquiry takes. The default is 1,000. */
   readonly paceMs?: number;
-  /** Milliseconds that a call waits when its account asks for a slow vendor; default 2,000. */
+  /** The milliseconds that a call waits when its account has set a slow vendor. The default is 2,000. */
   readonly slowMs?: number;
   /** Milliseconds since 1970. */
   readonly now?: () => number;

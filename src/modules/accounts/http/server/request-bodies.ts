@@ -1,4 +1,4 @@
-// Query and reply of GET /v1/requests, as on the wire (docs/contract/server.md#request-log).
+// Query and reply of GET /v1/requests, in their wire form (docs/contract/server.md#request-log).
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsOptional, IsString, Matches, MaxLength } from 'class-validator';
 import type { LoggedRequest, RequestFilter, RequestPage } from '../../read/recent-requests.js';

@@ -1,4 +1,4 @@
-// Requests and replies of /v1/test_helpers, as on the wire (docs/contract/server.md#test-helpers).
+// Requests and replies of /v1/test_helpers, in their wire form (docs/contract/server.md#test-helpers).
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn, IsISO8601, IsOptional } from 'class-validator';
 import { VENDOR_BEHAVIOURS } from '../../../../kernel/vendor-behaviour.js';

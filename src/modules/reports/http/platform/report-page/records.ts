@@ -71,7 +71,7 @@ function absentSection(of: Section, { words, leftOut, requestedBy }: Records): H
   return section(words.tables[of].title, html`<p>${reason}</p>`);
 }
 
-/** A section of records, with the place and day of each search. Without a search it names the day of the report. */
+/** A section of records, with the place and day of each search. Without a search, it names the day of the report. */
 function searchedSection(
   of: 'publicRecords' | 'housingCourt' | 'background',
   rows: readonly (readonly Content[])[],
