@@ -57,7 +57,7 @@ export class VerifyBackupCommand extends OperatorCommand {
 
   override async run([backup = '']: string[]): Promise<void> {
     await this.backups.inspect(backup, async (log, vault, { createdAt, checkpoint, wentOn }) => {
-      // Erasures that the vault's copy holds and the log's older copy does not.
+      // Erasures that the vault's copy has and the log's older copy does not have.
       await recordInLog(log, vault);
       const newer = new Set(wentOn);
       const faults: LogFault[] = [];

@@ -1,4 +1,4 @@
-// Copies of the embedded log and the vault on disk: made beside a running service, checked, restored and deleted.
+// Copies of the embedded log and the vault on disk: made while a service runs, checked, restored and deleted.
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
 import { copyFile, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
@@ -21,31 +21,31 @@ import { type GivenUp, givenUpIn, type RestoredFrom } from './given-up.js';
 import type { Clock } from '../kernel/clock.js';
 import { WrongInput } from './operator.js';
 
-/** The log up to an event. `position` is null and `events` 0 when it is empty. */
+/** The log up to an event. `position` is null and `events` is 0 when the log is empty. */
 export interface Checkpoint {
   readonly position: string | null;
   readonly events: number;
 }
 
 interface BackedUpFile {
-  /** Relative to the data folder, and to the backup. */
+  /** The path is relative to the data folder, and to the backup. */
   readonly path: string;
   readonly bytes: number;
   readonly sha256: string;
 }
 
-/** The manifest is written last, so a folder without one is not a backup. */
+/** The manifest is written last, so a folder without a manifest is not a backup. */
 export interface Manifest {
   readonly format: 1;
   readonly createdAt: string;
   readonly checkpoint: Checkpoint;
   /** Ids of the master keys. Each is needed to open the vault. */
   readonly masterKeyIds: readonly string[];
-  /** How far the erasure ledger had come. A restore with an older ledger would bring erased people back. */
+  /** The end of the erasure ledger at the backup. A restore with an older ledger would restore erased people. */
   readonly ledger: LedgerMark | null;
-  /** Streams that grew while the vault was copied. The vault's copy may hold newer data of them than the log's copy. */
+  /** Streams that grew while the vault was copied. The vault's copy may have newer data of these streams than the log's copy. */
   readonly wentOn: readonly string[];
-  /** Parts of the log that had been given up. The vault's copy may hold data of them. Absent in backups of earlier versions. */
+  /** Parts of the log that had been given up. The vault's copy may have data of these parts. Absent in backups of earlier versions. */
   readonly givenUp?: readonly GivenUp[];
   readonly files: readonly BackedUpFile[];
 }
@@ -77,7 +77,7 @@ export type Completion = (log: EmbeddedEventStore, vault: DiskVault) => Promise<
 export interface ExpireOptions {
   /** The number of newest backups to keep. */
   readonly keep: number;
-  /** Null: age alone keeps no backup. */
+  /** With null, age alone keeps no backup. */
   readonly youngerThanDays: number | null;
 }
 
@@ -87,7 +87,7 @@ const VALUES = join('vault', 'values.mdb');
 const DATA_KEYS = join('vault', 'data-keys');
 /** Keys that a development installation made for itself. */
 const KEYS = 'keys';
-/** The place of the ledger unless ERASURE_LEDGER names another. */
+/** The path of the ledger unless ERASURE_LEDGER names another. */
 const OWN_LEDGER = 'erasures.jsonl';
 const OWN_KEYS = [join(KEYS, 'vault-master-key'), join(KEYS, 'jwt-signing-keys.json')];
 const BACKUP = /^backup-\d{4}-\d{2}-\d{2}T[\d-]+Z$/;
@@ -102,9 +102,8 @@ export class Backups {
   ) {}
 
   /**
-   * Copies the log first, then the vault's values, then its data keys. A body is in the vault before an event names it, and a key is
-   * there before its values.
-   * Everything has a temporary name until it is complete and on the disk.
+   * Copies the log first, then the vault's values, then its data keys. A body is in the vault before an event names it, and a key is in the vault
+   * before its values. Every file has a temporary name until it is complete and on the disk.
    */
   async create(into: string): Promise<Manifest & { readonly backup: string }> {
     const { config } = this;
@@ -160,8 +159,8 @@ export class Backups {
   }
 
   /**
-   * Restores into a folder beside the backup and passes its log and vault to `look`. The backup itself is only read.
-   * If the command is killed, the next expiry removes the folder.
+   * Restores into a folder next to the backup and passes its log and vault to `look`. The backup itself is only read. If the command is killed, the
+   * next expiry removes the folder.
    */
   async inspect<Result>(
     backup: string,
@@ -183,10 +182,9 @@ export class Backups {
   }
 
   /**
-   * Restores into a data folder that starts in quarantine. Until it is complete it has a temporary name and a mark that stops every
-   * service from starting on it.
-   * Before the folder gets its name, the subjects in the ledger are erased and `complete` runs.
-   * Returns how many of these subjects the backup still had.
+   * Restores into a data folder that starts in quarantine. Until the folder is complete, it has a temporary name and a mark that prevents every
+   * service from starting on it. Before the folder gets its name, the subjects in the ledger are erased and `complete` runs. Returns the number of
+   * these subjects that the backup still had.
    */
   async restore(
     backup: string,
@@ -200,7 +198,7 @@ export class Backups {
     if ('file' in ledger) await refuseOlderLedger(ledger.file, manifest);
     const partial = `${dataDir}.partial`;
     if (existsSync(partial)) {
-      // The folder may hold the remains of a restore that was killed at any point.
+      // The folder may contain the remains of a restore that was killed at any point.
       if ((await readdir(partial)).length > 0 && (await restoredIn(partial)) === null)
         throw new WrongInput(`The folder ${partial} is in the way.`);
       await rm(partial, { recursive: true });
@@ -231,7 +229,7 @@ export class Backups {
   }
 
   /**
-   * Turns a restored copy into an ordinary data folder, after it has erased the people erased in the original since the restore.
+   * Turns a restored copy into an ordinary data folder. Before that, it erases the people that the original has erased since the restore.
    * RESTORED_FILE records the reason and the operator.
    */
   async release(folder: string, { reason, by, ledger }: ReleaseOptions, complete: Completion): Promise<object> {
@@ -270,7 +268,7 @@ export class Backups {
     return released;
   }
 
-  /** Begins a new ledger when the one that the vault refers to is lost for good. The ledger records the reason and the operator. */
+  /** Begins a new ledger when the ledger that the vault refers to is permanently lost. The new ledger records the reason and the operator. */
   async acceptLedger(reason: string, by: string): Promise<object> {
     const { config } = this;
     if (config.vault.place.kind !== 'disk')
@@ -333,7 +331,7 @@ export class Backups {
     return manifest;
   }
 
-  /** The configured keys; in development the keys that an installation made for itself. */
+  /** The configured keys; in development, the keys that an installation made for itself. */
   private async masterKeys(folder: string): Promise<MasterKeys | null> {
     const own = join(folder, KEYS, 'vault-master-key');
     if (this.config.vault.masterKey === null && !existsSync(own)) return null;
@@ -398,7 +396,7 @@ function partialOf(name: string): string {
   return `${name}.${hostname().replaceAll('.', '-')}-${process.pid}.partial`;
 }
 
-/** Whether the process that made it is gone. If another machine made it: whether it has not changed for a day. */
+/** Whether the process that made the folder has ended. If another machine made it: whether the folder has not changed for a day. */
 async function isAbandoned(path: string, now: number): Promise<boolean> {
   const [, host, pid] = PARTIAL.exec(path) ?? [];
   if (host === undefined) return false;
@@ -411,7 +409,7 @@ async function isAbandoned(path: string, now: number): Promise<boolean> {
   }
 }
 
-/** The time at which a backup of this name was made. */
+/** The time at which a backup with this name was made. */
 function timeOf(name: string): number {
   return Date.parse(name.replace(/^backup-(.*T\d\d)-(\d\d)-(\d\d)-(\d{3}Z)$/, '$1:$2:$3.$4'));
 }
@@ -448,13 +446,13 @@ async function refuseOlderLedger(file: string, { ledger: mark }: Manifest): Prom
     );
 }
 
-/** Returns how many subjects were not erased before. `complete` records them in the log. */
+/** Returns the number of subjects that were not erased before. `complete` records them in the log. */
 async function eraseNamed(file: string, vault: DiskVault): Promise<number> {
   const { erased } = await applyLedger(new ErasureLedger(file), vault, { all: true, record: async () => undefined });
   return erased.length;
 }
 
-/** The copy uses the ledger that it was restored with. */
+/** The copy uses the ledger with which it was restored. */
 async function keepLedger(file: string, folder: string): Promise<void> {
   const draft = join(folder, `${OWN_LEDGER}.new`);
   await copyFile(file, draft);

@@ -1,4 +1,4 @@
-// A command such as `ops webhooks`, which only holds other commands.
+// A command such as `ops webhooks`, which only groups other commands.
 import { CommandRunner } from 'nest-commander';
 import { WrongInput } from './operator.js';
 

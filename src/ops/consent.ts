@@ -16,7 +16,7 @@ export interface ConsentValues {
   readonly yes?: boolean;
 }
 
-/** A command that takes `--reason` and `--yes`. Production demands both, or a confirmation on a terminal instead of `--yes`. */
+/** A command that accepts `--reason` and `--yes`. Production requires both, or a confirmation on a terminal instead of `--yes`. */
 export abstract class ConsentedCommand extends OperatorCommand {
   @Option({
     flags: '--reason <text>',
@@ -57,7 +57,7 @@ export class Consent {
 
 async function isConfirmed(change: string): Promise<boolean> {
   if (!process.stdin.isTTY) return false;
-  // Standard output holds results only.
+  // Standard output contains only results.
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
     return (await terminal.question(`This will ${change}. Type yes to go on: `)).trim().toLowerCase() === 'yes';

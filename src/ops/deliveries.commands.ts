@@ -1,4 +1,4 @@
-// ops deliveries failing: names the endpoints that do not take their deliveries
+// ops deliveries failing: names the endpoints that do not accept their deliveries
 import { Command, Option, SubCommand } from 'nest-commander';
 import { EndpointReader } from '../modules/webhooks/read/endpoints.js';
 import { CommandGroup } from './command-group.js';

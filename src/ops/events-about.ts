@@ -35,7 +35,7 @@ export async function eventsAbout(
   return about.sort((one, other) => (one.position < other.position ? -1 : 1));
 }
 
-/** The person's events because of this session or its party's answers, and the erasure of the data stored for the session. */
+/** The person's events that the session or its party's answers caused, and the erasure of the data stored for the session. */
 async function ofPerson(
   sessionId: string,
   { data: { personId, subjectId, partyId } }: Submitted,
@@ -47,7 +47,7 @@ async function ofPerson(
   );
 }
 
-/** All events of the session's party, of its checkouts and of the payments made there. The party's other registrations explain this one. */
+/** All events of the session's party, of the party's checkouts and of the payments made there. The party's other registrations explain this one. */
 async function ofParty({ data: { partyId } }: Submitted, store: EventStore): Promise<readonly RecordedEvent[]> {
   if (partyId === undefined) return [];
   const read = (category: string, id: string): Promise<RecordedEvent[]> => store.readStream(`${category}-${id}`);

@@ -1,4 +1,4 @@
-// Parts of the log that an operator gave up by restoring a backup or accepting a log. Vault and ledger may hold data of them.
+// Parts of the log that an operator gave up by restoring a backup or accepting a log. Vault and ledger may have data of these parts.
 import { join } from 'node:path';
 import { ReplacedFile } from '../adapters/durable-files.js';
 import { acceptancesIn, WATCH_FILE } from '../platform/audit/log-watch.js';
@@ -6,7 +6,7 @@ import { acceptancesIn, WATCH_FILE } from '../platform/audit/log-watch.js';
 export interface GivenUp {
   /** ISO 8601 UTC. An empty text means the time of the last event up to `position`. */
   readonly from: string;
-  /** The end of the log that replaced it. It is empty when `from` gives the time. */
+  /** The end of the log that replaced the part. It is empty when `from` gives the time. */
   readonly position: string;
   readonly until: string;
 }
@@ -20,7 +20,7 @@ export interface RestoredFrom {
   readonly givenUp?: readonly GivenUp[];
 }
 
-/** All parts given up in the history of a data folder and of the backups it comes from. */
+/** All parts that were given up in the history of a data folder and of the backups from which it was restored. */
 export async function givenUpIn(folder: string, restored: RestoredFrom | null): Promise<GivenUp[]> {
   const accepted = acceptancesIn(await new ReplacedFile(join(folder, WATCH_FILE)).read());
   const parts = accepted.map(({ at, found }) => ({ from: '', position: found?.position ?? '', until: at }));

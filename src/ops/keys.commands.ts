@@ -159,7 +159,7 @@ async function existing(keys: AccessKeyDirectory, keyId: string): Promise<Listed
   return key;
 }
 
-/** Omits the hash, which is of no use to an operator. */
+/** Omits the hash, because an operator cannot use it. */
 function shown({ keyId, accountId, environment, status, use }: ListedKey): object {
   return { keyId, accountId, environment, status, ...use };
 }

@@ -13,7 +13,7 @@ import { print, WrongInput } from './operator.js';
 import { OperatorCommand } from './operator-command.js';
 
 const TOLD_EVERY = 10_000;
-/** This file in the data folder tells how far an earlier run compared the two logs. Without it the next run compares from the beginning. */
+/** This file in the data folder records how far an earlier run compared the two logs. Without it, the next run compares from the beginning. */
 const CHECKPOINT_FILE = 'log-copy.json';
 
 interface CopyLogOptions {
@@ -80,7 +80,7 @@ export class CopyLogCommand extends OperatorCommand {
         checkpoint: compareAll ? null : checkpointIn(saved),
         onCompared: async (checkpoint) => {
           const content = JSON.stringify(checkpoint);
-          // A second copy that runs at the same time has its own checkpoint.
+          // A second copy that runs at the same time has a checkpoint of its own.
           if (await file.replace(saved, content)) saved = content;
         },
       });
@@ -108,7 +108,7 @@ export class CompressLogCommand extends OperatorCommand {
 
   override async run(): Promise<void> {
     const { log } = this;
-    // A copy restored for reading must stay byte for byte as the backup held it.
+    // A copy that was restored for reading must stay byte for byte as it was in the backup.
     const refusal = await this.watch.refusal();
     if (refusal !== null) throw refusal;
     if (!(log instanceof EmbeddedEventStore))
@@ -129,7 +129,7 @@ function checkpointIn(text: string | null): CopyCheckpoint | null {
   }
 }
 
-/** Imported here only, because every command would otherwise load the client at its start. */
+/** Imported only here, because otherwise every command would load the client at its start. */
 async function connect(connectionString: string): Promise<EventStoreDbEventStore> {
   const { EventStoreDbEventStore } = await import('../adapters/event-store/eventstoredb.js');
   try {

@@ -200,7 +200,7 @@ export class TimelineCommand extends OperatorCommand {
     if (about.length === 0) throw new WrongInput(`There is no screening session ${sessionId}.`);
     let state: SessionState = screeningSession.initial;
     const until = asOf ?? new Date();
-    // The clocks of several machines differ, so an event may carry an earlier time than its predecessor.
+    // The clocks of several machines differ, so an event may have an earlier time than its predecessor.
     for (const event of about) {
       const { occurredAt, actor, $correlationId } = event.metadata;
       if (asOf && new Date(occurredAt) > asOf) continue;

@@ -12,7 +12,7 @@ async function main(): Promise<void> {
   endWithReader();
   const vendors = await findVendors();
   const config = readConfig(process.env, { tools: true, vendors });
-  // Stdout carries only results, one JSON object a line.
+  // Standard output contains only results, one JSON object a line.
   const log = createLog('silent', 'ops', { write: () => undefined });
   const options = { cliName: 'ops', serviceErrorHandler: tell, abortOnError: false };
   const registry = new VendorRegistry(vendors, config.vendors.byId);

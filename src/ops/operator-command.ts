@@ -1,7 +1,7 @@
 // The base class of every single operator command.
 import { CommandRunner } from 'nest-commander';
 
-/** Refuses surplus arguments instead of ignoring them, and shows the usage with the fault. */
+/** Refuses additional arguments instead of ignoring them, and shows the usage with the fault. */
 export abstract class OperatorCommand extends CommandRunner {
   override setCommand(command: Parameters<CommandRunner['setCommand']>[0]): this {
     return super.setCommand(command.allowExcessArguments(false).showHelpAfterError());

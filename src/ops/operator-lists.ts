@@ -5,7 +5,7 @@ import { EventStore } from '../ports/event-store.js';
 import { type AnyProjection, ProjectionStore } from '../ports/projection-store.js';
 import { Progress, WrongInput } from './operator.js';
 
-/** Problems of a projection are reported by the service and by `ops projections rebuild`, not here. */
+/** The service and `ops projections rebuild` report problems of a projection, so this command does not. */
 const SILENT = {
   dropped: () => undefined,
   lag: () => undefined,
@@ -25,7 +25,7 @@ export class OperatorLists {
   ) {}
 
   async idsIn(projection: AnyProjection, list: string): Promise<string[]> {
-    // The process with the lease does the work: a running service, or else this one.
+    // The process with the lease does the work: a running service, or else this process.
     const projector = new Projector(this.events, this.store, [projection], SILENT);
     const progress = new Progress();
     projector.start();

@@ -7,7 +7,7 @@ import type { ActionContext } from '../kernel/context.js';
 import { EventLogDamaged, LogRefused } from '../ports/event-store.js';
 import { VaultMisconfigured } from '../ports/vault.js';
 
-/** The operator's input cannot be right. The message is one sentence that says how to correct it. */
+/** The operator's input is wrong. The message is one sentence that says how to correct the input. */
 export class WrongInput extends Error {
   override readonly name = 'WrongInput';
 }
@@ -51,7 +51,7 @@ export class Progress {
 
 const PROGRESS_EVERY_MS = 3_000;
 
-/** Prints a fault on stderr in one sentence, a bug with its stack, and sets exit code 1. */
+/** Prints a fault on stderr in one sentence, or a bug with its stack, and sets exit code 1. */
 export function tell(error: unknown): void {
   process.exitCode = 1;
   process.stderr.write(`${sentenceOf(error)}\n`);
@@ -105,7 +105,7 @@ export function wholeNumber(text: string, option: string): number {
   return Number(text);
 }
 
-/** The word with which an operator clears a value. The parser of options takes a null for a missing value. */
+/** The word with which an operator clears a value. The parser of options treats a null as a missing value. */
 export const NONE = 'none';
 export type OrNone<Value> = Value | typeof NONE;
 
@@ -134,7 +134,7 @@ function systemUser(): string {
   try {
     return userInfo().username;
   } catch {
-    // A container may run under a user id without a name.
+    // A container may run under a user id that has no name.
     return `uid-${process.getuid?.() ?? 'unknown'}`;
   }
 }

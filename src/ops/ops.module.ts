@@ -102,7 +102,7 @@ function features(config: Config, vendors: VendorRegistry, log: Log): Imports {
 
 /** The groups of commands, by the first word of a command. */
 const GROUPS: Readonly<Record<string, (config: Config, vendors: VendorRegistry, log: Log) => CommandGroupParts>> = {
-  // This group imports no module, because a folder for a restore must stay empty.
+  // This group imports no module, because the target folder of a restore must stay empty.
   backup: (config) => ({
     imports: [],
     commands: [
@@ -169,7 +169,7 @@ const GROUPS: Readonly<Record<string, (config: Config, vendors: VendorRegistry, 
 
 @Module({})
 export class OpsModule {
-  /** Names the program, because the help would otherwise show its file name. */
+  /** Names the program, because the help would otherwise show the name of its file. */
   constructor(@InjectCommander() program: { name(text: string): unknown }) {
     program.name('ops');
   }

@@ -40,7 +40,7 @@ export class ErasePersonCommand extends ConsentedCommand {
     await printErasure(this.erase(sessionId, context));
   }
 
-  /** Erases the tokens of the person's parties first: the recorded erasure of the person must be the last step. */
+  /** Erases the tokens of the person's parties first, because the recorded erasure of the person must be the last step. */
   private async erase(sessionId: string, context: ActionContext): Promise<Erased> {
     const partyIds = await this.queries.execute(new FindPartiesBehind(sessionId));
     const tokens = await Promise.allSettled(
@@ -98,7 +98,7 @@ export class ErasePartyCommand extends ConsentedCommand {
   }
 }
 
-/** A key is destroyed even when the log takes no writes, because the person must not have to wait for the log. */
+/** A key is destroyed even if the log accepts no writes, because the person must not have to wait for the log. */
 async function printErasure(erasure: Promise<Erased>): Promise<void> {
   try {
     print({ erasedSubject: (await erasure).subjectId });

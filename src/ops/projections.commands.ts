@@ -36,7 +36,7 @@ export class RebuildProjectionsCommand extends OperatorCommand {
       );
     const request = newId();
     for (const projection of chosen) await this.store.requestRebuild(projection, request);
-    // The process with the lease does the work: a running service, or else this one.
+    // The process with the lease does the work: a running service, or else this process.
     this.projector.start();
     const tellProgress = this.tellingProgress(await this.events.head());
     try {
@@ -60,7 +60,7 @@ export class RebuildProjectionsCommand extends OperatorCommand {
     }
   }
 
-  /** Reports how far a projection's build has come, whichever process runs it. One pass over the log fills all projections. */
+  /** Reports the progress of a projection's build, in whichever process it runs. One pass over the log fills all projections. */
   private tellingProgress(head: string | null): (projection: AnyProjection) => Promise<void> {
     const [progress, build] = [new Progress(), new BuildProgress()];
     return async (projection) => {

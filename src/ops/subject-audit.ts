@@ -1,5 +1,4 @@
-// Checks that an event names each subject of the vault and each line of the erasure ledger. If none does, a case was removed from the
-// log.
+// Checks that an event names each subject of the vault and each line of the erasure ledger. If no event names one, a case was removed from the log.
 import { hash } from 'node:crypto';
 import { DamagedLedger, type ErasureLedger } from '../adapters/vault/erasure-ledger.js';
 import type { RecordedEvent } from '../kernel/domain-event.js';
@@ -23,15 +22,15 @@ export interface SubjectAuditOptions {
 
 /** The number of faults that are listed one by one. */
 const MAX_TOLD = 1_000;
-/** The longest time that a value is in the vault before its event is in the log. */
+/** The longest time for which a value is in the vault before its event is in the log. */
 const BEFORE_EVENT_MS = 60_000;
 /**
- * The most entries of a subject whose first event never came. An endpoint has a secret and a contact. A person has a grant's details and
- * a unit's address.
+ * The largest number of entries of a subject whose first event was never stored. An endpoint has a secret and a contact. A person has a grant's
+ * details and a unit's address.
  */
 const MAX_ENTRIES_BEFORE_EVENT = 2;
 
-/** Runs the vault's own audit and this one beside it. Takes at most 32 bytes of memory for each subject that the log names. */
+/** Runs the vault's own audit and this audit together. Uses at most 32 bytes of memory for each subject that the log names. */
 export class SubjectAudit {
   readonly types: ReadonlySet<string>;
   /** Subjects and ledger lines that no event names, for an allowed reason. */
@@ -95,7 +94,7 @@ export class SubjectAudit {
   }
 
   /**
-   * The service keeps running meanwhile. Its event is in the log before the vault stores any further value of a subject, so the new
+   * The service keeps running in the meantime. The log has a subject's first event before the vault stores further values of the subject, so the new
    * events are read.
    */
   private async stillUnnamed(subjects: readonly string[]): Promise<string[]> {
@@ -112,7 +111,7 @@ export class SubjectAudit {
     return unnamed.filter((subject) => !this.named.has(subject));
   }
 
-  /** A value precedes the event that names it. If the process died or the log was full, that event never came. */
+  /** A value is stored before the event that names it. If the process died or the log was full, that event was never stored. */
   private async isExplained(subject: string): Promise<boolean> {
     const { madeAt, madeFor, entries } = await this.options.subjects.originOf(subject);
     const first = madeAt === null ? (entries[0] ?? null) : madeFor;
@@ -121,8 +120,8 @@ export class SubjectAudit {
   }
 
   /**
-   * Whether the event of a value that was stored at this time may be in a part of the log that was given up. Values of earlier versions have no
-   * time, so any part that was given up may hold their events.
+   * Whether the event of a value that was stored at this time may be in a part of the log that was given up. Values of earlier versions have no time,
+   * so any part that was given up may contain their events.
    */
   private wasGivenUp(at: string | null): boolean {
     if (at === null) return this.givenUp.length > 0;
@@ -133,7 +132,7 @@ export class SubjectAudit {
   }
 }
 
-/** Ids as 52 bits of their digest, in a table of numbers. A set of texts takes five times the memory and ends at 16 million. */
+/** Ids as 52 bits of their digest, in a table of numbers. A set of texts uses five times the memory and is limited to 16 million. */
 class IdSet {
   private table = new Float64Array(1_024);
   private size = 0;
@@ -155,7 +154,7 @@ class IdSet {
     return isNew;
   }
 
-  /** The digest's place in the table, or the free place for it. */
+  /** The digest's index in the table, or the free index for it. */
   private placeOf(digest: number): number {
     const { table } = this;
     let place = digest % table.length;
@@ -170,7 +169,7 @@ class IdSet {
   }
 }
 
-/** Never 0, which marks a free place. */
+/** Never 0, which marks a free index. */
 function digestOf(id: string): number {
   return parseInt(hash('sha256', id).slice(0, 13), 16) + 1;
 }

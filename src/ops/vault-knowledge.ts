@@ -1,6 +1,5 @@
-// The contents that the vault must have after the modules' events; for the audit. An event that stores a value there belongs in a list of
-// its module.
-// test/architecture/vault-promises.unit.test.ts checks this.
+// The contents that the vault must have after the modules' events; for the audit. An event that stores a value in the vault belongs in a list of its
+// module. test/architecture/vault-promises.unit.test.ts checks this.
 import { categoryOf, idOf, type RecordedEvent } from '../kernel/domain-event.js';
 import { isId } from '../kernel/ids.js';
 import { GRANT_DETAILS } from '../modules/accounts/application/grant-details.js';
@@ -37,9 +36,8 @@ const ERASURES: ReadonlySet<string> = new Set([
 ] satisfies Erasure['type'][]);
 
 /**
- * Events that name the subject of a value in the vault. Events of a person, and of a grant's details that a person took over, are left
- * out.
- * These values exist for a session, and such an event proves nothing when the session was removed.
+ * Events that name the subject of a value in the vault. Events of a person, and of a grant's details that moved to a person, are omitted. These
+ * values exist for a session, and such an event proves nothing when the session was removed.
  */
 export const NAMING: ReadonlySet<string> = new Set([
   'ScreeningSubmitted' satisfies SessionEvent['type'],
@@ -52,7 +50,7 @@ export const NAMING: ReadonlySet<string> = new Set([
   ...ENDPOINT_SECRETS.map(({ type }) => type),
 ]);
 
-/** Values that the vault holds before an event names them: a unit's address, an endpoint, a stored token, or a grant by its id. */
+/** Values that the vault stores before an event names them: a unit's address, an endpoint, a stored token, or a grant by its id. */
 const BEFORE_EVENT = /^(unit-address:|webhook-(secret|contact):|party\/[^/]+\/token$)/;
 
 export function comesBeforeItsEvent(entry: string): boolean {
@@ -82,15 +80,14 @@ export const VAULT_KNOWLEDGE: VaultKnowledge = {
   erasures: ERASURES,
   erasedBefore,
   erasureRecorded: async (subject, event, first, store) => {
-    // A grant's details that a person took over are not traced to that person. The person's other values are, under the same
-    // subject.
+    // A grant's details that moved to a person are not traced to that person. The person's other values under the same subject are.
     if (categoryOf(event.stream) === sessionGrant.category && event.revision > 0) return true;
     const stream = await erasureStream(event, first, store);
     return stream !== null && (await store.readStream(stream)).some((recorded) => erasedBefore(recorded) === subject);
   },
 };
 
-/** Categories whose streams record erasures of their own data, when it belongs to no screening. */
+/** Categories whose streams record erasures of their own data, when the data belongs to no screening. */
 const OWN_ERASURES: ReadonlySet<string> = new Set([incomeSession.category, party.category]);
 
 function erasedBefore(event: RecordedEvent): string | null {

@@ -1,4 +1,4 @@
-// Walks through an embedded log with several threads; the ranges are dealt to them in turn. Results come out in the order of the log.
+// Walks through an embedded log with several threads, which get the ranges in turn. Results are returned in the order of the log.
 import { on } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
@@ -12,13 +12,15 @@ export interface VerifyThreadData {
   readonly chosenTypes: ReadonlySet<string>;
 }
 
-/** Positions of a range: few enough to bound the results of one range, enough to make searches before its start rare. */
+/**
+ * The number of positions in a range. It is small enough to limit the results of one range, and large enough to make searches before its start rare.
+ */
 const RANGE = 10_000;
-/** Ranges that each thread holds before its first result is taken, so that it never waits. */
+/** The number of ranges that each thread has before its first result is read, so that it never waits. */
 const AHEAD = 2;
 const THREAD = new URL('./verify-thread.js', import.meta.url);
 
-/** The positions after `since` in ranges, of which the last is open. One range when threads are not worth their start. */
+/** The positions after `since` in ranges, of which the last has no end. One range when starting threads would cost more than it saves. */
 export function rangesOf(since: string | null, head: string | null, positions = RANGE): LogRange[] {
   const ranges: LogRange[] = [];
   let after = since;

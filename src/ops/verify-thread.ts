@@ -1,4 +1,4 @@
-// A thread of `ops audit verify` (verify-in-threads.ts): walks one range of the embedded log after another. A null message ends it.
+// A thread of `ops audit verify` (verify-in-threads.ts): walks one range of the embedded log after another. A null message ends the thread.
 import { on } from 'node:events';
 import { parentPort, workerData } from 'node:worker_threads';
 import { EmbeddedEventStore } from '../adapters/event-store/embedded.js';

@@ -1,4 +1,4 @@
-// ops webhooks backlog | check | replay: for operators who look after deliveries.
+// ops webhooks backlog | check | replay: for operators who manage deliveries.
 import { CommandBus } from '@nestjs/cqrs';
 import { Command, Option, SubCommand } from 'nest-commander';
 import { CheckDeliveries } from '../modules/webhooks/application/check-deliveries.js';

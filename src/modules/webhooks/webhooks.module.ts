@@ -42,9 +42,7 @@ import { EndpointsController } from './http/dashboard/endpoints.controller.js';
 import { deliveryLog, DeliveryReader } from './read/deliveries.js';
 import { endpointProjection, EndpointReader } from './read/endpoints.js';
 
-/**
- * The queue has attempts made that have just become due. The recovery job takes attempts that have been due for longer than this.
- */
+/** The queue makes attempts that have just become due. The recovery job handles attempts that have been due for longer than this. */
 const LEFT_LYING_MS = 2_000;
 const CHECKED_EVERY_MS = 3_600_000;
 

@@ -9,7 +9,7 @@ import { webhookEndpoint, type Endpoint } from '../domain/endpoint.js';
 import { Attempts, type MadeAttempt } from './attempts.js';
 import { turnOf } from './turns.js';
 
-/** Makes the attempt if it is still due. Gives the receiver's answer, or null when nothing was sent. */
+/** Makes the attempt if it is still due. Returns the receiver's answer, or null when no request was sent. */
 @UseCase()
 export class AttemptDelivery extends Command<MadeAttempt['answer'] | null> {
   constructor(
@@ -47,14 +47,13 @@ export class AttemptDeliveryHandler implements ICommandHandler<AttemptDelivery> 
     if (endpoint === null) return null;
     const made = await this.attempts.make(deliveryId, loaded, { of: kind, endpoint }, context);
     const next = made?.delivery ?? loaded.state;
-    // The next attempt is queued even when this attempt was made before, because the earlier process may have died
-    // before it queued the next one.
+    // The next attempt is queued even if this attempt was made before, because the earlier process may have died before it queued the next one.
     if (kind === 'ladder' && next.nextAttemptAt !== null)
       await this.queue.enqueue(turnOf(deliveryId, next, 'ladder'), new Date(next.nextAttemptAt));
     return made?.answer ?? null;
   }
 
-  /** The endpoint, if it may still receive the delivery. Otherwise cancels the delivery and gives null. */
+  /** The endpoint, if it may still receive the delivery. Otherwise this cancels the delivery and returns null. */
   private async usable(
     deliveryId: string,
     { endpointId }: Delivery,

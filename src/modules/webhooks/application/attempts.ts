@@ -1,4 +1,4 @@
-// Signs, sends and records one attempt at a delivery. The ladder, redeliveries and pings use it.
+// Signs, sends and records one attempt at a delivery. Scheduled attempts, redeliveries and pings use it.
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
@@ -32,7 +32,7 @@ type Recorded = Pick<Extract<DeliveryCommand, { kind: 'record' }>, 'attempt' | '
 
 @Injectable()
 export class Attempts {
-  /** Attempts that were sent but not recorded, because the log was unavailable. The keys are ids of deliveries. */
+  /** Attempts that were sent but not recorded, because the log was unavailable. Keyed by the ids of deliveries. */
   private readonly refused = new Map<string, () => Promise<unknown>>();
   private recording: Promise<void> | null = null;
 
@@ -47,7 +47,7 @@ export class Attempts {
   ) {}
 
   /**
-   * Null when no such attempt is due. The attempt goes to the endpoint's present URL, signed with the secrets that are valid now
+   * Null when no such attempt is due. The request is sent to the endpoint's present URL, signed with the secrets that are valid now
    * (docs/contract/webhooks.md#attempts). When the process dies before it records the attempt, the attempt is made again.
    */
   async make(
@@ -60,8 +60,8 @@ export class Attempts {
     const startedAt = this.clock.now();
     if (state.status === 'none' || !isDue(state, of, startedAt)) return null;
     const attempt = nextAttempt(state);
-    // The key for the excerpt is read before the attempt. If it were read afterwards, an unavailable vault would have
-    // the attempt sent again and again.
+    // The key for the excerpt is read before the attempt. If it were read afterwards, an unavailable vault would make the attempt be sent again and
+    // again.
     const key = await this.vault.installationKey(EXCERPT_KEY);
     const answer = await this.send(deliveryId, state, endpoint, context.accountId);
     const { errorCode, httpStatus, latencyMs, responseExcerpt } = answer;
@@ -76,7 +76,7 @@ export class Attempts {
         if (errorCode === null && of !== 'ping') await this.recovered(deliveryId, endpoint, context);
         return recorded;
       } catch (error) {
-        // A ping is not kept here, because the recovery job ends it.
+        // An unrecorded ping is not remembered here, because the recovery job ends it.
         if (error instanceof Unavailable && of !== 'ping') this.refused.set(deliveryId, () => record());
         throw error;
       }
@@ -85,8 +85,8 @@ export class Attempts {
   }
 
   /**
-   * Must be called before an attempt. A log on a full disk can be read but takes no records, so each attempt would be sent again and again.
-   * Therefore this process sends nothing more until its earlier attempts are recorded. Throws Unavailable while the log refuses them.
+   * Must be called before an attempt. A log on a full disk can be read but not written, so each attempt would be sent again and again. Therefore this
+   * process sends nothing more until its earlier attempts are recorded. Throws Unavailable while the log refuses them.
    */
   recordRefused(): Promise<void> {
     return (this.recording ??= this.recordAll().finally(() => (this.recording = null)));

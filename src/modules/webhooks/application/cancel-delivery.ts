@@ -5,18 +5,16 @@ import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { EventStore } from '../../../ports/event-store.js';
 import { delivery } from '../domain/delivery.js';
 
-/**
- * Cancels a delivery that was pending when its endpoint was deleted or disabled. A delivery that was over or came later stays as it is.
- */
+/** Cancels a delivery that was pending when its endpoint was deleted or disabled. A delivery that had ended, or that was made later, is unchanged. */
 @UseCase()
 export class CancelDelivery extends Command<void> {
   constructor(
     readonly request: {
       readonly deliveryId: string;
-      /** The endpoint that was deleted or disabled. The list of deliveries may hold a delivery of another endpoint. */
+      /** The endpoint that was deleted or disabled. The list of deliveries may contain a delivery of another endpoint. */
       readonly endpointId: string;
       readonly cause: 'ENDPOINT_DELETED' | 'ENDPOINT_DISABLED';
-      /** The place in the log of the event that deleted or disabled the endpoint. */
+      /** The position in the log of the event that deleted or disabled the endpoint. */
       readonly endedAt: string;
     },
     readonly context: ActionContext,

@@ -42,7 +42,7 @@ export class ChangeEndpointHandler implements ICommandHandler<ChangeEndpoint> {
     const stored = current(state, endpointId);
     await this.endpoints.admit(accountId);
     const { url, enabledEvents, notifyEmail } = change;
-    // An endpoint may keep its URL, even when newer rules refuse it.
+    // An endpoint may keep its URL, even if newer rules would refuse the URL.
     if (url !== undefined && url !== stored.url) await admitUrl(this.addresses, url);
     if (notifyEmail !== undefined) await this.secrets.keepContact(accountId, endpointId, notifyEmail);
     const command = {

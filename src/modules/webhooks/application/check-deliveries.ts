@@ -11,7 +11,7 @@ import { WhenEventPublished } from './when-event-published.js';
 export interface DeliveryCheck {
   /** The number of checked events: those of published types that the event handler has handled since the last check. */
   readonly events: number;
-  /** The number of events without a delivery. Each missing delivery is made now. */
+  /** The number of events without a delivery. This check makes each missing delivery. */
   readonly missing: number;
 }
 
@@ -22,19 +22,19 @@ export interface MissingDelivery {
   readonly deliveryId: string;
 }
 
-/** Is told of each missing delivery once it is made; also the injection token. */
+/** Receives each missing delivery when it has been made. It is also the injection token. */
 export abstract class MissingDeliveries {
   abstract made(missing: MissingDelivery): void;
 }
 
 /**
  * Compares the published events with their deliveries, and makes the missing deliveries (docs/contract/webhooks.md#events). It begins where the last
- * check ended, and ends at the place of the event handler. A delivery is missing only if the handler has skipped its event.
+ * check ended, and ends at the checkpoint of the event handler. A delivery is missing only if the handler has skipped its event.
  */
 @UseCase()
 export class CheckDeliveries extends Command<DeliveryCheck> {}
 
-/** The name under which the place of the last check is kept. */
+/** The name under which the position of the last check is stored. */
 const NAME = 'webhook_delivery_check';
 const LEASE_MS = 60_000;
 const PAGE = 1_000;
@@ -63,7 +63,7 @@ export class CheckDeliveriesHandler implements ICommandHandler<CheckDeliveries> 
 
   private async check(checked: string | null, holder: string): Promise<DeliveryCheck> {
     const check = { events: 0, missing: 0 };
-    // This place is read before the log, so that the log has the delivery of each event up to it.
+    // This checkpoint is read before the log, so that the log has the delivery of each event up to it.
     const handled = await this.checkpoints.passed(this.published.name);
     const head = await this.store.head();
     if (handled === null || !isPositionUpTo(head, handled)) return check;
@@ -75,8 +75,7 @@ export class CheckDeliveriesHandler implements ICommandHandler<CheckDeliveries> 
       const made = new Set([...page, ...next].map(({ type, metadata }) => type === SCHEDULED && metadata.$causationId));
       const due = page.filter(({ type, position }) => this.published.types.has(type) && position <= handled);
       check.events += due.length;
-      // An existing delivery may be recorded later in the log than the next page. The use case that would make it then
-      // finds it.
+      // An existing delivery may be recorded later in the log than the next page. The use case that would make the delivery then finds it.
       const missing = due.filter(({ id }) => !made.has(id));
       await together(missing, TOGETHER, async (event) => {
         if (await this.make(event)) check.missing += 1;
@@ -88,7 +87,7 @@ export class CheckDeliveriesHandler implements ICommandHandler<CheckDeliveries> 
     return check;
   }
 
-  /** False when the delivery exists already, and when the event needs none. */
+  /** False when the delivery already exists, and when the event needs none. */
   private async make(event: RecordedEvent): Promise<boolean> {
     const scheduled = await this.published.schedule(event);
     if (!scheduled?.made) return false;

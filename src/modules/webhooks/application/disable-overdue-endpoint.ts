@@ -4,7 +4,7 @@ import { systemContext } from '../../../kernel/context.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { EndpointChanges } from './endpoint-changes.js';
 
-/** Disables an account's failing endpoint once its time is over. Does nothing before that. */
+/** Disables an account's failing endpoint when its time has passed. Does nothing before. */
 @UseCase()
 export class DisableOverdueEndpoint extends Command<void> {
   constructor(readonly accountId: string) {

@@ -12,7 +12,7 @@ import {
 } from '../domain/endpoint.js';
 import { WebhookPolicy } from './webhook-policy.js';
 
-/** A change of an endpoint, for operators. It holds ids and fixed words, and no address, contact or secret. */
+/** A change of an endpoint, for operators. It contains ids and fixed words, and no address, contact or secret. */
 export interface EndpointNews {
   readonly requestId: string;
   readonly accountId: string;
@@ -25,12 +25,12 @@ export interface EndpointNews {
 export type EndpointChangeName =
   'registered' | 'updated' | 'secret rotated' | 'failing' | 'recovered' | 'disabled' | 'reactivated' | 'deleted';
 
-/** Is told of each change of an endpoint once it is stored; also the injection token. */
+/** Receives each change of an endpoint when it is stored. It is also the injection token. */
 export abstract class EndpointObserver {
   abstract changed(news: EndpointNews): void;
 }
 
-/** Null: the observer is not told of the event. */
+/** Null when the observer does not receive the event. */
 const CHANGES: Readonly<Record<EndpointEvent['type'], EndpointChangeName | null>> = {
   WebhookEndpointRegistered: 'registered',
   WebhookUrlChanged: 'updated',
@@ -48,7 +48,7 @@ const CHANGES: Readonly<Record<EndpointEvent['type'], EndpointChangeName | null>
 
 const HOUR = 3_600;
 
-/** Changes the endpoint of an account, and tells the observer once of each changed endpoint. */
+/** Changes the endpoint of an account, and passes each changed endpoint to the observer once. */
 @Injectable()
 export class EndpointChanges {
   constructor(

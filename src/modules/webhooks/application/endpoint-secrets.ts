@@ -8,10 +8,10 @@ import { Vault } from '../../../ports/vault.js';
 import { type EndpointEvent, webhookEndpoint } from '../domain/endpoint.js';
 
 const SECRET_BYTES = 32;
-/** A secret that is no longer remembered is read from the vault again. */
+/** A secret that is no longer cached is read from the vault again. */
 const REMEMBERED_SECRETS = 20_000;
 
-/** A secret is kept for good, so that old signatures can be checked. A contact is kept until it is changed or the endpoint is deleted. */
+/** A secret is kept permanently, so that old signatures can be checked. A contact is kept until it is changed or the endpoint is deleted. */
 export const ENDPOINT_SECRETS: readonly VaultPromise[] = [
   promised('WebhookEndpointRegistered', secretIn, []),
   promised('WebhookSecretRotated', secretIn, []),
@@ -19,14 +19,14 @@ export const ENDPOINT_SECRETS: readonly VaultPromise[] = [
   promised('WebhookContactChosen', contactIn, ['WebhookContactChosen', 'WebhookEndpointDeleted']),
 ];
 
-/** Signing secrets and contacts of endpoints, in the vault under the account. A secret never changes under its id, so it can be remembered. */
+/** Signing secrets and contacts of endpoints, in the vault under the account. The secret of an id never changes, so it can be cached. */
 @Injectable()
 export class EndpointSecrets {
   private readonly remembered = new LRUCache<string, Uint8Array>({ max: REMEMBERED_SECRETS });
 
   constructor(private readonly vault: Vault) {}
 
-  /** Stores a secret before the log names it. Gives the stored secret when an earlier process made it and died. */
+  /** Stores a secret before the log names it. Returns the stored secret when an earlier process stored it and died. */
   async create(accountId: string, secretId: string): Promise<Uint8Array> {
     const made = await this.vault.get(subjectOf(accountId), secretEntry(secretId));
     if (made !== null) return made;

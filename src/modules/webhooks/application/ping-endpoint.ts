@@ -18,7 +18,10 @@ export interface Ping {
   readonly answer: WebhookAnswer;
 }
 
-/** Sends a signed `ping` once and waits for the answer. A ping changes neither health nor ladder (docs/contract/webhooks.md#pings). */
+/**
+ * Sends a signed `ping` once and waits for the answer. A ping changes neither the endpoint's health nor the retry schedule
+ * (docs/contract/webhooks.md#pings).
+ */
 @UseCase()
 export class PingEndpoint extends Command<Ping> {
   constructor(

@@ -13,9 +13,7 @@ import { current, webhookEndpoint } from '../domain/endpoint.js';
 import { turnOf } from './turns.js';
 import { WebhookPolicy } from './webhook-policy.js';
 
-/**
- * Asks for one more attempt at once, under the same event id. It uses no attempt of the ladder (docs/contract/webhooks.md#redelivery).
- */
+/** Requests one more attempt at once, under the same event id. It uses up no scheduled attempt (docs/contract/webhooks.md#redelivery). */
 @UseCase()
 export class Redeliver extends Command<Delivery> {
   constructor(
@@ -61,7 +59,7 @@ export class RedeliverHandler implements ICommandHandler<Redeliver> {
 }
 
 /**
- * The redelivery is in the log, so the recovery job will make it. If the caller got an error and tried again, the second request would be too soon.
+ * The log has the redelivery, so the recovery job will make it. If the caller got an error and tried again, the second request would be too early.
  */
 function leaveToRecovery(error: unknown): void {
   if (!(error instanceof Unavailable)) throw error;

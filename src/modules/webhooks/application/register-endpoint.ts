@@ -11,8 +11,7 @@ import { EndpointChanges } from './endpoint-changes.js';
 import { EndpointSecrets } from './endpoint-secrets.js';
 
 /**
- * Registers the one endpoint of an account. Gives its secret, which is shown only this once. It replaces a disabled endpoint, whose
- * history stays.
+ * Registers the single endpoint of an account. Returns its secret, which is shown only once. It replaces a disabled endpoint, whose history stays.
  */
 @UseCase()
 export class RegisterEndpoint extends Command<{ readonly secret: string }> {

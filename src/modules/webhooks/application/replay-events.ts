@@ -11,7 +11,7 @@ import { turnOf } from './turns.js';
 import { WhenEventPublished } from './when-event-published.js';
 
 export interface Replay {
-  /** Published events in that time. */
+  /** The published events of the period. */
   readonly events: number;
   /** Deliveries that are sent once more, under the same event ids. */
   readonly sentAgain: number;
@@ -31,7 +31,7 @@ export class ReplayEvents extends Command<Replay> {
       readonly from: Date;
       /** Exclusive. */
       readonly to: Date;
-      /** Null: all accounts. */
+      /** Null means all accounts. */
       readonly accountId: string | null;
     },
     readonly context: ActionContext,

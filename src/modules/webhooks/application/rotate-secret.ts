@@ -11,7 +11,7 @@ import { EndpointSecrets } from './endpoint-secrets.js';
 export interface RotatedSecret {
   /** The secret is shown only this once. */
   readonly secret: string;
-  /** The previous secret signs as well until then (ISO 8601 UTC). */
+  /** The previous secret also signs until this time (ISO 8601 UTC). */
   readonly previousExpiresAt: string;
 }
 

@@ -9,12 +9,12 @@ import { Attempts } from './attempts.js';
 import { turnOf } from './turns.js';
 import { WebhookPolicy } from './webhook-policy.js';
 
-/** A ping may take this much longer than the receiver's time before its process counts as dead. */
+/** The time that a ping may take beyond the receiver's limit before its process counts as dead. */
 const GRACE_SECONDS = 5;
 
 /**
- * Queues a due attempt again. The queue may have lost it with the process that was making it, or with Redis. An abandoned ping is ended
- * instead, because no caller waits for it any more. Safe to repeat.
+ * Queues a due attempt again. The queue may have lost it when Redis or the process of the attempt died. An abandoned ping is ended instead, because
+ * no caller waits for it any more. Safe to repeat.
  */
 @UseCase()
 export class SettleDelivery extends Command<void> {

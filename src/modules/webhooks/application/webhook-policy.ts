@@ -1,11 +1,11 @@
 import type { HealthPolicy } from '../domain/endpoint.js';
 import type { LadderPolicy } from '../domain/delivery.js';
 
-/** The settings for deliveries; also the injection token. */
+/** The settings for deliveries. They are also the injection token. */
 export abstract class WebhookPolicy {
   abstract readonly timeoutSeconds: number;
   abstract readonly redeliveryIntervalSeconds: number;
-  /** For each account; 0 means no limit. */
+  /** Counted for each account. 0 means no limit. */
   abstract readonly pingsPerSecond: number;
   abstract readonly endpointChangesPerHour: number;
   abstract readonly ladder: LadderPolicy;

@@ -7,14 +7,14 @@ import { webhookEndpoint, type EndpointEvent } from '../domain/endpoint.js';
 import { CancelDelivery } from './cancel-delivery.js';
 import { EndpointSecrets } from './endpoint-secrets.js';
 
-/** Finds the deliveries of an endpoint that are not over; also the injection token. */
+/** Finds the deliveries of an endpoint that have not ended. It is also the injection token. */
 export abstract class OpenDeliveries {
   abstract open(endpointId: string): Promise<readonly string[]>;
 }
 
 /**
- * Cancels the pending deliveries of an endpoint that was deleted or disabled. A delivery that the list lacks is canceled when its
- * attempt is due. When the endpoint was deleted, its contact's address is removed too, because no mail goes there again.
+ * Cancels the pending deliveries of an endpoint that was deleted or disabled. A delivery that is missing in the list is canceled when its attempt is
+ * due. When the endpoint was deleted, its contact's address is removed too, because the contact gets no more mail.
  */
 @Injectable()
 export class WhenEndpointEnded implements EventHandler {

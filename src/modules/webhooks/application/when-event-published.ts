@@ -14,9 +14,9 @@ import { endpointAt, endpointRecord } from '../domain/endpoint-record.js';
 import { turnOf } from './turns.js';
 
 /**
- * Turns the events that modules publish into deliveries. The delivery's id follows from the stored event and the endpoint. So an event that is
- * handled again after a crash or a lost checkpoint is not sent again. The state of the endpoint at the event's place in the log decides. So events
- * from before the endpoint existed are never sent (docs/contract/webhooks.md#events).
+ * Turns the events that modules publish into deliveries. The delivery's id is derived from the stored event and the endpoint. An event that is
+ * handled again after a crash or a lost checkpoint is therefore not sent again. The state of the endpoint at the event's position in the log decides.
+ * Events from before the endpoint existed are therefore never sent (docs/contract/webhooks.md#events).
  */
 @Injectable()
 export class WhenEventPublished implements EventHandler {
@@ -42,7 +42,7 @@ export class WhenEventPublished implements EventHandler {
     await this.schedule(event);
   }
 
-  /** Gives the delivery of an event, and makes it when it does not exist. Null when the event needs no delivery. */
+  /** Returns the delivery of an event, and makes it if it does not exist. Null when the event needs no delivery. */
   async schedule(event: RecordedEvent): Promise<{ readonly deliveryId: string; readonly made: boolean } | null> {
     const publisher = this.publishers.get(categoryOf(event.stream));
     const { accountId } = event.metadata;

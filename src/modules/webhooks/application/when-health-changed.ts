@@ -22,7 +22,7 @@ type HealthEvent = RecordedEvent &
     }
   >;
 
-/** A mail is tried again for this long. One recipient that the mail server never accepts must not delay all others. */
+/** The time for which a mail is tried again. A recipient that the mail server never accepts must not delay all others. */
 const GIVE_UP_AFTER_MS = 3_600_000;
 
 /**
@@ -58,7 +58,7 @@ export class WhenHealthChanged implements EventHandler {
     const to = await this.secrets.contact(accountId, endpointId);
     if (to === null) return;
     const old = this.clock.now().getTime() - Date.parse(event.metadata.occurredAt) >= GIVE_UP_AFTER_MS;
-    // The account made this change itself, so a late mail is not needed.
+    // The account made this change itself, so a late mail is useless.
     if (old && event.type === 'WebhookEndpointReactivated') return;
     try {
       await this.mails.send({ to, ...textOf(event as HealthEvent, change.url), messageId: event.id });

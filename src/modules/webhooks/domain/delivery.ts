@@ -1,5 +1,5 @@
-// One event on its way to one endpoint, with its attempts, their outcomes and the time of the next.
-// Source: docs/contract/webhooks.md#attempts, #deliveries.
+// The delivery of one event to one endpoint, with its attempts, their outcomes and the time of the next attempt. Source:
+// docs/contract/webhooks.md#attempts, #deliveries.
 import { assertNever, type Decider } from '../../../kernel/decider.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 import { DomainError } from '../../../kernel/domain-error.js';
@@ -7,21 +7,21 @@ import { DomainError } from '../../../kernel/domain-error.js';
 export type AttemptErrorCode =
   'TIMEOUT' | 'DNS_FAILURE' | 'CONNECTION_FAILED' | 'TLS_ERROR' | 'REDIRECT' | 'HTTP_STATUS' | 'BLOCKED_ADDRESS';
 
-/** An attempt of the ladder, a requested redelivery beside it, or the one attempt of a ping. */
+/** A scheduled attempt, a requested redelivery in addition to the schedule, or the only attempt of a ping. */
 export type AttemptKind = 'ladder' | 'redelivery' | 'ping';
 
-/** The outcome of an attempt. `excerpt` is encrypted, because a receiver's answer may hold anything. */
+/** The outcome of an attempt. `excerpt` is encrypted, because a receiver's answer may contain anything. */
 export interface AttemptOutcome {
-  /** Null: delivered. */
+  /** Null means delivered. */
   readonly errorCode: AttemptErrorCode | null;
   readonly httpStatus: number | null;
   readonly latencyMs: number;
   readonly excerpt: string | null;
 }
 
-/** An attempt that is over. `kind` and `startedAt` are absent when a `DeliveryAttemptStarted` came before. */
+/** An attempt that has ended. `kind` and `startedAt` are absent when a `DeliveryAttemptStarted` came before. */
 interface EndedAttempt {
-  /** Its number among the attempts of all kinds, from 1. */
+  /** The attempt's number among the attempts of all kinds, from 1. */
   readonly attempt: number;
   readonly kind?: AttemptKind;
   /** ISO 8601 UTC. */
@@ -38,22 +38,22 @@ export type DeliveryEvent =
         readonly eventType: string;
         /** The time of the change that the event reports (ISO 8601 UTC). */
         readonly occurredAt: string;
-        /** The bytes that are signed and sent, as text. They hold no personal data. */
+        /** The bytes that are signed and sent, as text. They contain no personal data. */
         readonly body: string;
         readonly kind: 'event' | 'ping';
         readonly nextAttemptAt: string;
       }
     >
-  /** Earlier releases appended it before they sent an attempt. An attempt without an end in the log is made again. */
+  /** Earlier releases appended this event before they sent an attempt. An attempt without an end in the log is made again. */
   | DomainEvent<
       'DeliveryAttemptStarted',
       { readonly attempt: number; readonly kind: AttemptKind; readonly settleAfter: string }
     >
   | DomainEvent<'DeliverySucceeded', AttemptOutcome & EndedAttempt>
-  /** `nextAttemptAt` is null when the ladder is used up, and for redeliveries and pings. */
+  /** `nextAttemptAt` is null when the retry schedule is used up, and for redeliveries and pings. */
   | DomainEvent<'DeliveryAttemptFailed', AttemptOutcome & EndedAttempt & { readonly nextAttemptAt: string | null }>
   | DomainEvent<'DeliveryExhausted', { readonly attempts: number }>
-  /** Ends the ladder and any waiting redelivery. A delivery that was over before keeps its outcome. */
+  /** Ends the retry schedule and any waiting redelivery. A delivery that had already ended keeps its outcome. */
   | DomainEvent<'DeliveryCanceled', { readonly cause: 'ENDPOINT_DELETED' | 'ENDPOINT_DISABLED' }>
   | DomainEvent<'RedeliveryRequested', { readonly requestedAt: string }>;
 
@@ -69,11 +69,11 @@ export interface Delivery {
   readonly body: string;
   /** The number of attempts of all kinds. */
   readonly attempts: number;
-  /** The number of attempts of the ladder. */
+  /** The number of scheduled attempts. */
   readonly ladderAttempts: number;
   /** An attempt that an earlier release started and that has no end in the log. `attempts` and `ladderAttempts` count it. */
   readonly underWay: Extract<DeliveryEvent, { type: 'DeliveryAttemptStarted' }>['data'] | null;
-  /** The time of the next attempt of the ladder; null when none follows. */
+  /** The time of the next scheduled attempt; null when none follows. */
   readonly nextAttemptAt: string | null;
   readonly redelivery: { readonly requestedAt: string; readonly waiting: boolean } | null;
 }
@@ -81,7 +81,7 @@ export interface Delivery {
 export type DeliveryState = { readonly status: 'none' } | Delivery;
 
 export interface LadderPolicy {
-  /** Seconds before attempts 2, 3, ... of the ladder. */
+  /** The seconds before the scheduled attempts 2, 3, and so on. */
   readonly ladder: readonly number[];
   /** The fraction by which a delay may be longer or shorter. */
   readonly jitter: number;
@@ -89,7 +89,7 @@ export interface LadderPolicy {
 
 export type DeliveryCommand =
   | { readonly kind: 'schedule'; readonly delivery: Extract<DeliveryEvent, { type: 'DeliveryScheduled' }>['data'] }
-  /** Gives no event when an attempt with that number was recorded before. `chance`, from 0 to 1, sets the jitter. */
+  /** Returns no event when an attempt with that number was already recorded. `chance`, from 0 to 1, makes the delay longer or shorter. */
   | {
       readonly kind: 'record';
       readonly attempt: number;
@@ -168,7 +168,7 @@ function record(
 ): readonly DeliveryEvent[] {
   const made = { attempt, kind: of, startedAt: startedAt.toISOString(), ...outcome };
   if (outcome.errorCode === null) return [{ type: 'DeliverySucceeded', data: made }];
-  // A redelivery uses no attempt of the ladder, and a ping has no ladder (docs/contract/webhooks.md#pings, #redelivery).
+  // A redelivery uses up no scheduled attempt, and a ping has no retry schedule (docs/contract/webhooks.md#pings, #redelivery).
   if (of !== 'ladder' || !isOpen(before))
     return [{ type: 'DeliveryAttemptFailed', data: { ...made, nextAttemptAt: null } }];
   const delaySeconds = policy.ladder[begun(before, made).ladderAttempts - 1];
@@ -183,9 +183,7 @@ function record(
   return [{ type: 'DeliveryAttemptFailed', data: { ...made, nextAttemptAt } }];
 }
 
-/**
- * The time since which an attempt is due (ISO 8601 UTC). By this time the recovery job finds attempts that the queue has lost.
- */
+/** The time since which an attempt is due (ISO 8601 UTC). With this time, the recovery job finds attempts that the queue has lost. */
 export function dueAt(state: Delivery): string | null {
   if (state.redelivery !== null && redeliveryWaits(state)) return state.redelivery.requestedAt;
   return isOpen(state) ? state.nextAttemptAt : null;
@@ -242,7 +240,7 @@ function begun(
   state: Delivery,
   { attempt, kind, startedAt }: Required<Pick<EndedAttempt, 'attempt' | 'kind'>> & Pick<EndedAttempt, 'startedAt'>,
 ): Delivery {
-  // An attempt that is made again was counted before.
+  // An attempt that is made again was already counted.
   const another = kind === 'ladder' && state.underWay?.kind !== 'ladder';
   const { redelivery } = state;
   // A redelivery still waits if it was requested after this attempt began. It also waits if it was started and is not

@@ -1,16 +1,16 @@
-// The webhook endpoint of an account, with the places in the log where it changed. Events are compared with these places rather than
-// with times, because the clocks of two hosts differ and a clock may be set back.
+// The webhook endpoint of an account, with the positions in the log where it changed. Events are compared with these positions rather than with
+// times, because the clocks of two hosts differ and a clock may be set back.
 import type { RecordedEvent } from '../../../kernel/domain-event.js';
 import { webhookEndpoint, type Endpoint, type EndpointEvent, type EndpointState } from './endpoint.js';
 
-/** The event types that the endpoint takes from this place in the log on. */
+/** The event types that the endpoint gets from this position in the log on. */
 interface Choice {
   readonly from: string;
   readonly enabledEvents: readonly string[] | null;
   readonly disabled: boolean;
 }
 
-/** A change of health whose mail to the contact is not sent yet. */
+/** A change of health about which no mail was sent yet. */
 export interface UntoldChange {
   /** The id of the event. */
   readonly about: string;
@@ -21,18 +21,18 @@ export interface UntoldChange {
 export interface EndpointRecord extends EndpointState {
   readonly createdAt: string;
   readonly updatedAt: string;
-  /** When the endpoint got its present status. */
+  /** The time when the endpoint got its present status. */
   readonly statusAt: string;
-  /** The time and the place in the log where the count of its failures began. */
+  /** The time and the position in the log where the count of its failures began. */
   readonly run: { readonly at: string; readonly from: string };
-  /** The choices of event types that the current endpoint has had, oldest first, bounded. */
+  /** The choices of event types that the current endpoint has had. The oldest is first, and the length is limited. */
   readonly choices: readonly Choice[];
   readonly untold: readonly UntoldChange[];
 }
 
-/** How many choices are remembered. Events from before the oldest of them are no longer sent. */
+/** The number of choices that are remembered. Events from before the oldest choice are no longer sent. */
 const MOST_CHOICES = 200;
-/** How many unsent mails are remembered. The limit is needed because a mail that was given up stays unsent for ever. */
+/** The number of unsent mails that are remembered. The limit is needed because a mail that was given up stays unsent for ever. */
 const MOST_UNTOLD = 100;
 
 export const endpointRecord = {
@@ -108,7 +108,7 @@ function untoldAfter(
   return [...untold, { about: event.id, url: before.url }].slice(-MOST_UNTOLD);
 }
 
-/** The current endpoint as it was at a place in the log; null when it did not exist yet, or was disabled. */
+/** The current endpoint in its state at a position in the log; null when it did not exist yet, or was disabled. */
 export function endpointAt(
   { current, choices }: EndpointRecord,
   position: string,

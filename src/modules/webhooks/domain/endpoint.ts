@@ -1,5 +1,5 @@
-// The webhook endpoint of an account. An account has one at a time, and its stream holds the earlier ones too.
-// Source: docs/contract/webhooks.md#endpoint, #endpoint-health, #secrets.
+// The webhook endpoint of an account. An account has one at a time, and its stream also has the earlier endpoints. Source:
+// docs/contract/webhooks.md#endpoint, #endpoint-health, #secrets.
 import { assertNever, type Decider } from '../../../kernel/decider.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 import { DomainError } from '../../../kernel/domain-error.js';
@@ -10,9 +10,9 @@ export type EndpointEvent =
       {
         readonly endpointId: string;
         readonly url: string;
-        /** Null: all current and future types. */
+        /** Null means all current and future types. */
         readonly enabledEvents: readonly string[] | null;
-        /** Whether the endpoint has a contact for health notifications. The address is in the vault. */
+        /** Whether the endpoint has a contact for health notifications. The vault stores the address. */
         readonly notifies: boolean;
         readonly secretId: string;
       }
@@ -23,14 +23,14 @@ export type EndpointEvent =
       { readonly endpointId: string; readonly enabledEvents: readonly string[] | null }
     >
   | DomainEvent<'WebhookContactChosen', { readonly endpointId: string; readonly notifies: boolean }>
-  /** The new secret signs at once. The previous one signs as well until `previousExpiresAt`. Earlier secrets end. */
+  /** The new secret signs at once. The previous secret also signs until `previousExpiresAt`. Earlier secrets no longer sign. */
   | DomainEvent<
       'WebhookSecretRotated',
       { readonly endpointId: string; readonly secretId: string; readonly previousExpiresAt: string }
     >
   /**
-   * A delivery of an active endpoint ran out of attempts. `consecutive` counts since the last success. Earlier releases also counted
-   * the deliveries of a failing endpoint.
+   * A delivery of an active endpoint has used all its attempts. `consecutive` counts since the last success. Earlier releases also counted the
+   * deliveries of a failing endpoint.
    */
   | DomainEvent<
       'WebhookExhaustionCounted',
@@ -49,7 +49,7 @@ export type EndpointEvent =
     >
   | DomainEvent<'WebhookEndpointDisabled', { readonly endpointId: string; readonly reason: string }>
   | DomainEvent<'WebhookEndpointReactivated', { readonly endpointId: string }>
-  /** A mail told the contact of a change of health. `about` is the id of the change's event. */
+  /** A mail has informed the contact of a change of health. `about` is the id of the change's event. */
   | DomainEvent<'WebhookHealthNotified', { readonly endpointId: string; readonly about: string }>
   | DomainEvent<'WebhookEndpointDeleted', { readonly endpointId: string }>;
 
@@ -60,18 +60,16 @@ export interface Endpoint {
   readonly enabledEvents: readonly string[] | null;
   readonly notifies: boolean;
   readonly secret: { readonly secretId: string };
-  /** The secret before the last rotation, whose time may be over. Null when the secret was never rotated. */
+  /** The secret before the last rotation, which may have expired. Null when the secret was never rotated. */
   readonly previousSecret: { readonly secretId: string; readonly expiresAt: string } | null;
   /** Counts until the endpoint is failing. Later failures are counted from the deliveries. */
   readonly consecutiveFailures: number;
-  /**
-   * The number of the run of failures: how often the count began again. A delivery counts only in the run in which it was exhausted.
-   */
+  /** The number of the run of failures: how many times the count has begun again. A delivery counts only in the run in which it was exhausted. */
   readonly run: number;
-  /** A failing endpoint is disabled at this time, unless a delivery succeeds before; null otherwise. */
+  /** A failing endpoint is disabled at this time, unless a delivery succeeds before. Null when it is not failing. */
   readonly disableAfter: string | null;
   readonly disabledReason: string | null;
-  /** The deliveries counted last, so that none counts twice. */
+  /** The deliveries that were counted last, so that none counts twice. */
   readonly counted: { readonly endedAt: string; readonly deliveryIds: readonly string[] } | null;
 }
 
@@ -81,7 +79,7 @@ export interface EndpointState {
 }
 
 export interface HealthPolicy {
-  /** This many exhausted deliveries in a row make an endpoint failing. */
+  /** This number of exhausted deliveries in a row makes an endpoint failing. */
   readonly failingAfter: number;
   readonly disableAfterSeconds: number;
 }
@@ -95,7 +93,7 @@ export type EndpointCommand =
       readonly notifies: boolean;
       readonly secretId: string;
     }
-  /** Absent fields stay as they are. A disabled endpoint becomes active again, with its counter and clock reset. */
+  /** Absent fields stay unchanged. A disabled endpoint becomes active again, and its counter and clock are reset. */
   | {
       readonly kind: 'change';
       readonly endpointId: string;
@@ -198,7 +196,7 @@ function decide(command: EndpointCommand, state: EndpointState): readonly Endpoi
   }
 }
 
-/** A caller cannot tell unknown and deleted endpoints and those of other accounts apart. */
+/** A caller cannot distinguish unknown endpoints, deleted endpoints and endpoints of other accounts. */
 export function current(state: EndpointState, endpointId: string): Endpoint {
   if (state.current?.endpointId !== endpointId) throw new DomainError('webhook.endpoint_not_found');
   return state.current;
@@ -213,24 +211,24 @@ function change(
   if (enabledEvents !== undefined && JSON.stringify(enabledEvents) !== JSON.stringify(endpoint.enabledEvents)) {
     events.push({ type: 'WebhookEventsChosen', data: { endpointId, enabledEvents } });
   }
-  // Only the vault knows the address. A new address that replaces another is a change too.
+  // Only the vault stores the address. A new address that replaces another one is a change too.
   if (notifies !== undefined && (notifies || endpoint.notifies))
     events.push({ type: 'WebhookContactChosen', data: { endpointId, notifies } });
   if (endpoint.status === 'disabled') events.push({ type: 'WebhookEndpointReactivated', data: { endpointId } });
   return events;
 }
 
-/** How many counted deliveries are remembered. */
+/** The number of counted deliveries that are remembered. */
 const REMEMBERED = 100;
 
-/** When the memory is full, a delivery that is older than the last counted one is treated as counted. */
+/** When the memory is full, a delivery that is older than the last counted delivery is treated as counted. */
 function wasCounted(deliveryId: string, endedAt: string, { counted }: Endpoint): boolean {
   if (counted === null) return false;
   const { deliveryIds } = counted;
   return deliveryIds.includes(deliveryId) || (deliveryIds.length === REMEMBERED && endedAt < counted.endedAt);
 }
 
-/** A dead receiver exhausts thousands of deliveries. Once its endpoint is failing, they add no events here. */
+/** A dead receiver exhausts thousands of deliveries. When its endpoint is failing, they add no events here. */
 function countExhausted(
   { endpointId, deliveryId, endedAt, run, now, policy }: Extract<EndpointCommand, { kind: 'count-exhausted' }>,
   endpoint: Endpoint | null,
@@ -247,7 +245,7 @@ function countExhausted(
   return [counted, { type: 'WebhookEndpointFailing', data: { endpointId, disableAfter } }];
 }
 
-/** The secrets that sign now, the current one first (docs/contract/webhooks.md#secrets). */
+/** The secrets that sign now, the current secret first (docs/contract/webhooks.md#secrets). */
 export function signingSecrets({ secret, previousSecret }: Endpoint, now: Date): readonly string[] {
   const previous = previousSecret !== null && now < new Date(previousSecret.expiresAt) ? [previousSecret.secretId] : [];
   return [secret.secretId, ...previous];
@@ -325,7 +323,7 @@ function counting(
   return { endedAt, deliveryIds: [...(counted?.deliveryIds ?? []), deliveryId].slice(-REMEMBERED) };
 }
 
-/** When a timer must check the endpoint (ISO 8601 UTC), or null. */
+/** The time when a timer must check the endpoint (ISO 8601 UTC), or null. */
 export function healthDueAt({ current: endpoint }: EndpointState): string | null {
   return endpoint?.status === 'failing' ? endpoint.disableAfter : null;
 }

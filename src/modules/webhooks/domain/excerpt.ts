@@ -1,12 +1,10 @@
-// Encrypts a receiver's answer for the log. The answer may hold anything, and events must hold no personal data. Pure.
+// Encrypts a receiver's answer for the log. The answer may contain anything, and events must contain no personal data. Pure.
 import { createCipheriv, createDecipheriv } from 'node:crypto';
 
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/**
- * Uses AES-256-GCM with a nonce of 12 random bytes. `about` binds the excerpt to its place. Gives nonce, tag and ciphertext in base64.
- */
+/** Uses AES-256-GCM with a nonce of 12 random bytes. `about` binds the excerpt to its attempt. Returns nonce, tag and ciphertext in base64. */
 export function sealExcerpt(key: Uint8Array, nonce: Uint8Array, about: string, excerpt: string): string {
   const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(about));
   const text = Buffer.concat([cipher.update(excerpt, 'utf8'), cipher.final()]);

@@ -3,12 +3,12 @@ import { createHmac } from 'node:crypto';
 
 const PREFIX = 'whsec_';
 
-/** The text in which a secret of 32 random bytes is shown, once. */
+/** The text that shows a secret of 32 random bytes, once. */
 export function secretText(secret: Uint8Array): string {
   return PREFIX + Buffer.from(secret).toString('base64');
 }
 
-/** The header's value: an entry for each secret, the current one first. `timestamp` is in Unix seconds. */
+/** The header's value: an entry for each secret, the current secret first. `timestamp` is in Unix seconds. */
 export function signatureOf(
   secrets: readonly Uint8Array[],
   eventId: string,

@@ -16,9 +16,9 @@ import { EXCERPT_KEY, excerptPlace, openExcerpt } from '../domain/excerpt.js';
 import { withAttempt, type LoggedAttempt } from './logged-attempts.js';
 
 interface Followed extends Omit<DeliveryDoc, 'delivery'> {
-  /** The body is left out because no reader needs it. */
+  /** The body is omitted because no reader needs it. */
   readonly delivery: Omit<Delivery, 'body'>;
-  /** When the last attempt of its ladder failed. Null when it did not fail, or when a redelivery succeeded afterwards. */
+  /** The time when the last scheduled attempt failed. Null when it did not fail, or when a redelivery succeeded afterwards. */
   readonly exhaustedAt: string | null;
 }
 
@@ -30,7 +30,7 @@ export interface DeliveryDoc {
     'status' | 'endpointId' | 'eventId' | 'eventType' | 'occurredAt' | 'attempts' | 'underWay' | 'nextAttemptAt'
   >;
   readonly attempts: readonly LoggedAttempt[];
-  /** The time when the receiver last took the delivery, and the time when it last did not; null: never. */
+  /** The time when the receiver last accepted the delivery, and the time when it last did not; null when this never happened. */
   readonly succeededAt: string | null;
   readonly failedAt: string | null;
 }
@@ -39,7 +39,7 @@ const NOTHING_YET = { environment: null, attempts: [], succeededAt: null, failed
 
 const listed = ({ endpointId, ...filter }: { readonly endpointId: string } & DeliveryFilter): string =>
   listOf({ endpoint: endpointId, ...filter });
-/** The list that holds the delivery of an event that the receiver last took, or last refused. Pings are left out. */
+/** The list that contains the delivery of an event that the receiver last accepted, or last refused. Pings are omitted. */
 const outcomes = (outcome: 'taken' | 'refused', endpoint: string): string => listOf({ endpoint, outcome });
 
 /** The list of exhausted deliveries, sorted by the time when the last attempt failed. */
@@ -121,12 +121,12 @@ export interface DeliveryPage {
   readonly next: string | null;
 }
 
-/** An attempt that is over, with its decrypted excerpt. */
+/** An attempt that has ended, with its decrypted excerpt. */
 export interface ReadAttempt extends AttemptOutcome {
   readonly attemptedAt: string;
 }
 
-/** Lists whose readers can wait until they are complete (see platform/subscriptions/complete-lists.ts). */
+/** Lists whose readers can wait until the lists are complete (see platform/subscriptions/complete-lists.ts). */
 interface Lists {
   caughtUp(projection: typeof deliveryLog): Promise<boolean>;
   idsIn(projection: typeof deliveryLog, list: string): Promise<string[]>;
@@ -134,7 +134,7 @@ interface Lists {
 
 /** The projector lists an attempt a moment after it was made. A reader of a page waits for the projector, at most a second. */
 export class DeliveryReader {
-  /** The number of due attempts that earlier calls have given. */
+  /** The number of due attempts that earlier calls have returned. */
   private seen = 0;
 
   constructor(
@@ -143,7 +143,7 @@ export class DeliveryReader {
     private readonly lists: Lists,
   ) {}
 
-  /** Newest first. The order never changes, so the next page goes on where the one before ended, even when new deliveries came since. */
+  /** Newest first. The order never changes, so the next page continues where the previous page ended, even if new deliveries were added. */
   async page(endpointId: string, filter: DeliveryFilter, before: string | null, limit: number): Promise<DeliveryPage> {
     await this.lists.caughtUp(deliveryLog);
     const after = before === null ? null : { sort: '', id: before };
@@ -154,13 +154,13 @@ export class DeliveryReader {
     return { items, next: next?.id ?? null };
   }
 
-  /** Null unless the delivery is one of that endpoint. */
+  /** Null unless the delivery belongs to that endpoint. */
   async find(endpointId: string, deliveryId: string): Promise<View<DeliveryDoc> | null> {
     const view = isId(deliveryId) ? await this.readModels.get(deliveryLog, deliveryId) : null;
     return view?.doc.delivery.endpointId === endpointId ? view : null;
   }
 
-  /** The attempts that are over, oldest first. */
+  /** The attempts that have ended, oldest first. */
   async attemptsOf({ id, doc }: View<DeliveryDoc>): Promise<readonly ReadAttempt[]> {
     const key = doc.attempts.some(({ outcome }) => outcome?.excerpt)
       ? await this.vault.installationKey(EXCERPT_KEY)
@@ -173,12 +173,12 @@ export class DeliveryReader {
     });
   }
 
-  /** Returns once the three reads below are up to date, or after a second. */
+  /** Returns when the three reads below are up to date, or after a second. */
   async caughtUp(): Promise<void> {
     await this.lists.caughtUp(deliveryLog);
   }
 
-  /** The deliveries that the endpoint last took and last refused. Pings are left out. */
+  /** The deliveries that the endpoint last accepted and last refused. Pings are omitted. */
   async lastOutcomes(
     endpointId: string,
   ): Promise<{ readonly taken: View<DeliveryDoc> | null; readonly refused: View<DeliveryDoc> | null }> {
@@ -190,7 +190,7 @@ export class DeliveryReader {
     return { taken: taken?.items[0] ?? null, refused: refused?.items[0] ?? null };
   }
 
-  /** How many of the listed deliveries of the endpoint were exhausted after that time (ISO 8601 UTC). */
+  /** The number of listed deliveries of the endpoint that were exhausted after that time (ISO 8601 UTC). */
   async exhaustedAfter(endpointId: string, time: string): Promise<number> {
     const list = exhausted(endpointId);
     const before = await this.readModels.list(deliveryLog, list, { limit: 0, upTo: time });
@@ -198,14 +198,14 @@ export class DeliveryReader {
     return all.total - before.total;
   }
 
-  /** How many listed deliveries of the endpoint are in that state. */
+  /** The number of listed deliveries of the endpoint in that state. */
   async count(endpointId: string, status: DeliveryStatus): Promise<number> {
     return (await this.readModels.list(deliveryLog, listed({ endpointId, status }), { limit: 0 })).total;
   }
 
   /**
-   * The deliveries with a due attempt, which may have no worker. Each call goes on where the one before ended, so that a slow
-   * endpoint with many attempts does not hide the attempts of others.
+   * The deliveries with a due attempt, which may have no worker. Each call continues where the previous call ended, so that a slow endpoint with many
+   * attempts does not hide the attempts of others.
    */
   async due(at: Date, limit: number): Promise<string[]> {
     const { seen } = this;
@@ -214,10 +214,10 @@ export class DeliveryReader {
     return ids;
   }
 
-  /** All deliveries of an endpoint that are not over. Throws Unavailable when the lists do not have all of them in time. */
+  /** All deliveries of an endpoint that have not ended. Throws Unavailable when the lists do not have all of them in time. */
   async open(endpointId: string): Promise<string[]> {
-    // The order of these reads matters. A delivery that is tried meanwhile is then in both lists. In the other order it
-    // could be in none.
+    // The order of these reads matters. A delivery that is attempted in the meantime is then in both lists. In the other order, it could be in
+    // neither.
     const pending = await this.lists.idsIn(deliveryLog, listed({ endpointId, status: 'pending' }));
     return [
       ...new Set([...pending, ...(await this.lists.idsIn(deliveryLog, listed({ endpointId, status: 'retrying' })))]),

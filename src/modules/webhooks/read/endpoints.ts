@@ -7,16 +7,16 @@ import { healthDueAt, type Endpoint, type EndpointEvent } from '../domain/endpoi
 import { endpointRecord, type EndpointRecord } from '../domain/endpoint-record.js';
 import type { DeliveryReader } from './deliveries.js';
 
-/** The facts about an endpoint that are shown. Times are ISO 8601 UTC. */
+/** The facts about an endpoint that callers see. Times are ISO 8601 UTC. */
 export interface EndpointSummary extends Pick<
   Endpoint,
   'endpointId' | 'status' | 'url' | 'enabledEvents' | 'notifies' | 'consecutiveFailures' | 'disabledReason'
 > {
   readonly createdAt: string;
   readonly updatedAt: string;
-  /** When the endpoint got its present status. */
+  /** The time when the endpoint got its present status. */
   readonly statusAt: string;
-  /** When the count of its failures in a row began. */
+  /** The time when the count of its failures in a row began. */
   readonly countedFrom: string;
 }
 
@@ -79,11 +79,11 @@ export interface EndpointView extends EndpointSummary {
  */
 export interface TroubledEndpoint {
   readonly account: string;
-  /** The environment of the delivery that it refused last, like the `last...` fields. Null when no refused delivery is listed. */
+  /** The environment of the delivery that the endpoint refused last, like the `last...` fields. Null when no refused delivery is listed. */
   readonly environment: Environment | null;
   readonly endpoint: string;
   readonly state: Endpoint['status'];
-  /** When the endpoint got this state. */
+  /** The time when the endpoint got this state. */
   readonly since: string;
   readonly consecutiveFailures: number;
   readonly lastFailureAt: string | null;
@@ -93,7 +93,7 @@ export interface TroubledEndpoint {
   readonly exhausted: number;
 }
 
-/** How many accounts are read at a time. */
+/** The number of accounts that are read at a time. */
 const STEP = 200;
 
 /** Reads the present endpoint of an account from the log (see platform/aggregates/grouped-stream.ts). */
@@ -109,13 +109,13 @@ export class EndpointReader {
     private readonly deliveries: DeliveryReader,
   ) {}
 
-  /** The account's endpoint; null when the account has none, or when its id differs. */
+  /** The account's endpoint; null when the account has none, or when the endpoint has another id. */
   async find(accountId: string, endpointId?: string): Promise<EndpointView | null> {
     const known = await this.current(accountId);
     if (known === null || (endpointId !== undefined && known.endpointId !== endpointId)) return null;
     await this.deliveries.caughtUp();
     const { taken, refused } = await this.deliveries.lastOutcomes(known.endpointId);
-    // The wait for the lists may have taken time, and the endpoint may have changed meanwhile.
+    // The wait for the lists may have taken time, and the endpoint may have changed in the meantime.
     const current = await this.current(accountId);
     if (current?.endpointId !== known.endpointId) return this.find(accountId, endpointId);
     return {
@@ -131,7 +131,7 @@ export class EndpointReader {
     return (await this.current(accountId))?.endpointId === endpointId;
   }
 
-  /** The accounts with a failing endpoint whose time is over. */
+  /** The accounts with a failing endpoint whose time has passed. */
   due(at: Date, limit: number): Promise<string[]> {
     return this.readModels.due(endpointProjection, at, limit);
   }
@@ -144,7 +144,7 @@ export class EndpointReader {
     return { active, failing, disabled };
   }
 
-  /** Endpoints of one account or of all that are failing or disabled, or that have retried or exhausted deliveries. */
+  /** Endpoints of one account or of all accounts that are failing or disabled, or that have retried or exhausted deliveries. */
   async *troubled(accountId: string | null): AsyncGenerator<TroubledEndpoint> {
     await this.deliveries.caughtUp();
     for (const status of ['failing', 'disabled', 'active'] as const)
@@ -194,7 +194,7 @@ export class EndpointReader {
     };
   }
 
-  /** Exhausted deliveries since the last success. The log counts them until the endpoint is failing, the delivery log afterwards. */
+  /** Exhausted deliveries since the last success. The log counts them until the endpoint is failing, and the delivery log counts them afterwards. */
   private async failuresInARow({
     endpointId,
     status,

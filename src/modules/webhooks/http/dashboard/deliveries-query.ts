@@ -64,12 +64,12 @@ export function filterOf({ status, event_type }: DeliveriesQuery): DeliveryFilte
   return { ...(status !== undefined && { status }), ...(event_type !== undefined && { eventType: event_type }) };
 }
 
-/** The cursor of a place in the list. It is opaque, so that its content may change. */
+/** The cursor of a position in the list. It is opaque, so that its content may change. */
 export function cursorOf(place: NonNullable<DeliveryPage['next']>): string {
   return Buffer.from(place.replaceAll('-', ''), 'hex').toString('base64url');
 }
 
-/** The place that a cursor stands for; null when this service did not make it. */
+/** The position that a cursor stands for; null when this service did not make the cursor. */
 export function placeOf(cursor: unknown): string | null {
   if (typeof cursor !== 'string') return null;
   const hex = Buffer.from(cursor, 'base64url').toString('hex');

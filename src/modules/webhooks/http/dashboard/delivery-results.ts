@@ -66,7 +66,7 @@ export class RedeliveryResult {
 type Fields<Result> = Pick<Result, keyof Result>;
 
 export function deliveryResult({ id, doc: { delivery, attempts } }: LoggedDelivery): Fields<DeliveryResult> {
-  // An attempt is shown only once it is over, because its count, time and outcome belong together.
+  // An attempt is shown only when it has ended, because its count, time and outcome belong together.
   const last = attempts.findLast(({ outcome }) => outcome !== null);
   return {
     delivery_id: id,

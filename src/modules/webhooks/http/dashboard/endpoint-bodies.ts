@@ -61,7 +61,7 @@ export class CreateEndpointBody {
   readonly notify_email?: string;
 }
 
-/** In a change, null has a meaning of its own: it takes an earlier choice back. */
+/** In a change, null has a meaning of its own: it removes an earlier choice. */
 export class ChangeEndpointBody {
   @ApiPropertyOptional({ format: 'uri', description: 'Absent: unchanged' })
   // An endpoint must have an address, so null is refused.

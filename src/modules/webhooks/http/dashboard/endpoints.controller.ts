@@ -72,7 +72,7 @@ export class EndpointsController {
     @CurrentContext() context: RequestContext,
     @Req() request: FastifyRequest,
   ): Promise<CreatedEndpointResult> {
-    // The id follows from the idempotency key, if there is one, so that a repeated request after a crash gives the same endpoint.
+    // If the request has an idempotency key, the id is derived from it, so that a repeated request after a crash gives the same endpoint.
     const endpointId = nameFor(request);
     const { secret } = await this.commands.execute(
       new RegisterEndpoint(
