@@ -1,5 +1,5 @@
-// The vendors' files for browsers, under /browser: the payment processor's library with its pages, and the collector of device fingerprints. They are
-// bundled from web/sandbox-*/.
+// The vendors' files for browsers, under /browser: the payment processor's library with its pages, and the collector of device fingerprints. The
+// files are bundled from web/sandbox-*/.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import fastifyStatic from '@fastify/static';

@@ -1,4 +1,4 @@
-// The processes that a command started. They are ended in reverse order, and the unexpected end of a process is reported.
+// The processes that a command started. This module ends the processes in reverse order, and reports the unexpected end of a process.
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';

@@ -1,5 +1,5 @@
-// The log file of a program that a command runs. Its size is limited, and it never blocks the program. A full disk drops lines; the file reports
-// their number when there is space again.
+// The log file of a program that a command runs. The file's size is limited, and a write never blocks the program. A full disk drops lines; the file
+// reports their number when there is space again.
 import { closeSync, fstatSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 

@@ -1,5 +1,5 @@
-// `npm run ops -- <arguments>`: the operator command line. It uses the Redis of the service on the data folder, or starts a private one
-// for the command.
+// `npm run ops -- <arguments>`: the operator command line. The command uses the Redis of the service on the data folder, or starts a private one for
+// the command.
 import { spawn } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import { Children } from './children.mjs';

@@ -1,4 +1,4 @@
-// A fault that the person at the terminal can correct. It is reported in one sentence, without a stack trace.
+// A fault that the person at the terminal can correct. The command reports such a fault in one sentence, without a stack trace.
 
 export class Problem extends Error {}
 

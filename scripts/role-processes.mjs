@@ -1,6 +1,6 @@
 // Runs the service in several processes: `node scripts/role-processes.mjs projector:9465 worker:9466 api:9467 api:9468`, each with the port of its
-// probes, in the order of their start. Processes of the api role share PORT. This process stores no data. It passes on connections and log lines, and
-// restarts dead processes. At the end it stops all processes in order, the api role first.
+// probes, in the order of their start. Processes of the api role share PORT. This process stores no data. This process passes on connections and log
+// lines, and restarts dead processes. At the end this process stops all processes in order, the api role first.
 import cluster from 'node:cluster';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';

@@ -1,8 +1,8 @@
 // `npm run samples -- add <Event>[.<variant>] [<data as JSON>] [--after <sample>,...]` writes the stored sample of an event. The file is
 // test/unit/upcasting/samples/<Event>[.<variant>].json, with the links of the chain and the resulting state.
 //
-// Without `--after`, the new sample follows the same sample as the first sample of its type. It has the data of that first sample, with the given
-// fields replaced. `--folder` is for tests.
+// Without `--after`, the new sample follows the same sample as the first sample of its type. The new sample has the data of that first sample, with
+// the given fields replaced. `--folder` is for tests.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';

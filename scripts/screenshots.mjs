@@ -1,5 +1,5 @@
-// `npm run screenshots` takes the pictures that the documents show. `-- --folder <folder> [--language es] [--width <pixels>]` takes every screen.
-// It starts a service and a browser for them (test/support/take-pictures.ts).
+// `npm run screenshots` takes the pictures that the documents show. `-- --folder <folder> [--language es] [--width <pixels>]` takes every screen. The
+// command starts a service and a browser for them (test/support/take-pictures.ts).
 import { spawnSync } from 'node:child_process';
 import { ensureBuilt, ensureInstalled, ROOT } from './installation.mjs';
 import { runCommand } from './problem.mjs';

@@ -6,7 +6,7 @@ import { ensurePortFree, freePort } from './ports.mjs';
 import { isAlive, localAddress, whyNotReady } from './probe.mjs';
 
 export const SERVICE_READY_WITHIN_MS = 120_000;
-/** A process that is not ready by this time keeps running. It serves the requests that it can, while an operator corrects the fault. */
+/** A process that is not ready by this time keeps running. The process serves the requests that it can, while an operator corrects the fault. */
 const READY_AFTER_ANSWERING_MS = 2_000;
 /** Calls to the identity vendor take up to 20 seconds, and the service lets them finish. */
 const GRACE_MS = 40_000;

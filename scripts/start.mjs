@@ -33,7 +33,7 @@ const FOR_SANDBOX = [
   'PROCESSOR_EVENTS_URL',
 ];
 
-/** The variables that the demo page's server reads. Its only keys are those in the file of the demo credentials. */
+/** The variables that the demo page's server reads. The server's only keys are those in the file of the demo credentials. */
 const FOR_DEMO = ['PATH', 'DATA_DIR', 'DEMO_PORT', 'DEMO_WITHOUT_WEBHOOKS', 'NODE_EXTRA_CA_CERTS'];
 
 // A closed terminal must not prevent this process from stopping its children.

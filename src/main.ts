@@ -46,7 +46,7 @@ async function main(): Promise<void> {
   // Otherwise Node writes its warnings to standard error, outside the log.
   process.removeAllListeners('warning').on('warning', (warning) => log.warn({ err: warning }, 'Node gave a warning'));
 
-  // Libraries would write to standard error as well. Their advice is for developers, and their error reports become warnings.
+  // Libraries would write to standard error as well. The advice of libraries is for developers, and their error reports become warnings.
   for (const [method, level] of Object.entries({
     log: 'debug',
     info: 'debug',

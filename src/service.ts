@@ -98,7 +98,7 @@ export async function createService(
     const privateServer = createPrivateServer(surfaces, log);
     serve(privateServer);
     privateServers.push(privateServer);
-    // When several processes run, each has probes of its own. They share only the internal port.
+    // When several processes run, each has probes of its own. Processes share only the internal port.
     await privateServer.listen({ port, host, exclusive: port !== http.internalPort });
   };
   const serveMetricsToAll = (server: FastifyInstance): void => serveMetrics(server, metrics, () => true);

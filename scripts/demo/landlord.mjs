@@ -1,4 +1,4 @@
-// The landlord's part of the demo page: reads a shared report with the secret key and passes it on. It stores no part of the report.
+// The landlord's part of the demo page: reads a shared report with the secret key and passes it on. This server stores no part of the report.
 import { createHash } from 'node:crypto';
 
 const SESSION_ID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;

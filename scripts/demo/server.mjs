@@ -1,5 +1,5 @@
-// The demo page and its server, like that of an integrator: it issues session grants with the secret key and receives webhooks. It is plain Node,
-// because an example should need only what every server has. Localhost only; never in production.
+// The demo page and its server, like that of an integrator: it issues session grants with the secret key and receives webhooks. The server is plain
+// Node, because an example should need only what every server has. It runs on localhost only, and never in production.
 import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { extname, join } from 'node:path';
@@ -107,8 +107,8 @@ async function answer(request, response) {
     // A foreign host name that points to this machine must not be used to read data meant for this machine.
     if (request.headers.host !== `localhost:${port}`) return reply(response, 307, '', { location: origin });
     const { pathname } = addressOf(request);
-    // Other pages can send requests to this server. They must not issue grants, make endpoints or read deliveries. A browser sends the origin of the
-    // page that makes the request, except when a page reads from its own origin.
+    // Other pages can send requests to this server. Other pages must not issue grants, make endpoints or read deliveries. A browser sends the origin
+    // of the page that makes the request, except when a page reads from its own origin.
     const from = request.headers.origin ?? (request.method === 'GET' ? origin : null);
     if (from !== origin) return replyError(response, 403, 'Only the demo page may do this.');
     const route = ROUTES[`${request.method} ${pathname}`];

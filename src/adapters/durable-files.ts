@@ -17,7 +17,7 @@ export async function syncPath(path: string): Promise<void> {
   }
 }
 
-/** Syncs the names in a folder. It is synchronous, because opening a store is synchronous. */
+/** Syncs the names in a folder. The function is synchronous, because opening a store is synchronous. */
 export function syncFolderNow(folder: string): void {
   if (process.platform === 'win32') return;
   const handle = openSync(folder, 'r');

@@ -2,16 +2,16 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Variables } from './variables.js';
 
-/** The folder of all data that this machine stores. It is also the injection token. */
+/** The folder of all data that this machine stores. This class is also the injection token. */
 export abstract class DataFolderSettings {
   abstract readonly path: string;
   /** The log warns when the disk of the data folder has less free space than this. With 0 it never warns. */
   abstract readonly diskLowBytes: number;
-  /** A restored copy that no operator has released. It can be read but not changed. */
+  /** A restored copy that no operator has released. Such a copy can be read but not changed. */
   abstract readonly quarantined: boolean;
 }
 
-/** A file in a data folder that was restored from a backup. It records the state of the restore, and `ops backup` writes it. */
+/** A file in a data folder that was restored from a backup. The file records the state of the restore, and `ops backup` writes it. */
 export const RESTORED_FILE = 'restored.json';
 
 export function readDataFolder(env: Variables): DataFolderSettings {

@@ -2,13 +2,13 @@ import type { Environment } from '../kernel/environment.js';
 import type { Variables } from './variables.js';
 import type { VendorsSettings } from './vendors.js';
 
-/** Third-party scripts that the embedded component loads in the browser. They contain no secret. */
+/** Third-party scripts that the embedded component loads in the browser. These settings contain no secret. */
 export interface BrowserScripts {
   readonly processor: { readonly scriptUrl: string; readonly publishableKey: string };
   readonly fingerprintScriptUrl: string;
 }
 
-/** Settings of the embedded component. They are also the injection token. */
+/** Settings of the embedded component. This class is also the injection token. */
 export abstract class EmbeddedSettings {
   /** The scripts for each environment of a publishable key. With null, keys of that environment get no component. */
   abstract readonly scripts: Readonly<Record<Environment, BrowserScripts | null>>;

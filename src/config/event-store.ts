@@ -1,6 +1,6 @@
 import type { Variables } from './variables.js';
 
-/** The location of the log. It is also the injection token. */
+/** The location of the log. This class is also the injection token. */
 export abstract class EventStoreSettings {
   /**
    * `maxBytes`: the largest size of the embedded log's file. `testTraffic`: the fraction of this size that test traffic may fill.

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { isAddressOrCidr, shareOf } from './addresses.js';
 import type { Variables } from './variables.js';
 
-/** The ports and addresses on which the service listens, and its public addresses. They are also the injection token. */
+/** The ports and addresses on which the service listens, and its public addresses. This class is also the injection token. */
 export abstract class HttpSettings {
   abstract readonly port: number;
   abstract readonly host: string;

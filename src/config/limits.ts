@@ -1,7 +1,7 @@
 import { isAddressOrCidr } from './addresses.js';
 import type { Variables } from './variables.js';
 
-/** The limits of docs/contract, with their defaults, in seconds unless the name says otherwise. They are also the injection token. */
+/** The limits of docs/contract, with their defaults, in seconds unless the name says otherwise. This class is also the injection token. */
 export abstract class Limits {
   abstract readonly tokenTtl: number;
   /** Counted per key and client address. A key may have its own limit. */

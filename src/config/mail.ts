@@ -1,6 +1,6 @@
 import type { Variables } from './variables.js';
 
-/** The mail server and the sender of the service's mails. They are also the injection token. */
+/** The mail server and the sender of the service's mails. This class is also the injection token. */
 export abstract class MailSettings {
   /** The mail server, `smtp://` or `smtps://`. With null, the service sends no mail. */
   abstract readonly url: string | null;

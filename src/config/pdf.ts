@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Variables } from './variables.js';
 
-/** The browser that prints PDFs, and the pages that it may print. It is also the injection token. */
+/** The browser that prints PDFs, and the pages that it may print. This class is also the injection token. */
 export abstract class PdfSettings {
   /** With null, the first of the usual names in `searchPath` is used. */
   abstract readonly chromiumPath: string | null;

@@ -3,8 +3,8 @@ import type { HttpSettings } from './http.js';
 import { isLoopback, type Variables } from './variables.js';
 
 /**
- * `investigation` only reads. It builds read models but appends no event, stores nothing in the vault, calls no vendor and sends no webhook or mail.
- * `operator` is the command line. It runs no part by itself, and ROLE cannot select it.
+ * `investigation` only reads. `investigation` builds read models but appends no event, stores nothing in the vault, calls no vendor and sends no
+ * webhook or mail. `operator` is the command line. `operator` runs no part by itself, and ROLE cannot select it.
  */
 export type Role = 'all' | 'api' | 'worker' | 'projector' | 'investigation' | 'operator';
 
@@ -15,7 +15,7 @@ const MAX_PROCESSES = 64;
 /** The number of processes of each role that the start command runs. */
 export type ProcessCounts = Readonly<Record<(typeof APART)[number], number>>;
 
-/** The role of this process. It is also the injection token. */
+/** The role of this process. This class is also the injection token. */
 export abstract class ProcessSettings {
   abstract readonly production: boolean;
   abstract readonly role: Role;

@@ -1,6 +1,6 @@
 import type { Variables } from './variables.js';
 
-/** The keys that sign tokens. They are also the injection token. */
+/** The keys that sign tokens. This class is also the injection token. */
 export abstract class TokenKeySettings {
   /** PEM, JWK or JWKS of ES256 private keys. With null, the service makes a development key in the data folder. */
   abstract readonly signingKey: string | null;

@@ -3,7 +3,7 @@ import type { DataFolderSettings } from './data-folder.js';
 import { FILE_BYTES } from './event-store.js';
 import { listIn, type Variables } from './variables.js';
 
-/** The location of personal data, and the keys that encrypt it. They are also the injection token. */
+/** The location of personal data, and the keys that encrypt it. This class is also the injection token. */
 export abstract class VaultSettings {
   /** On disk, the vault is in the data folder, and its values grow to `maxBytes`. The AWS SDK finds the credentials for S3 in its usual places. */
   abstract readonly place:
@@ -18,7 +18,8 @@ export abstract class VaultSettings {
   /** `<key id>:<base64 of 32 bytes>`, comma separated. The first key wraps. With null, the service makes a development key in the data folder. */
   abstract readonly masterKey: string | null;
   /**
-   * The file that names the erased subjects of the vault. It is kept separately from backups, so that a restored older vault learns of the erasures.
+   * The file that names the erased subjects of the vault. The file is kept separately from backups, so that a restored older vault learns of the
+   * erasures.
    */
   abstract readonly erasureLedger: string;
 }

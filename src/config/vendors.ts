@@ -3,7 +3,7 @@ import type { SettingsSchema, VendorSetting, VendorSettings } from '../kernel/ve
 import type { HttpSettings } from './http.js';
 import { listIn, type Variables } from './variables.js';
 
-/** The settings for reaching vendors, and the sandbox that replaces them. They are also the injection token. */
+/** The settings for reaching vendors, and the sandbox that replaces them. This class is also the injection token. */
 export abstract class VendorsSettings {
   abstract readonly sandboxUrl: string | null;
   /** The port of the sandbox that `npm start` runs. With null, it runs no sandbox. */

@@ -38,8 +38,8 @@ interface Declaration<Classes extends readonly Class[]> extends Pick<AttemptReco
 }
 
 /**
- * For the `providers` of a feature module. The recovery job of external calls makes no call itself. It puts due attempts into the queue of their
- * vendor and environment, and a worker settles them. A vendor that hangs in test therefore delays neither live traffic nor another vendor.
+ * For the `providers` of a feature module. The recovery job of external calls makes no call itself. This job puts due attempts into the queue of
+ * their vendor and environment, and a worker settles them. A vendor that hangs in test therefore delays neither live traffic nor another vendor.
  */
 export function attemptRecovery<const Classes extends readonly Class[]>(kind: Declaration<Classes>): Provider[] {
   const { vendor, operation, inject } = kind;

@@ -22,7 +22,7 @@ export function keptMs(timeoutMs: number): number {
   return (ASKED_FOR_LIMITS - 1) * timeoutMs + GRACE_MS;
 }
 
-/** The latest end of an attempt's call, epoch milliseconds. It is before the time at which a process settles the attempt. */
+/** The latest end of an attempt's call, epoch milliseconds. This end is before the time at which a process settles the attempt. */
 export function callEnd(settleAfter: Date): number {
   return settleAfter.getTime() - GRACE_MS;
 }

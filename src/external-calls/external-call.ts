@@ -25,14 +25,16 @@ export interface Attempt {
   readonly subject: string | null;
   /** The caller's context, which becomes the metadata of the recorded events. */
   readonly context: ActionContext;
-  /** The attempt is settled from this time on, so its call must end earlier. Absent when such attempts are never settled. It is not in the job. */
+  /**
+   * The attempt is settled from this time on, so its call must end earlier. Absent when such attempts are never settled. The time is not in the job.
+   */
   readonly settleAfter?: Date;
 }
 
 /**
- * One kind of call: its vendor, and how a worker calls the vendor and records the verdict. It is a provider of the aggregate's module, and the
- * workers find it by its class. `End` is a result word for the waiting caller. The word tells how a call ended that is not recorded, such as a query
- * without an answer.
+ * One kind of call: its vendor, and how a worker calls the vendor and records the verdict. The class is a provider of the aggregate's module, and the
+ * workers find it. `End` is a result word for the waiting caller. The word tells how a call ended that is not recorded, such as a query without an
+ * answer.
  */
 // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- ties what `make` is given to what a worker gets
 export abstract class ExternalCall<Input = unknown, End = unknown> {
@@ -45,8 +47,8 @@ export abstract class ExternalCall<Input = unknown, End = unknown> {
   readonly isMadeAgain: boolean = false;
 
   /**
-   * Runs in a worker. It calls the vendor with `call`, and records the verdict in the aggregate, the vault before the log. If the process dies in
-   * between, the recovery job settles the attempt.
+   * Runs in a worker. The function calls the vendor with `call`, and records the verdict in the aggregate, the vault before the log. If the process
+   * dies in between, the recovery job settles the attempt.
    */
   abstract askAndRecord(call: VendorCall, attempt: Attempt, input: Input): Promise<End>;
 

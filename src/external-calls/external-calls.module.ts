@@ -17,7 +17,7 @@ import { VendorPlaces } from './vendor-places.js';
 export interface ExternalCallsOptions {
   /** The connection for commands and for `payloads`. */
   readonly redis: Redis;
-  /** The connection of the workers. Its commands wait while Redis is unavailable. */
+  /** The connection of the workers. The commands of workers wait while Redis is unavailable. */
   readonly workerRedis: Redis;
   readonly payloads: SealedPayloads;
   readonly clock: Clock;

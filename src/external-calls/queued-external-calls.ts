@@ -47,8 +47,8 @@ export interface Backlog {
 
 /**
  * One call takes these steps: SET the encrypted input and add the job. The worker reads the input, deletes it, calls the vendor, records the verdict
- * and reports the end of the job. It reports directly within its own process, and by a message to other processes. A lost connection can lose a
- * message. Therefore this process checks after a reconnect which of its jobs are gone, and `make` ends without a result word.
+ * and reports the end of the job. The worker reports directly within its own process, and by a message to other processes. A lost connection can lose
+ * a message. Therefore this process checks after a reconnect which of its jobs are gone, and `make` ends without a result word.
  *
  * This class records that the vendor was not called only while no worker can call it. After that, the process that deletes the input decides. When
  * the queue does not answer and may have stored the job, the attempt stays open.
@@ -132,7 +132,7 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
     if ((await withTimeout(this.redisAwayMs, added)) === null) throw new Error(`The queue ${name} did not take a job`);
   }
 
-  /** Called by a worker in this process, or after a message from another process. It ignores a job without a waiting caller. */
+  /** Called by a worker in this process, or after a message from another process. The function ignores a job without a waiting caller. */
   over(jobId: string, end: string | null, retryAfter?: number): void {
     this.waiting.get(jobId)?.over(end, retryAfter);
   }

@@ -91,7 +91,7 @@ export class VendorPlaces {
     redis.defineCommand('takeVendorPlace', { numberOfKeys: 5, lua: TAKE });
   }
 
-  /** `workers` counts the processes with slots for the call. It is called only when the slots of one process are not enough. */
+  /** `workers` counts the processes with slots for the call. This function is called only when the slots of one process are not enough. */
   async take(vendor: string, attempt: Attempt, workers: () => Promise<number>): Promise<void> {
     const { limit, perLineage, slots, waitMs, ttlMs } = this.limits;
     if (limit === 0) return;

@@ -2,7 +2,7 @@
 export type ActorKind =
   'platform-token' | 'secret-key' | 'api-key' | 'dashboard-user' | 'operator' | 'system' | 'vendor';
 
-/** The actor of an event. `id` names the key, token or part of the system. It is never the key itself. */
+/** The actor of an event. `id` names the key, token or part of the system. `id` is never the key itself. */
 export interface Actor {
   readonly kind: ActorKind;
   readonly id: string;

@@ -1,4 +1,4 @@
-/** The time of day. It is a class, so that tests can set it. */
+/** The time of day. The clock is a class, so that tests can set the time. */
 export abstract class Clock {
   abstract now(): Date;
 }

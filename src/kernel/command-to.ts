@@ -4,7 +4,7 @@ import type { LoadedAggregate } from './loaded-aggregate.js';
 
 export type AnyDecider = Decider<unknown, unknown, DomainEvent>;
 
-/** A command to one aggregate. It can be appended together with commands to other aggregates. */
+/** A command to one aggregate. The command's events can be appended together with commands to other aggregates. */
 export interface CommandTo<Of extends AnyDecider> {
   readonly decider: Of;
   readonly id: string;

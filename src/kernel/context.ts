@@ -16,22 +16,22 @@ export interface Effect {
   retryAfterSeconds?: number;
 }
 
-/** The owner, the actor and the request of a command. They become the metadata of every event of that command. */
+/** The owner, the actor and the request of a command. All three become the metadata of every event of that command. */
 export interface ActionContext extends Owner {
   readonly actor: Actor;
   /** The request that caused the command; `Service-Request-Id` on the wire. */
   readonly correlationId: string;
   /** The id of the event or request that caused the command. */
   readonly causationId: string;
-  /** The session grant of the caller's token. It is never stored. */
+  /** The session grant of the caller's token. The grant's id in a context is never stored. */
   readonly grantId?: string;
-  /** The chain of platform tokens that began with one exchange. Limits on strangers are counted for this lineage. It is never stored. */
+  /** The chain of platform tokens that began with one exchange. Limits on strangers are counted for this lineage. The lineage is never stored. */
   readonly lineage?: string;
-  /** Absent when no request caused the command. It is never stored. */
+  /** Absent when no request caused the command. The value is never stored. */
   readonly effect?: Effect;
   /** No caller reads the result at once. Read models therefore get it only through their subscriptions, which costs less. */
   readonly skipReadYourWrites?: true;
-  /** The operator's reason, which is recorded with every event. It contains no personal data. */
+  /** The operator's reason, which is recorded with every event. The reason contains no personal data. */
   readonly reason?: string;
 }
 

@@ -23,7 +23,7 @@ export function fold<State, Event extends DomainEvent>(
   return state;
 }
 
-/** The default case of an `evolve`. It does not compile while a known event has no case. An event of a later version changes nothing. */
+/** The default case of an `evolve`. The call does not compile while a known event has no case. An event of a later version changes nothing. */
 export function assertNever<State>(_event: never, state: State): State {
   return state;
 }

@@ -2,7 +2,7 @@
 import type { Actor } from './actor.js';
 import type { Environment } from './environment.js';
 
-/** A change that happened, named in the past tense. It contains only ids, enums, amounts, times and vault references. */
+/** A change that happened, named in the past tense. An event contains only ids, enums, amounts, times and vault references. */
 export interface DomainEvent<Type extends string = string, Data extends object = object> {
   readonly type: Type;
   readonly data: Data;
@@ -40,7 +40,7 @@ export interface RecordedEvent<Event extends DomainEvent = DomainEvent> {
   readonly stream: string;
   /** The event's number in its stream, from 0, without gaps. */
   readonly revision: number;
-  /** The position in the whole log. It is opaque, but the positions of one store sort as strings. */
+  /** The position in the whole log. A position is opaque, but the positions of one store sort as strings. */
   readonly position: string;
   readonly type: Event['type'];
   readonly data: Event['data'];

@@ -7,7 +7,7 @@ let used = pool.length;
 let lastMs = 0;
 let sequence = 0;
 
-/** A new UUID, version 7. Its time order puts ids of similar times near each other in an index. Within one process the ids strictly increase. */
+/** A new UUID, version 7. The time order puts ids of similar times near each other in an index. Within one process the ids strictly increase. */
 export function newId(): string {
   if (used === pool.length) {
     randomFillSync(pool);

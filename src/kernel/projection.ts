@@ -31,13 +31,13 @@ export interface Projection<Doc extends object, State = Doc> {
    * grow without end. Entries with `latestOnly` stay.
    */
   readonly listedForDays?: number;
-  /** Pure. It must throw at an unknown event type, which stops the projection with an alarm. */
+  /** Pure. The function must throw at an unknown event type, which stops the projection with an alarm. */
   evolve(state: State | null, event: RecordedEvent): State;
   /** The document for readers: named fields, without the state of an aggregate. */
   view(state: State): Doc;
   /** The lists of the document. The entries of a new revision replace those of the previous revision. */
   entries?(state: State): readonly IndexEntry[];
-  /** The time at which a recovery job must examine the stream, ISO 8601 UTC; null when it is not due. It lists the document in `DUE`. */
+  /** The time at which a recovery job must examine the stream, ISO 8601 UTC; null when it is not due. This time lists the document in `DUE`. */
   dueAt?(state: State): string | null;
 }
 

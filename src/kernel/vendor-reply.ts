@@ -1,8 +1,8 @@
 import type { FieldName } from './field-names.js';
 
 /**
- * A vendor's answer, unchanged, for surfaces that pass it on (docs/contract/direct.md#passthrough). It contains tokens and personal data. It is only
- * in memory, encrypted or in the vault, and is never logged.
+ * A vendor's answer, unchanged, for surfaces that pass it on (docs/contract/direct.md#passthrough). Such an answer contains tokens and personal data.
+ * The answer is only in memory, encrypted or in the vault, and is never logged.
  */
 export interface VendorReply {
   /** The vendor's HTTP status. */

@@ -6,7 +6,7 @@ import { acceptancesIn, WATCH_FILE } from '../platform/audit/log-watch.js';
 export interface GivenUp {
   /** ISO 8601 UTC. An empty text means the time of the last event up to `position`. */
   readonly from: string;
-  /** The end of the log that replaced the part. It is empty when `from` gives the time. */
+  /** The end of the log that replaced the part. The end is empty when `from` gives the time. */
   readonly position: string;
   readonly until: string;
 }

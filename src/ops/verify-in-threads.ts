@@ -13,7 +13,8 @@ export interface VerifyThreadData {
 }
 
 /**
- * The number of positions in a range. It is small enough to limit the results of one range, and large enough to make searches before its start rare.
+ * The number of positions in a range. The number is small enough to limit the results of one range, and large enough to make searches before its
+ * start rare.
  */
 const RANGE = 10_000;
 /** The number of ranges that each thread has before its first result is read, so that it never waits. */

@@ -96,7 +96,7 @@ export interface VendorReport {
   readonly housingCourt: readonly HousingCourtRecord[] | null;
 }
 
-/** The vendor's reasons for giving no report. They are facts about the file, not faults. */
+/** The vendor's reasons for giving no report. The reasons are facts about the file, not faults. */
 export type ReportRefusal =
   /** The consumer has frozen or locked the file. */
   | 'FILE_FROZEN'

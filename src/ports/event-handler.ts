@@ -2,11 +2,11 @@ import type { RecordedEvent } from '../kernel/domain-event.js';
 
 /**
  * Code that runs after events of the service, in another aggregate or outside. Handlers follow the log in its order, each in one process at a time
- * and from its own checkpoint. They run within moments, not at once. The use case itself therefore also does everything that its caller must see at
- * once.
+ * and from its own checkpoint. Handlers run within moments, not at once. The use case itself therefore also does everything that its caller must see
+ * at once.
  */
 export interface EventHandler {
-  /** Lowercase letters and underscores. It names the stored checkpoint, so it never changes. */
+  /** Lowercase letters and underscores. The name identifies the stored checkpoint, so it never changes. */
   readonly name: string;
   /** The categories of the streams that it follows. */
   readonly categories: readonly string[];

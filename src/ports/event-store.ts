@@ -42,8 +42,8 @@ export type TogetherOutcome =
 
 /**
  * Part of the log, in order. Every matching event up to position `through` has been delivered, including this batch. A consumer that saves `through`
- * together with the batch's effect neither loses nor repeats an event. It is null only before the first event. `caughtUp` is true when no further
- * event was stored at the time of reading.
+ * together with the batch's effect neither loses nor repeats an event. `through` is null only before the first event. `caughtUp` is true when no
+ * further event was stored at the time of reading.
  */
 export interface EventBatch {
   readonly events: readonly RecordedEvent[];
@@ -83,7 +83,7 @@ export class EventLogDamaged extends EventStoreUnavailable {
 export class EventsUnreadable extends EventLogDamaged {}
 
 /**
- * The log has lost events or is another log. It accepts no changes, because they would be lost when the right log returns. The message is for an
+ * The log has lost events or is another log. The log accepts no changes, because they would be lost when the right log returns. The message is for an
  * operator.
  */
 export class LogRefused extends EventStoreUnavailable {
@@ -117,12 +117,12 @@ export function isOfOtherStore(head: string | null, position: string): boolean {
  * The log of all events: the only source of truth.
  *
  * Every implementation gives these guarantees (one contract suite, `test/contract/event-store`). An append stores all of its events or none, and is
- * durable when it answers. It is accepted only at the exact expected revision, and is idempotent for the identical batch (same ids, order and size).
- * A batch that repeats only partly is a conflict. A read that starts after an append answered sees it. A read never skips an event: a damaged or
- * missing event is an error, EventLogDamaged where the store can tell. Positions increase strictly and sort as strings, all of one length. They have
- * no meaning in another store, whose positions have another length. An append answers within 15 s or throws EventStoreUnavailable. The outcome is
- * then unknown, and the same batch may be sent again. Values that JSON would change, events over 64 kB and appends over 900 kB throw UnstorableEvent
- * beforehand.
+ * durable when it answers. An append is accepted only at the exact expected revision, and is idempotent for the identical batch (same ids, order and
+ * size). A batch that repeats only partly is a conflict. A read that starts after an append answered sees it. A read never skips an event: a damaged
+ * or missing event is an error, EventLogDamaged where the store can tell. Positions increase strictly and sort as strings, all of one length.
+ * Positions have no meaning in another store, whose positions have another length. An append answers within 15 s or throws EventStoreUnavailable. The
+ * outcome is then unknown, and the same batch may be sent again. Values that JSON would change, events over 64 kB and appends over 900 kB throw
+ * UnstorableEvent beforehand.
  */
 export abstract class EventStore {
   abstract append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<AppendOutcome>;

@@ -10,7 +10,7 @@ export interface KeyedRequest {
   readonly route: string;
   /** The caller's choice: 1 to 255 characters. */
   readonly key: string;
-  /** The request in a canonical form. It is personal data, so only a keyed hash of it is stored. */
+  /** The request in a canonical form. A request is personal data, so only a keyed hash of it is stored. */
   readonly content: string;
 }
 
@@ -34,8 +34,8 @@ export interface Execution {
   readonly first: boolean;
 
   /**
-   * Keeps the reply, encrypted, for later requests. It is kept until its time has passed, or until the person with the vault subject `subject` is
-   * erased (null: the reply is not personal). Throws Unavailable within seconds when the reply cannot be kept now. Keeping it is then retried in the
+   * Keeps the reply, encrypted, for later requests. The reply is kept for its time, or until the person with the vault subject `subject` is erased
+   * (null: the reply is not personal). Throws Unavailable within seconds when the reply cannot be kept now. Keeping the reply is then retried in the
    * background for a minute, and other requests wait that long.
    */
   keep(reply: KeptReply, subject: string | null): Promise<Keeping>;
@@ -51,7 +51,7 @@ export type Keeping =
   | 'kept'
   /** The visitor or account has the maximum number of kept replies. Only requests that wait now get this reply. */
   | 'beyond-cap'
-  /** Another execution has taken over in the meantime. Its reply is used. */
+  /** Another execution has taken over in the meantime. The reply of that execution is used. */
   | 'overtaken';
 
 export type Beginning =

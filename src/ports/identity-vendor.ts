@@ -6,7 +6,10 @@ import type { NoVerdict, VendorCall } from './vendor-call.js';
 
 export type { Applicant, Device, NoVerdict, RefusedInput, VendorCall };
 
-/** A multiple-choice question. Answer ids are 1..n in the order in which the person sees them. It is personal data, which only the vault stores. */
+/**
+ * A multiple-choice question. Answer ids are 1..n in the order in which the person sees them. A question is personal data, which only the vault
+ * stores.
+ */
 export interface KbaQuestion {
   readonly id: number;
   readonly text: string;

@@ -36,8 +36,8 @@ export interface InspectableLog {
   inspect(after: string | null): Promise<InspectedPage>;
 
   /**
-   * The last position minus the number of stored events. It shows how many events are missing or, if negative, how many are too many. Reads no
-   * events.
+   * The last position minus the number of stored events. The difference shows how many events are missing or, if negative, how many are too many.
+   * Reads no events.
    */
   missingEvents(): number;
 }

@@ -79,7 +79,9 @@ export interface CheckoutSession {
   readonly payment: { readonly intentId: string; readonly amountCents: number; readonly currency: string } | null;
 }
 
-/** The details of the page other than the charge. The caller's own texts are personal data. They are encrypted on their way and never logged. */
+/**
+ * The details of the page other than the charge. The caller's own texts are personal data. These texts are encrypted on their way and never logged.
+ */
 export interface CheckoutPage {
   /** The service's transaction id in the session and its intent at the processor. */
   readonly reference: string;
@@ -92,7 +94,7 @@ export interface CheckoutPage {
   readonly description: string | null;
   /** The payer's address, for the form. */
   readonly email: string | null;
-  /** The caller's names for the people involved. They are recorded for readers of the payment at the processor. */
+  /** The caller's names for the people involved. The names are recorded for readers of the payment at the processor. */
   readonly notes: Readonly<Record<string, string>>;
 }
 

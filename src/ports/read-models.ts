@@ -38,7 +38,7 @@ export interface Page<Doc extends object> {
 
 /**
  * The read models behind status calls and listings. A document is folded from its stream. Lists may be lost, because they can be rebuilt from the
- * log. They are as current as the projector, and `CompleteLists` waits for the projector.
+ * log. Lists are as current as the projector, and `CompleteLists` waits for the projector.
  */
 export abstract class ReadModels {
   /**

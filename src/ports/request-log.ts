@@ -34,8 +34,8 @@ export interface RequestPage {
 }
 
 /**
- * The API requests of each account, for the developers of the account. The log contains no personal data, and no decision depends on it. It keeps the
- * newest 10,000 requests of an account in an environment, and none older than 30 days. The whole log may be lost.
+ * The API requests of each account, for the developers of the account. The log contains no personal data, and no decision depends on it. The log
+ * keeps the newest 10,000 requests of an account in an environment, and none older than 30 days. The whole log may be lost.
  */
 export abstract class RequestLog {
   /** Never throws and never waits. A request may be missing when the store was unavailable. */

@@ -1,6 +1,6 @@
 /**
  * Stores personal data for minutes under a name that the service chooses. The data are encrypted with AES-256-GCM under the data key of the person's
- * vault subject. They can be read any number of times until they expire or the person is erased. They may be lost earlier.
+ * vault subject. The data can be read any number of times until they expire or the person is erased. The data may be lost earlier.
  */
 export abstract class TemporaryFiles {
   /** Throws SubjectErased. */

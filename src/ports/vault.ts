@@ -36,7 +36,7 @@ export interface SubjectOrigin {
   readonly entries: readonly string[];
 }
 
-/** The subjects of a vault, for an audit. It is also the injection token. */
+/** The subjects of a vault, for an audit. This class is also the injection token. */
 export abstract class VaultSubjects {
   /** All subjects, including erased ones, in batches. */
   abstract subjectNames(): AsyncIterable<readonly string[]>;

@@ -19,7 +19,10 @@ export interface VendorCall {
   readonly behaviour?: VendorBehaviour;
   /** Test traffic never reaches a real vendor. Live traffic never reaches a sandbox. */
   readonly environment: Environment;
-  /** The vault subject whose data the call or its verdict contains. Its data key encrypts waiting input. Null means that no data are personal. */
+  /**
+   * The vault subject whose data the call or its verdict contains. The subject's data key encrypts waiting input. Null means that no data are
+   * personal.
+   */
   readonly subject: string | null;
   /** Aborted when the time limit for the verdict has passed. The verdict is then `timed-out`, and pending requests are given up. */
   readonly signal?: AbortSignal;

@@ -24,9 +24,9 @@ export interface WebhookAnswer {
 /**
  * Sends once, and never follows a redirect. When an address does not answer, it tries the next address of the name, unless it has sent something
  * already. A reused connection that ends before the first byte of an answer is replaced once, so the request may arrive twice. One time limit
- * includes name lookup, connecting, headers and body. Interim answers (1xx) are ignored, and at most 4 KB of an answer's body are read. It uses only
- * `https`, TLS 1.2 or later with a valid certificate, and only public addresses (docs/contract/webhooks.md#addresses). The address is checked before
- * connecting, pinned, and checked again on the connection. A failure is returned as a value, never thrown. Nothing is logged.
+ * includes name lookup, connecting, headers and body. Interim answers (1xx) are ignored, and at most 4 KB of an answer's body are read. The sender
+ * uses only `https`, TLS 1.2 or later with a valid certificate, and only public addresses (docs/contract/webhooks.md#addresses). The address is
+ * checked before connecting, pinned, and checked again on the connection. A failure is returned as a value, never thrown. Nothing is logged.
  */
 export abstract class WebhookSender {
   abstract send(request: WebhookRequest): Promise<WebhookAnswer>;

@@ -2,11 +2,11 @@ import type { Environment } from '../kernel/environment.js';
 
 /** The account and environment to which a key belongs. */
 export interface KeyHolder {
-  /** The key's name in events and logs. It is not secret. */
+  /** The key's name in events and logs. The name is not secret. */
   readonly keyId: string;
   readonly accountId: string;
   readonly environment: Environment;
-  /** Only API keys have a client class. It sets the default format of reports: HTML for a partner, JSON for a first party. */
+  /** Only API keys have a client class. The class sets the default format of reports: HTML for a partner, JSON for a first party. */
   readonly clientClass?: 'partner' | 'first_party';
 }
 

@@ -217,7 +217,7 @@ export const EVENT_CATALOGUE: { readonly [Type in EventType]: EventRule<Type> } 
   },
 };
 
-/** The envelope that receivers get. It contains identifiers, enums and times, never personal data. */
+/** The envelope that receivers get. The envelope contains identifiers, enums and times, never personal data. */
 export interface PublishedEvent<Type extends EventType = EventType> {
   /** `evt_` and a UUID derived from the stored event, so that a second translation gives the same id. */
   readonly id: string;
@@ -267,7 +267,7 @@ export function publishedAs<Type extends EventType>(
   };
 }
 
-/** All publishers, for the parts that send their events. It is also the injection token. */
+/** All publishers, for the parts that send their events. This class is also the injection token. */
 export abstract class PublishedEvents {
   abstract readonly publishers: readonly Publisher[];
   abstract readonly links: Links;

@@ -10,8 +10,8 @@ export abstract class KnownPersons {
   abstract idsOf(sessionId: string | null, token: string, owner: Owner): Promise<readonly string[]>;
 
   /**
-   * The limits for which one more code to the person counts. They are the limits of the phone in the session that confirmed the person. Without such
-   * a session, only the vendor knows the phone, and the code counts for limits of the person's ids.
+   * The limits for which one more code to the person counts. The code counts for the limits of the phone in the session that confirmed the person.
+   * Without such a session, only the vendor knows the phone, and the code counts for limits of the person's ids.
    */
   abstract codesTo(sessionId: string | null, personIds: readonly string[], owner: Owner): Promise<readonly RateUse[]>;
 

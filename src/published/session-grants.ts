@@ -6,7 +6,7 @@ import type { UserType } from './accounts.js';
 /** The facts in a session grant about the sessions opened under it. */
 export interface GrantFacts {
   readonly grantId: string;
-  /** The account that embeds the component. It is the child account when the grant was made on the child's behalf. */
+  /** The account that embeds the component. The embedding account is the child when the grant was made on the child's behalf. */
   readonly accountId: string;
   readonly environment: Environment;
   /** The account with which a consent shares the report; null when the grant names none. */
@@ -32,8 +32,8 @@ export abstract class SessionGrants {
   abstract find(grantId: string): Promise<GrantFacts | null>;
 
   /**
-   * Begins the session under the grant. It replaces the ended session `replaces`, which is null for the first session. Returns the session that then
-   * has the grant. This is another session if another request was faster, or if the previous session was not `replaces`.
+   * Begins the session under the grant. The new session replaces the ended session `replaces`, which is null for the first session. Returns the
+   * session that then has the grant. This is another session if another request was faster, or if the previous session was not `replaces`.
    */
   abstract begin(
     grantId: string,

@@ -1,4 +1,4 @@
-// `npm run docs` runs this file. It writes the generated document below the current folder.
+// `npm run docs` runs this file. The program writes the generated document below the current folder.
 import 'reflect-metadata';
 import { writeFileSync } from 'node:fs';
 import { SURFACES } from './all.js';

@@ -9,7 +9,7 @@ import { platformToken } from './platform/claims.js';
 import { INCOME_ERRORS, OF_A_SESSION, REPORT_ERRORS, STRING_CODES, TOKEN_ERRORS } from './string-codes.js';
 import { tokenRefusal, unauthenticated } from './token-refusal.js';
 
-/** The address of the embedded component. It is also the injection token. */
+/** The address of the embedded component. This class is also the injection token. */
 export abstract class EmbeddedComponent {
   /** An absolute URL. */
   abstract readonly url: string;

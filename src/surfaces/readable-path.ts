@@ -1,4 +1,5 @@
-// A malformed id is answered like an unknown id (docs/contract/general.md#unknown-and-foreign-ids). Its route must therefore be found.
+// A malformed id is answered like an unknown id (docs/contract/general.md#unknown-and-foreign-ids). The route of a malformed id must therefore be
+// found.
 import { SURFACES } from './all.js';
 
 /** In characters. Integrators' ids have up to 128 characters, each of which takes up to twelve in a path (docs/contract/direct.md#parties). */

@@ -31,7 +31,7 @@ export interface Vendor<Schema extends SettingsSchema = SettingsSchema> {
   readonly id: string;
   readonly capabilities: { readonly [Name in Capability]?: CapabilityOf<VendorPorts[Name]> };
   readonly settings: Schema;
-  /** Called in processes that make calls. It loads the adapters only then, because most operator commands call no vendor. */
+  /** Called in processes that make calls. The function loads the adapters only then, because most operator commands call no vendor. */
   open(settings: SettingsOf<Schema>, timeoutMs: number): Promise<OpenVendor>;
   /** Reads the webhook events of a payment processor, from either environment. */
   webhookEvents?(settings: readonly SettingsOf<Schema>[]): Promise<ProcessorWebhookEvents>;

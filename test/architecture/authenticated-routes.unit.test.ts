@@ -9,8 +9,8 @@ import { SURFACES } from '../../src/surfaces/all.js';
 
 const MODULES = join(import.meta.dirname, '../../src/modules');
 /**
- * Routes that any caller may use: the public keys, and a document by its signed link. They are GET routes, whose bodies
- * are never read.
+ * Routes that any caller may use: the public keys, and a document by its signed link. All of these are GET routes,
+ * whose bodies are never read.
  */
 const OPEN = ['GET JwksController.jwks', 'GET PdfController.fetch'];
 

@@ -1,4 +1,4 @@
-// Guarantee: the benchmarks can start. They are compiled from these folders, and no other suite runs them.
+// Guarantee: the benchmarks can start. The benchmarks are compiled from these folders, and no other suite runs them.
 import { readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { expect, it } from '@jest/globals';

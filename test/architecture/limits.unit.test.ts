@@ -82,7 +82,7 @@ describe('a file of use cases or readers', () => {
   );
 });
 
-/** A function of that complexity. Its switch counts once. */
+/** A function of that complexity. The switch in this function counts once. */
 const branching = (complexity: number): string =>
   `function put(a) { switch (a) { case 1: case 2: case 3: break; } ${'if (a) go();'.repeat(complexity - 2)} }`;
 

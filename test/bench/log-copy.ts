@@ -1,5 +1,5 @@
-// (l) Copies a log of many screenings to each kind of store. It uses one append after another, and then many appends in
-// flight.
+// (l) Copies a log of many screenings to each kind of store. The benchmark uses one append after another, and then many
+// appends in flight.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

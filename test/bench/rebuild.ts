@@ -1,5 +1,5 @@
-// (d) Rebuilds all projections from the log and verifies the log. It also shows the effect of a rebuild on requests. EVENTS sets the length of the
-// log.
+// (d) Rebuilds all projections from the log and verifies the log. The benchmark also shows the effect of a rebuild on
+// requests. EVENTS sets the length of the log.
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';

@@ -1,4 +1,5 @@
-// Verifies the log in a folder as `ops audit verify` does, without a vault. It prints the duration and the processor time in milliseconds.
+// Verifies the log in a folder as `ops audit verify` does, without a vault. The program prints the duration and the
+// processor time in milliseconds.
 import { EmbeddedEventStore } from '../../src/adapters/event-store/embedded.js';
 import { rangesOf, walkInThreads } from '../../src/ops/verify-in-threads.js';
 import { verifyLog } from '../../src/platform/audit/verify.js';

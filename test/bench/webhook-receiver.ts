@@ -1,5 +1,6 @@
-// The receiver of the webhook benchmark, in its own process. It counts unique events, and reports the session of each
-// event and its age at the arrival. `/hang...` answers nothing for eight seconds. All other paths answer at once.
+// The receiver of the webhook benchmark, in its own process. The receiver counts unique events, and reports the session
+// of each event and its age at the arrival. `/hang...` answers nothing for eight seconds. All other paths answer at
+// once.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:https';

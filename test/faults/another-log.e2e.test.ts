@@ -1,5 +1,5 @@
-// A process with another data folder must not start on the Redis of a running service. It would use read models,
-// checkpoints and queues that belong to the other log.
+// A process with another data folder must not start on the Redis of a running service. Such a process would use read
+// models, checkpoints and queues that belong to the other log.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -65,8 +65,8 @@ const lines = (text: string): any[] =>
     .split('\n')
     .map((line) => JSON.parse(line));
 /**
- * Stands in for the sandbox. It counts every request to a vendor, including questions about earlier calls, and answers
- * none.
+ * Stands in for the sandbox. The server counts every request to a vendor, including questions about earlier calls, and
+ * answers none.
  */
 class DeadVendors {
   calls = 0;

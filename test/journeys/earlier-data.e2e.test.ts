@@ -1,7 +1,7 @@
 // A service starts on data of an earlier version, replays it and verifies it. The first version that kept accounts,
 // screenings, payments, reports, shares, webhooks, income and an erasure stored `test/fixtures/first-version`. The
-// folder holds the data folder, the content of Redis, and the service's answers of that time. Its keys open no other
-// data.
+// folder holds the data folder, the content of Redis, and the service's answers of that time. The stored keys open no
+// other data.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';

@@ -326,7 +326,7 @@ describe('personal data', () => {
     );
     const seen = capture.findings(canaries());
     for (const file of filesBelow(service.dataDir)) {
-      // The sandbox vendor is outside the service. It may store its persons and questions.
+      // The sandbox vendor is outside the service. The vendor may store its persons and questions.
       if (!file.includes('/sandbox/')) seen.push(...findings(file.slice(service.dataDir.length), readFileSync(file)));
     }
     seen.push(...findings('the log', Buffer.from(service.program.output)));

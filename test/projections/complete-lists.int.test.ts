@@ -1,5 +1,5 @@
-// Complete lists contain all earlier writes. They fail while the read models are missing, being built, behind the log,
-// or of another log.
+// Complete lists contain all earlier writes. A complete list fails while the read models are missing, being built,
+// behind the log, or of another log.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { RedisProjectionStore } from '../../src/adapters/read-models/redis-projection-store.js';
 import { RedisReadModels } from '../../src/adapters/read-models/redis.js';

@@ -363,8 +363,8 @@ describe('income sessions', () => {
   };
 
   /**
-   * Advances the clock until the session is due and settles it, as the recovery job does. It repeats this until the
-   * session ends, at most `times` times.
+   * Advances the clock until the session is due and settles it, as the recovery job does. The function repeats this
+   * until the session ends, at most `times` times.
    */
   async function recover(id: string, times = 100, by = process()): Promise<void> {
     for (let time = 0; time < times; time++) {

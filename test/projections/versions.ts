@@ -1,6 +1,6 @@
 // The output of each projection for the sample events of `test/unit/upcasting/samples`, by version.
-// `npm run projections:versions` updates `versions.json`. It refuses to update when an output changed and its version
-// did not.
+// `npm run projections:versions` updates `versions.json`. The command refuses to update when an output changed and its
+// version did not.
 import 'reflect-metadata';
 import { hash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// Libraries of other projects verify deliveries in the form that a receiver gets. They accept genuine deliveries with
-// each valid secret, and refuse altered deliveries.
+// Libraries of other projects verify deliveries in the form that a receiver gets. The libraries accept genuine
+// deliveries with each valid secret, and refuse altered deliveries.
 import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';

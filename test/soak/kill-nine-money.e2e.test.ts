@@ -64,7 +64,8 @@ async function consumers(signal: AbortSignal): Promise<void> {
       await demo.post(`/payments/${payment.transactionId}/confirm`);
       await demo.get(`/reports/${payment.id}`);
     } catch {
-      // The service was killed during the request. It acknowledged nothing, and the request may have had any effect.
+      // The service was killed during the request. The service acknowledged nothing, and the request may have had any
+      // effect.
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }

@@ -1,6 +1,6 @@
-// Under load, kill -9 ends one process after another of a service with several processes. It also ends the parent
-// process that starts them again. The other processes continue, and every acknowledged screening is in the log. No
-// vendor call runs twice, and every event is delivered.
+// Under load, kill -9 ends one process after another of a service with several processes. The signal also ends the
+// parent process that starts them again. The other processes continue, and every acknowledged screening is in the log.
+// No vendor call runs twice, and every event is delivered.
 import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { screeningPublisher } from '../../src/modules/screening/application/publish.js';
@@ -57,7 +57,8 @@ async function load(signal: AbortSignal): Promise<void> {
       const answer = await caller.post(`/screening/${body.id}/otp`, { code: '123456' });
       if (answer.status === 200) acknowledged.set(body.id, answer.body.status);
     } catch {
-      // The process with the request was killed. It acknowledged nothing, and the request may have had any effect.
+      // The process with the request was killed. The process acknowledged nothing, and the request may have had any
+      // effect.
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }

@@ -34,7 +34,8 @@ async function load(signal: AbortSignal): Promise<void> {
         }
       }
     } catch {
-      // The service was killed during the request. It acknowledged nothing, and the request may have had any effect.
+      // The service was killed during the request. The service acknowledged nothing, and the request may have had any
+      // effect.
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }

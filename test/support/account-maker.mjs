@@ -32,7 +32,8 @@ const context = () => systemContext('tests', { accountId: null, environment: nul
 const buses = new Map();
 
 /**
- * Returns the content of a credentials file. Its accounts have the names, settings and parents of the demo accounts.
+ * Returns the content of a credentials file. The accounts in the file have the names, settings and parents of the demo
+ * accounts.
  */
 export async function makeAccounts(env) {
   if (!buses.has(env.DATA_DIR)) buses.set(env.DATA_DIR, busOf(env));

@@ -1,5 +1,6 @@
-// A process that makes or restores a backup. It is killed at one of its steps on the file system. Its arguments are:
-// `<step> <data folder> create <into>`, or `<step> <data folder> restore <backup> <to> <ledger>`.
+// A process that makes or restores a backup. The process is killed at one of its steps on the file system. The
+// process's arguments are: `<step> <data folder> create <into>`, or
+// `<step> <data folder> restore <backup> <to> <ledger>`.
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 

@@ -11,7 +11,7 @@ export const searchPath = process.env['PATH'] ?? '';
 
 /** Opens pages in the same way as the printing service. */
 export const pageBrowser = needed(findChromium(executablePath, searchPath));
-/** A browser like those that people use. It is slower. */
+/** A browser like those that people use. Such a browser is slower. */
 export const browserOfPeople = (): string => needed(findChromium(null, searchPath, BROWSERS) ?? executablePath);
 
 /** Gives each site a process of its own by default, like the browsers that people use. */

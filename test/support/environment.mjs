@@ -11,7 +11,7 @@ const services = serviceHost();
  * program would not notice the changes of the other.
  */
 const besides = serviceHost();
-/** Runs the services that several suites share. It ends with the worker. */
+/** Runs the services that several suites share. This process ends with the worker. */
 const keepers = serviceHost();
 /** Keyed by profile. */
 const shared = new Map();

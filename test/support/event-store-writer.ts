@@ -1,7 +1,8 @@
 // A process that appends to an embedded event store and prints a line of JSON for every acknowledged append:
 // `event-store-writer.ts <directory> <category> <writers> <appends of each writer, 0 for no end> [<more options of the store, as JSON>]`.
-// Every writer takes turns between its own streams and one stream that all writers share. It appends two events to its own stream together
-// with one to a second stream. The process prints a refusal of the store too. It then reads the streams back and ends.
+// Every writer takes turns between its own streams and one stream that all writers share. The writer appends two events
+// to its own stream together with one to a second stream. The process prints a refusal of the store too. Finally the
+// process reads the streams back and ends.
 import { writeSync } from 'node:fs';
 import { EmbeddedEventStore } from '../../src/adapters/event-store/embedded.js';
 import { newId } from '../../src/kernel/ids.js';

@@ -17,7 +17,7 @@ export function describeForeign(name: Name, what: string, suite: (program: strin
   (program === null ? describe.skip : describe)(what, () => suite(program ?? ''));
 }
 
-/** A server of another project on this machine. It is ready when a server answers at `url`. */
+/** A server of another project on this machine. This server is ready when a server answers at `url`. */
 export class ForeignServer {
   private constructor(private readonly child: ChildProcess) {}
 

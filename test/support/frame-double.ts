@@ -1,5 +1,5 @@
-// A frame that a test controls. It is served instead of the real frame and speaks the port's protocol itself. It can
-// also say things that the real frame never says.
+// A frame that a test controls. The double is served instead of the real frame and speaks the port's protocol itself.
+// The double can also say things that the real frame never says.
 import type { Frame, Page } from 'playwright-core';
 
 /** Penpal's messages, written by the test. The id sorts above every other id, so this end leads the handshake. */

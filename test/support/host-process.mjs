@@ -1,5 +1,5 @@
-// A process that serves a Jest worker and answers its questions. It starts with the first question and ends with the
-// worker.
+// A process that serves a Jest worker and answers its questions. The process starts with the first question and ends
+// with the worker.
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 

@@ -1,5 +1,5 @@
-// A receiver of webhooks over real HTTPS on loopback, for tests and benchmarks. It runs in their process or in a
-// process of its own.
+// A receiver of webhooks over real HTTPS on loopback, for tests and benchmarks. The receiver runs in their process or
+// in a process of its own.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { type IncomingMessage, type ServerResponse } from 'node:http';
@@ -289,7 +289,10 @@ export class HttpsReceiverProcess {
     return `https://${host}:${this.port}${path}`;
   }
 
-  /** Like `HttpsReceiver.play`. It takes effect when the promise resolves. Only one question may be open at a time. */
+  /**
+   * Like `HttpsReceiver.play`. The setting takes effect when the promise resolves. Only one question may be open at a
+   * time.
+   */
   async play(path: string | null): Promise<void> {
     await this.ask({ play: path });
   }

@@ -8,7 +8,7 @@ import { genesisOf, linkTo } from '../../src/platform/audit/chain.js';
 
 type Facts = readonly (readonly [type: string, data: JsonObject])[];
 
-/** Screenings that run at the same time. Their events are interleaved. */
+/** Screenings that run at the same time. The events of these screenings are interleaved. */
 const TOGETHER = 256;
 const AT = '2026-01-31T12:00:00.000Z';
 const LATER = '2026-01-31T12:30:00.000Z';

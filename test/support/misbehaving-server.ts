@@ -1,4 +1,5 @@
-// A TCP server that reads HTTP requests and answers any bytes that a test chooses. It acts as a vendor that misbehaves.
+// A TCP server that reads HTTP requests and answers any bytes that a test chooses. The server acts as a vendor that
+// misbehaves.
 import { type AddressInfo, type Server, type Socket, createServer } from 'node:net';
 
 export interface SeenRequest {

@@ -1,5 +1,5 @@
-// A process that runs operator commands one after another, each as if in a process of its own. It has loaded the built
-// program once. The environment of the tests starts one for each Jest worker.
+// A process that runs operator commands one after another, each as if in a process of its own. The process has loaded
+// the built program once. The environment of the tests starts one process for each Jest worker.
 let ended;
 let output = { stdout: '', stderr: '' };
 

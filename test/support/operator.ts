@@ -1,5 +1,5 @@
 // Runs operator commands for tests, in a process that has already loaded the built program. Tests of signals, locks and
-// closed pipes need a process of their own. They use `new Program('dist/src/ops/main.js', ...)`.
+// closed pipes need a process of their own. Such tests use `new Program('dist/src/ops/main.js', ...)`.
 
 export interface CommandResult {
   readonly exitCode: number;

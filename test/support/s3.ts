@@ -1,4 +1,4 @@
-// An S3 server for one test file. It is s3rver with additions that real S3 has, and with faults on demand.
+// An S3 server for one test file. The server is s3rver with additions that real S3 has, and with faults on demand.
 import { mkdtempSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createRequire } from 'node:module';
@@ -62,10 +62,10 @@ export function useTestCredentials(): void {
 }
 
 /**
- * s3rver treats a conditional put as an ordinary put and shows half-written objects. It fails when it lists an object
- * or removes a folder during a write. The code in front of it therefore answers the requests of one subject one after
- * another, and runs removals alone. Then every request is atomic as in S3, and `If-None-Match: *` and `If-Match` have
- * their effect.
+ * s3rver treats a conditional put as an ordinary put and shows half-written objects. The server fails when it lists an
+ * object or removes a folder during a write. The code in front of it therefore answers the requests of one subject one
+ * after another, and runs removals alone. Then every request is atomic as in S3, and `If-None-Match: *` and `If-Match`
+ * have their effect.
  */
 export class S3Server {
   /** Called for every request, such as `GET /vault-test/vault/subjects/...`. The request waits for the answer. */

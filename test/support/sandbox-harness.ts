@@ -1,5 +1,5 @@
-// The sandbox in this process, for contract suites. It offers the sandbox's controls, and registers persons with the
-// identity vendor.
+// The sandbox in this process, for contract suites. The harness offers the sandbox's controls, and registers persons
+// with the identity vendor.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { SandboxIdentityVendor } from '../../src/vendors/idv/double/identity-ven
 import { SandboxIncomeVendor } from '../../src/vendors/voie/double/income-vendor.js';
 import { startSandbox } from '../../sandbox/server.js';
 
-/** The delay of the answer for a slow person. It is short, but longer than that of any other answer. */
+/** The delay of the answer for a slow person. The delay is short, but longer than that of any other answer. */
 export const SLOW_MS = 600;
 export const SANDBOX_CREDENTIAL = 'test-credential';
 

@@ -1,6 +1,6 @@
-// A process that runs the services and sandboxes of tests, each as if in a process of its own. It has loaded the built
-// program once. The environment of the tests starts one such process for each Jest worker. A stopped program leaves
-// nothing behind.
+// A process that runs the services and sandboxes of tests, each as if in a process of its own. The process has loaded
+// the built program once. The environment of the tests starts one such process for each Jest worker. A stopped program
+// leaves nothing behind.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

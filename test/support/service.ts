@@ -85,7 +85,7 @@ const SHARED = [
 ];
 const READY_WITHIN_MS = 55_000;
 
-/** A program of this repository in its own process. Its output is kept for the tests. */
+/** A program of this repository in its own process. The program's output is kept for the tests. */
 export class Program {
   output = '';
   private child: ChildProcess | null = null;
@@ -136,8 +136,8 @@ export class Program {
 }
 
 /**
- * A program of this repository in the process that the Jest worker keeps for programs. It starts there in a fraction of
- * the time.
+ * A program of this repository in the process that the Jest worker keeps for programs. The program starts there in a
+ * fraction of the time.
  */
 class HostedProgram {
   output = '';
@@ -177,7 +177,7 @@ class HostedProgram {
   }
 }
 
-/** The program of a service that several suites share. It starts before the suites and ends after them. */
+/** The program of a service that several suites share. The program starts before the suites and ends after them. */
 class SharedProgram extends HostedProgram {
   override spawn(): never {
     return this.pid;
@@ -200,7 +200,7 @@ const PLAIN = {
 };
 const PROFILES = {
   plain: PLAIN,
-  /** Prints PDFs. Its integrator serves pages at another port. */
+  /** Prints PDFs. The integrator of this profile serves pages at another port. */
   page: { ...PLAIN, ...WITH_BROWSER },
 };
 

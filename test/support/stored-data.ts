@@ -20,7 +20,7 @@ const SCREENED = {
   termsAcceptedAt: '2026-11-01T00:00:00Z',
 };
 
-/** Persons whose live sessions are in a stored folder. Their SSNs belong to no real person. */
+/** Persons whose live sessions are in a stored folder. The SSNs of these persons belong to no real person. */
 export const PERSONS = {
   /** A verified person who paid. The report was read, and is shared with the child account. */
   registered: { ...SCREENED, firstName: 'Ada', lastName: 'Lind-Ortega', ssn: '666443210', userType: 'CONSUMER' },

@@ -13,9 +13,9 @@ export interface StoredEvent {
 }
 
 /**
- * Removes all other events from a log that no process has open. It closes the gaps, and all indexes agree. `newest`
- * counts from 1, from the end. When an event of a stream is removed, all later events of the stream must be removed
- * too. Returns the removed events.
+ * Removes all other events from a log that no process has open. The function closes the gaps, and all indexes agree.
+ * `newest` counts from 1, from the end. When an event of a stream is removed, all later events of the stream must be
+ * removed too. Returns the removed events.
  */
 export async function rewriteLog(
   folder: string,

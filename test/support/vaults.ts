@@ -1,4 +1,4 @@
-// One vault on disk for a test file. It can be opened with any master keys, as several processes would open it.
+// One vault on disk for a test file. The vault can be opened with any master keys, as several processes would open it.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

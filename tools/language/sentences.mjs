@@ -1,4 +1,4 @@
-// Divides prose into sentences and reports their faults. It reads comments, titles, documents and commit subjects.
+// Divides prose into sentences and reports their faults. The module reads comments, titles, documents and commit subjects.
 import { LONGEST_SUBJECT, MOST_WORDS, PATTERNS, RETIRED } from './list.mjs';
 
 /** The faults of a text in plain prose: paragraphs, lists and headings, separated by lines. */

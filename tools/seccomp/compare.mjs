@@ -1,5 +1,5 @@
-// `node tools/seccomp/compare.mjs <default profile of an engine>` lists the calls that deploy/seccomp.json and that profile answer differently. It
-// fails when deploy/seccomp.json allows more than user namespaces. Docker's profile is in the repository moby/profiles.
+// `node tools/seccomp/compare.mjs <default profile of an engine>` lists the calls that deploy/seccomp.json and that profile answer differently. The
+// command fails when deploy/seccomp.json allows more than user namespaces. Docker's profile is in the repository moby/profiles.
 import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 

@@ -1,4 +1,7 @@
-/** The settings that the service writes into the frame's page, as JSON in the content of `<meta name="service-settings">`. They contain no secret. */
+/**
+ * The settings that the service writes into the frame's page, as JSON in the content of `<meta name="service-settings">`. The settings contain no
+ * secret.
+ */
 export interface FrameSettings {
   /** Address of the API, without a trailing slash. */
   readonly apiUrl: string;

@@ -16,7 +16,7 @@ export interface Token {
  */
 export const PROTOCOL = 1;
 
-/** The first message to a loaded frame. It says which view the frame shows, and how. */
+/** The first message to a loaded frame. The message says which view the frame shows, and how. */
 export interface FrameStart {
   /** The version of the host script's protocol. */
   readonly protocol: number;
@@ -65,7 +65,7 @@ export type PageMethods = {
 
 /** The page's requests to the frame. */
 export type FrameMethods = {
-  /** It has its effect once; a second call changes nothing. */
+  /** The call has its effect once; a second call changes nothing. */
   start(start: unknown): void;
   /** The page has another language or appearance. The frame of an older service does not have this method. */
   dressed(dress: unknown): void;
@@ -74,7 +74,7 @@ export type FrameMethods = {
 };
 
 /**
- * The page sends this message with a port to the frame's window when the frame has loaded. It is the only message between windows, and is sent to the
- * exact origin of the frame. All other messages use the port.
+ * The page sends this message with a port to the frame's window when the frame has loaded. This is the only message between windows, and it is sent
+ * to the exact origin of the frame. All other messages use the port.
  */
 export const PORT_MESSAGE = 'service:port';

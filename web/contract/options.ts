@@ -32,7 +32,7 @@ export interface Appearance {
 export type UnitAddress =
   string | { readonly address: string; readonly city: string; readonly state: string; readonly zip: string };
 
-/** Fields of the person that the page already knows. They are sent only to the frame. */
+/** Fields of the person that the page already knows. These fields are sent only to the frame. */
 export interface Prefill {
   readonly firstName?: string;
   readonly middleName?: string;

@@ -1,5 +1,5 @@
-// The readers of both ends of the port. They copy a value field by field and freeze the copy; a value of the wrong shape becomes null. Callbacks,
-// fields and kinds that are not listed here are dropped.
+// The readers of both ends of the port. The readers copy a value field by field and freeze the copy; a value of the wrong shape becomes null.
+// Callbacks, fields and kinds that are not listed here are dropped.
 import type { CallbackName, CallbackPayloads, UserType } from './callbacks.js';
 import { type Area, type Dress, type FrameEvent, type FrameStart, PROTOCOL, type Token } from './messages.js';
 import {

@@ -1,4 +1,4 @@
-// The webhooks of the shown account. They arrive at the server of this page from the beginning, unless the account has another endpoint.
+// The webhooks of the shown account. Webhooks arrive at the server of this page from the beginning, unless the account has another endpoint.
 import { say } from './language.js';
 import {
   deliveryLog,

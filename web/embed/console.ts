@@ -1,4 +1,4 @@
-// Messages to the page's author in the browser's console. They contain no personal data.
+// Messages to the page's author in the browser's console. These messages contain no personal data.
 
 export function hint(text: string): void {
   // eslint-disable-next-line no-console -- the console of the browser is where the author of the page looks

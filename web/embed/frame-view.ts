@@ -261,7 +261,7 @@ export class FrameView {
     this.#timer = setTimeout(() => this.#fail(hostError(code)));
   }
 
-  /** The view cannot be shown. It is removed from the page, so that the page can mount it again. */
+  /** The view cannot be shown. The view is removed from the page, so that the page can mount it again. */
   #fail(error: ErrorPayload): void {
     if (this.#isClosed) return;
     // Closing removes the view's listeners, but they must still receive the reason.

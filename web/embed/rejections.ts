@@ -1,5 +1,5 @@
-// The texts with which `init` and `mount` reject. They are plain errors without a code, because only a mistake of the page's author causes them.
-// Later failures are reported to `onError` with a code (contract/codes.ts).
+// The texts with which `init` and `mount` reject. The rejections are plain errors without a code, because only a mistake of the page's author causes
+// them. Later failures are reported to `onError` with a code (contract/codes.ts).
 
 export const REJECTIONS = {
   publishableKey: 'publishableKey must be pk_live_ or pk_test_ and at least 16 letters, digits, "-" or "_".',

@@ -1,5 +1,5 @@
-// The host script, which an integrator's page calls. It exchanges the publishable key, puts the frame into the page and passes on the frame's
-// callbacks. It has no framework, stores nothing and contains no personal data.
+// The host script, which an integrator's page calls. The script exchanges the publishable key, puts the frame into the page and passes on the frame's
+// callbacks. The script has no framework, stores nothing and contains no personal data.
 import type { ServiceGlobal } from '../contract/options.js';
 import { readSettings, serviceOf } from './init-options.js';
 import { createInstance } from './instance.js';

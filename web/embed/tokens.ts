@@ -1,5 +1,5 @@
-// The token of an instance. It is exchanged at the first mount, shared by all views, and renewed before it expires or when the service refuses it.
-// Only one exchange runs at a time.
+// The token of an instance. The token is exchanged at the first mount, shared by all views, and renewed before it expires or when the service refuses
+// it. Only one exchange runs at a time.
 import { hostError } from '../contract/host-codes.js';
 import type { Token } from '../contract/messages.js';
 import { pauseBeforeRepeat } from '../contract/repeats.js';
@@ -17,7 +17,7 @@ const SHORTEST_PAUSE_MS = 5_000;
 export class Tokens {
   #token: Token | null = null;
   #renewAt = 0;
-  /** The token that replaced a refused token. It is not replaced for the same reason again. */
+  /** The token that replaced a refused token. The new token is not replaced for the same reason again. */
   #lastResort: string | null = null;
   #grant: Grant | null = null;
   #sessionToken: string | null;

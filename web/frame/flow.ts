@@ -1,5 +1,5 @@
-// Leads a person through the view: fetches the session's state, chooses the screen, and notifies the page. It contains no markup; app.tsx shows the
-// screens.
+// Leads a person through the view: fetches the session's state, chooses the screen, and notifies the page. The class contains no markup; app.tsx
+// shows the screens.
 import type { CallbackPayloads, ComponentErrorCode } from '../contract/callbacks.js';
 import { COMPONENT_ERRORS, componentError } from '../contract/codes.js';
 import type { FrameSettings } from '../contract/frame-settings.js';
@@ -121,7 +121,8 @@ export class Flow {
   /** `problem`: a code of the component, or the API's error. */
   fail(problem: ComponentErrorCode | Refusal): void {
     const { code, message, recoverable } = typeof problem === 'string' ? componentError(problem) : problem;
-    // In the view `report`, the page receives only PAYMENT_REQUIRED of the API's errors. It receives failures of the component itself in every view.
+    // In the view `report`, the page receives only PAYMENT_REQUIRED of the API's errors. The page receives failures of the component itself in every
+    // view.
     if (this.start.view === 'report' && !Object.hasOwn(COMPONENT_ERRORS, code)) return;
     this.tell('onError', { code, message, ...(recoverable === undefined ? {} : { recoverable }) });
   }

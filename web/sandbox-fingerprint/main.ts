@@ -1,11 +1,11 @@
-// The sandbox's collector of device fingerprints. It sets the global DeviceFingerprint, and nothing else.
+// The sandbox's collector of device fingerprints. The script sets the global DeviceFingerprint, and nothing else.
 
 interface Fingerprint {
   readonly jscPayload: string;
   readonly hdimPayload: string;
 }
 
-/** The fingerprint is derived from data that every page can read, so a browser always has the same one. It stores nothing. */
+/** The fingerprint is derived from data that every page can read, so a browser always has the same one. The script stores nothing. */
 async function collect(): Promise<Fingerprint> {
   const device = [
     navigator.userAgent,

@@ -1,5 +1,5 @@
-// The sandbox's browser library of the payment processor. It sets the global Stripe, and nothing else. It has the functions that a payment with the
-// Payment Element needs (docs/sandbox.md).
+// The sandbox's browser library of the payment processor. The library sets the global Stripe, and nothing else. The library has the functions that a
+// payment with the Payment Element needs (docs/sandbox.md).
 import { authenticate } from './authentication-step.js';
 import { FrameLink, newFrame } from './frame-link.js';
 import { IntegrationError } from './integration-error.js';

@@ -27,7 +27,7 @@ export abstract class DispatchSettings {
 
 /** The key of the set of endpoints that may have a line. Only the backlog reads this set. */
 const ENDPOINTS = 'webhook-dispatch:endpoints';
-/** An attempt that ended with a fault of the service may have been sent. It is not repeated for this time, in milliseconds. */
+/** An attempt that ended with a fault of the service may have been sent. Such an attempt is not repeated for this time, in milliseconds. */
 const AFTER_FAULT_MS = 10_000;
 /** The retries of an endpoint within this time, in milliseconds, share one job that wakes them. */
 const WAKE_EVERY_MS = 100;
@@ -41,7 +41,7 @@ export class BullMqDeliveryQueue extends DeliveryQueue {
   readonly running = new Set<string>();
   private readonly connection: BoundedRedis;
 
-  /** `redis` and `jobs` belong to the caller. They share a connection, which keeps the order of their commands. */
+  /** `redis` and `jobs` belong to the caller. `redis` and `jobs` share a connection, which keeps the order of their commands. */
   constructor(
     redis: Redis,
     private readonly jobs: DispatchQueue,

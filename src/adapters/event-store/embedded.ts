@@ -1,5 +1,5 @@
-// The event store inside the process, on LMDB. It is the default when one machine is enough. Several processes on that machine may open the same
-// directory and write to it. ./embedded-log.ts implements the layout on disk.
+// The event store inside the process, on LMDB. LMDB is the default store when one machine is enough. Several processes on that machine may open the
+// same directory and write to it. ./embedded-log.ts implements the layout on disk.
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RecordedEvent } from '../../kernel/domain-event.js';
@@ -23,7 +23,10 @@ import { EmbeddedLog, eventText, LOG_FILE, type LogAppend, NO_STREAM, positionTe
 import { checkTogether, type StorableAppend } from './storable.js';
 
 export interface EmbeddedEventStoreOptions {
-  /** The directory is created when it does not exist. It must be on a local disk, because locks and maps do not work over a network file system. */
+  /**
+   * The directory is created when it does not exist. The directory must be on a local disk, because locks and maps do not work over a network file
+   * system.
+   */
   readonly directory: string;
   /** The largest size of the log. The space is not reserved in advance, and the size may be raised at any later start. */
   readonly mapSizeBytes?: number;
@@ -37,7 +40,7 @@ export interface EmbeddedEventStoreOptions {
   readonly pollIntervalMs?: number;
   /** The number of newest events that stay uncompressed. Older events are compressed in groups of some hundred. */
   readonly uncompressedEvents?: number;
-  /** The number of events in a segment. It is the same for every process and for the life of the log. Only tests change it. */
+  /** The number of events in a segment. This number is the same for every process and for the life of the log. Only tests change it. */
   readonly segmentEvents?: number;
   /** The time for which an append may wait for the disk and for other processes. The port promises an answer within 15 s. */
   readonly appendTimeoutMs?: number;

@@ -100,9 +100,9 @@ interface Held {
 }
 
 /**
- * One Redis hash for each key, which only scripts change. Its name and the content's hash are HMACs under a key of the installation. A rotation of
- * the master key does not change that key. Otherwise a retry across a rotation would execute twice. Replies are encrypted under the data key of their
- * person. An empty reply means that the person was erased in the meantime.
+ * One Redis hash for each key, which only scripts change. The name of the hash and the keyed hash of the content are HMACs under a key of the
+ * installation. A rotation of the master key does not change that key. Otherwise a retry across a rotation would execute twice. Replies are encrypted
+ * under the data key of their person. An empty reply means that the person was erased in the meantime.
  */
 export class RedisIdempotencyRecords extends IdempotencyRecords {
   private readonly connection: BoundedRedis;

@@ -1,4 +1,4 @@
-// One browser for all pages. It starts at the first use and again after a crash, and leaves no process or file at the end.
+// One browser for all pages. The browser starts at the first use and again after a crash, and leaves no process or file at the end.
 import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,7 +32,7 @@ const MEMORY_KB = 786_432;
 
 /**
  * Starts the browser within its limits. The browser uses the last folder on its command line, because the library's folder belongs to the service's
- * user. It always has its sandbox: without a sandbox it ends, and no page is printed.
+ * user. The browser always has its sandbox: without a sandbox the browser ends, and no page is printed.
  */
 function launcher(executablePath: string, asRoot: boolean): string {
   const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

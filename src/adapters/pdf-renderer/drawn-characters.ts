@@ -8,7 +8,9 @@ const REFERENCE = /&#(?:x([\da-f]{1,6})|(\d{1,7}));?/gi;
 const MOST_NAMED = 20;
 const CHARACTERS = 0x110000;
 
-/** Asks fontconfig, like the browser. Its answer lists the characters of each font as hexadecimal ranges. Null when it is not installed. */
+/**
+ * Asks fontconfig, like the browser. The answer of fontconfig lists the characters of each font as hexadecimal ranges. Null when it is not installed.
+ */
 export async function knownCharacters(searchPath: string): Promise<((character: string) => boolean) | null> {
   const asked = promisify(execFile)('fc-list', ['--format', '%{charset} '], {
     env: { PATH: searchPath },

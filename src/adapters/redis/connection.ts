@@ -38,8 +38,8 @@ export function connectionTo(
 }
 
 /**
- * Another connection, for BullMQ's workers. Its commands wait while Redis is unavailable. If they were refused, a busy worker would repeat them at
- * once and for ever, and would block the process.
+ * Another connection, for BullMQ's workers. The commands of workers wait while Redis is unavailable. If the commands were refused, a busy worker
+ * would repeat them at once and for ever, and would block the process.
  */
 export function workerConnection(redis: Redis): Redis {
   const connection = redis.duplicate({ enableOfflineQueue: true, maxRetriesPerRequest: null });

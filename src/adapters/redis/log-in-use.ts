@@ -36,8 +36,8 @@ export class LogInUse {
     redis: Redis,
     private readonly logId: () => string,
     /**
-     * Called when other processes run on another log. This process must end if its log never had this Redis alone, because it then started later. It
-     * must also end if the others stay longer than the entries of killed processes.
+     * Called when other processes run on another log. This process must end if its log never had this Redis alone, because it then started later. The
+     * process must also end if the others stay longer than the entries of killed processes.
      */
     private readonly onAnother: (mustEnd: boolean) => void,
     private readonly leaseMs = LEASE_MS,

@@ -55,7 +55,7 @@ export class DataKeyFile {
     return new DataKeyFile(fd, directory, keys);
   }
 
-  /** Fills unused slots with new keys. Every process sees the keys at once. They are durable after `sync`. */
+  /** Fills unused slots with new keys. Every process sees the keys at once. The keys are durable after `sync`. */
   make(firstSlot: number, count: number): DataKey[] {
     const made = Array.from({ length: count }, (_, index) => ({
       slot: firstSlot + index,

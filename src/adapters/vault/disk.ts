@@ -30,7 +30,9 @@ import {
 } from './wrapped-keys.js';
 
 export interface DiskVaultOptions {
-  /** The folder is created when it does not exist. It must be on a local disk, because locks and maps do not work over a network file system. */
+  /**
+   * The folder is created when it does not exist. The folder must be on a local disk, because locks and maps do not work over a network file system.
+   */
   readonly directory: string;
   readonly keys: MasterKeys;
   readonly clock: Clock;
@@ -47,7 +49,7 @@ type SubjectRecord = Partial<Pick<SubjectOrigin, 'madeAt' | 'madeFor'>> &
   ({ readonly slot: number } | { readonly slot: number | null; readonly erasedAt: string });
 
 interface Write {
-  /** Runs inside the transaction, together with other writes. It must not throw. */
+  /** Runs inside the transaction, together with other writes. The function must not throw. */
   readonly apply: () => void;
   readonly done: () => void;
   readonly failed: (error: unknown) => void;
@@ -533,7 +535,7 @@ export class DiskVault extends Vault implements VaultSubjects {
     return outcome.result;
   }
 
-  /** The number of these slots that another master key had wrapped. It may be called only within a transaction. */
+  /** The number of these slots that another master key had wrapped. This function may be called only within a transaction. */
   private rewrapSlots(first: number, count: number): number {
     const others = this.dataKeys.keyIds(first, count).filter(({ keyId }) => keyId !== this.keys.currentId);
     for (const { slot } of others) {

@@ -66,7 +66,8 @@ const NOTHING_READ: LedgerMark = { bytes: 0, line: '' };
 
 /**
  * One JSON object on each line: `{"subject":"<id>","erasedAt":"<ISO 8601>"}`, or a beginning. Any number of processes add lines, and no line is ever
- * changed. A line without its end was interrupted when the machine stopped. Its subject had not been erased, and no caller had got an answer.
+ * changed. A line without its end was interrupted when the machine stopped. The subject of such a line had not been erased, and no caller had got an
+ * answer.
  */
 export class ErasureLedger {
   private last: Promise<unknown> = Promise.resolve();

@@ -1,4 +1,4 @@
-// The vault for the service and the operator commands. It writes each erasure into the ledger first, and refuses changes in read-only use.
+// The vault for the service and the operator commands. The guard writes each erasure into the ledger first, and refuses changes in read-only use.
 import type { Clock } from '../../kernel/clock.js';
 import { DomainError } from '../../kernel/domain-error.js';
 import { type Rewrapped, Vault } from '../../ports/vault.js';
@@ -8,7 +8,7 @@ export interface GuardedVaultOptions {
   readonly ledger: ErasureLedger;
   readonly clock: Clock;
   readonly readOnly: boolean;
-  /** The work before the first use of the vault. It is repeated at each use until it succeeds. */
+  /** The work before the first use of the vault. This work is repeated at each use until it succeeds. */
   readonly prepare?: () => Promise<void>;
 }
 

@@ -79,7 +79,7 @@ export class MasterKeys {
     return this.#keys.has(keyId);
   }
 
-  /** The key for one purpose, such as `sealed-payloads`. It is always the same for the same master key. */
+  /** The key for one purpose, such as `sealed-payloads`. The same master key always gives the same key. */
   derive(purpose: string, keyId: string = this.currentId): Buffer {
     const label = `${keyId}/${purpose}`;
     const known = this.#derived.get(label);

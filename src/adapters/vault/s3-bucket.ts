@@ -1,4 +1,5 @@
-// One S3 bucket for the vault. It stores whole small objects, has one time limit for a section of exchanges, and distinguishes outages from refusals.
+// One S3 bucket for the vault. The class stores whole small objects, has one time limit for a section of exchanges, and distinguishes outages from
+// refusals.
 import { setMaxListeners } from 'node:events';
 import { Readable } from 'node:stream';
 import {

@@ -79,7 +79,7 @@ export class AddressGuard {
     return (isIP(address) === 6 ? this.exemptIpv6?.check(address, 'ipv6') : this.exemptIpv4?.check(address)) ?? false;
   }
 
-  /** Whether a connection to the address is permitted. It is never permitted for a text that is not an address or has a zone. */
+  /** Whether a connection to the address is permitted. A connection is never permitted for a text that is not an address or has a zone. */
   permits(address: string): boolean {
     switch (address.includes('%') ? 0 : isIP(address)) {
       case 4:

@@ -34,7 +34,7 @@ export class CheckedNames {
     this.remembered = new LRUCache({ max: REMEMBERED_NAMES, ttl: rememberedMs });
   }
 
-  /** Never rejects. It may take as long as the resolver. */
+  /** Never rejects. The call may take as long as the resolver. */
   async addressesOf(name: string): Promise<CheckedAddresses> {
     const addresses = this.remembered.get(name);
     if (addresses !== undefined) return addresses;

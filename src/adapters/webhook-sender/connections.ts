@@ -75,7 +75,7 @@ export class Connections {
   }
 }
 
-/** A host that is an address has no server name to send. Its certificate is checked for the address. */
+/** A host that is an address has no server name to send. The certificate is then checked for the address. */
 function placeOf({ literal, host, port }: Target, address: string): { host: string; port: number; servername: string } {
   return { host: address, port, servername: literal ? '' : host };
 }

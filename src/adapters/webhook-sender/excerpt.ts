@@ -11,7 +11,9 @@ const UNSEEN = /[\p{Cc}\p{Cf}]/gu;
 
 // A receiver chooses this text, so a match must be cheap. Every repetition is limited, or can begin at only a few places.
 
-/** A name that indicates a secret, the separator, and the value, with or without a scheme. It may be in JSON, a form, a header or a log line. */
+/**
+ * A name that indicates a secret, the separator, and the value, with or without a scheme. The text may be in JSON, a form, a header or a log line.
+ */
 const NAMED_SECRET =
   /((?:pass(?:word|wd|phrase)?|secret|token|credentials?|authorization|cookie|session|api[-_ ]?key|private[-_ ]?key|access[-_ ]?key|signature|ssn)[\w-]{0,40}\\?["']?\s{0,4}[:=]\s{0,4})(?:(?:Bearer|Basic|Digest|Negotiate|NTLM|Token|OAuth|DPoP|HMAC|Hawk|API-?Key|Signature)\s{1,4})?(?:\\?"[^"]*"?|'[^']*'?|[^\s,;&"'}\]]+)/gi;
 

@@ -78,7 +78,7 @@ export class HttpsWebhookSender extends WebhookSender {
     return this.guard.permits(host) ? [host] : 'not-public';
   }
 
-  /** Uses the address with an idle connection, or else the first address. It tries the others only while nothing has been sent. */
+  /** Uses the address with an idle connection, or else the first address. The function tries other addresses only while nothing has been sent. */
   private dispatch(attempt: Attempt, request: WebhookRequest, target: Target, addresses: readonly string[]): void {
     const left = addresses.slice(0, MAX_ADDRESSES);
     const idle = left.length === 1 ? 0 : left.findIndex((address) => this.connections.has(target, address));

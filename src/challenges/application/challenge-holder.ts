@@ -30,8 +30,8 @@ export type OpenCall = Requested & { readonly operation: Operation | null };
 export type Held = About & { readonly call: OpenCall | null };
 
 /**
- * A kind of aggregate that has challenges. It reads the aggregate's state for the challenge service, and stores its secrets in the vault. A process
- * may die after any of these steps, so each is safe to repeat.
+ * A kind of aggregate that has challenges. The holder reads the aggregate's state for the challenge service, and stores secrets in the vault. A
+ * process may die after any of these steps, so each is safe to repeat.
  */
 export interface ChallengeHolder<State, Limit extends AnswerLimit = AnswerLimit> {
   readonly decider: Decider<State, ChallengeCommand<Limit>, DomainEvent>;

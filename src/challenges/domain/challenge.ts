@@ -1,5 +1,5 @@
-// A challenge is a one-time code or a set of questions that a person must answer. Its holder is a screening session or a party. The holders have
-// states and events of their own, and share the rules in this file.
+// A challenge is a one-time code or a set of questions that a person must answer. The holder of a challenge is a screening session or a party. The
+// holders have states and events of their own, and share the rules in this file.
 import { DomainError, fieldError, type DomainErrorDetail } from '../../kernel/domain-error.js';
 
 /** The number of further codes in one challenge (docs/contract/platform.md#resending-a-code). */
@@ -28,7 +28,7 @@ export interface Requested {
 /** The kinds of calls within a challenge. */
 export type Operation = 'otp' | 'kba' | 'otp-resend';
 
-/** The id of a question and the number of its answers. They are enough to check an answer's form without the texts. */
+/** The id of a question and the number of its answers. These numbers are enough to check an answer's form without the texts. */
 export interface QuestionShape {
   readonly questionId: number;
   readonly answerCount: number;

@@ -13,7 +13,7 @@ export type Ending =
   | { readonly kind: 'person-erased' }
   | { readonly kind: 'refused'; readonly reason: RefusalReason };
 
-/** The parts of a vendor's verdict that the domain needs. They contain no token and no texts. */
+/** The parts of a vendor's verdict that the domain needs. These parts contain no token and no texts. */
 export type Verdict =
   | Ending
   | { readonly kind: 'confirmed' }
@@ -68,7 +68,7 @@ export function factsOf(
   operation: Operation | null,
   count: Count,
 ): readonly Fact[] {
-  // The holder uses the end of the person's lock. Its own lock would end later, because it records the verdict after the person's count.
+  // The holder uses the end of the person's lock. The holder's own lock would end later, because it records the verdict after the person's count.
   const lockedUntil = standing?.lockedUntil ?? lockBy(verdict, now, policy, isAnswer(operation) ? count : null);
   const lock: readonly Fact[] = lockedUntil === null ? [] : [{ kind: 'locked', lockedUntil }];
   switch (verdict.kind) {

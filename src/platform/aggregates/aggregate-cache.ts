@@ -25,7 +25,7 @@ export class AggregateCache {
   /** Gives the folds numbers, because a stream may be folded in several ways. */
   private readonly folds = new Map<object, number>();
 
-  /** Streams with fewer than `long` events are not remembered. Their whole history is returned. */
+  /** Streams with fewer than `long` events are not remembered. The whole history of such a stream is returned. */
   constructor(
     private readonly store: EventStore,
     private readonly long: number,

@@ -35,8 +35,8 @@ const LONG = 200;
 
 /**
  * Loads an aggregate, lets its decider decide, and appends the result at exactly the revision that was loaded. After a conflict, all of this is
- * repeated a few times. It makes no outside call. After an append, the inline event handlers run before the caller continues. The read models are
- * also updated before the caller continues, unless the stream is long.
+ * repeated a few times. A command makes no outside call. After an append, the inline event handlers run before the caller continues. The read models
+ * are also updated before the caller continues, unless the stream is long.
  */
 export class AggregateStore {
   private readonly streams: AggregateCache;
@@ -61,8 +61,8 @@ export class AggregateStore {
   }
 
   /**
-   * `known` is the aggregate in the state that the caller has seen, or `unstored` when it should not exist yet. It saves the first read. Throws the
-   * decider's errors, EventStoreUnavailable when the log is unavailable, and `service.unavailable` when other processes keep changing the stream.
+   * `known` is the aggregate in the state that the caller has seen, or `unstored` when it should not exist yet. `known` saves the first read. Throws
+   * the decider's errors, EventStoreUnavailable when the log is unavailable, and `service.unavailable` when other processes keep changing the stream.
    */
   async execute<State, Command, Event extends DomainEvent>(
     decider: Decider<State, Command, Event>,

@@ -9,7 +9,7 @@ import { asNewEvent, recordedEvents } from './recorded-events.js';
 
 /** The aggregate after a command. The caller can pass it to the next `execute` as `known` to save a read. */
 export interface CommandResult<State, Event extends DomainEvent> extends LoadedAggregate<State> {
-  /** The events of this command; empty when it changed nothing. Their position is empty, because it is not known yet. */
+  /** The events of this command; empty when it changed nothing. The position of these events is empty, because it is not known yet. */
   readonly events: readonly RecordedEvent<Event>[];
 }
 
@@ -20,8 +20,8 @@ export interface AggregateObserver {
 }
 
 /**
- * The number of tries of a command. Their pauses take at most about four seconds in total. A process that appends without a pause wins most conflicts
- * with a process that pauses. The pauses must therefore last longer than a burst of commands in another process
+ * The number of tries of a command. The pauses between the tries take at most about four seconds in total. A process that appends without a pause
+ * wins most conflicts with a process that pauses. The pauses must therefore last longer than a burst of commands in another process
  * (docs/adr/0023-looks-of-a-session-are-one-stream.md).
  */
 const MAX_TRIES = 10;

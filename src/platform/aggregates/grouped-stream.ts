@@ -85,7 +85,7 @@ export class GroupedStream {
     this.waiting.delete(stream);
   }
 
-  /** Answers each command. It makes one append, or one for each command when the log does not accept them together. */
+  /** Answers each command. The stream makes one append, or one for each command when the log does not accept them together. */
   private async append(stream: string, group: readonly Asked[]): Promise<void> {
     try {
       await this.untilAppended(stream, group);

@@ -7,7 +7,7 @@ import type { LoadedAggregate } from '../../kernel/loaded-aggregate.js';
 import type { NewEvent } from '../../ports/event-store.js';
 import { genesisOf, linkTo } from '../audit/chain.js';
 
-/** The events after the aggregate's newest event, chained to it. Their position is empty, because it is not known yet. */
+/** The events after the aggregate's newest event, chained to it. The position of these events is empty, because it is not known yet. */
 export function recordedEvents<Event extends DomainEvent>(
   stream: string,
   loaded: LoadedAggregate<unknown>,

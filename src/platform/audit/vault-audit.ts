@@ -33,7 +33,7 @@ const MAX_WAITING = 1_000;
  * at the end or when many wait, and is reported only then.
  */
 export class VaultAudit {
-  /** The types of the events that `check` needs. It skips other events. */
+  /** The types of the events that `check` needs. `check` skips other events. */
   readonly types: ReadonlySet<string>;
   private readonly promises = new Map<string, VaultPromise[]>();
   private suspicions: Suspicion[] = [];

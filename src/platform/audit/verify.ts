@@ -25,14 +25,14 @@ export interface VerifyOptions {
   readonly onProgress?: (report: LogReport) => void;
   /** Ends the walk after the current page. */
   readonly signal?: AbortSignal;
-  /** Another walk of the log from `since` to its end, in order, outside this thread. It receives the types of the events to return. */
+  /** Another walk of the log from `since` to its end, in order, outside this thread. The walk receives the types of the events to return. */
   readonly walked?: (chosenTypes: ReadonlySet<string>) => AsyncIterable<WalkedPage>;
 }
 
 /**
- * A chain shows that no event of a stream was altered, dropped from its middle or forged, unless all later hashes were computed again. It cannot show
- * that a stream's newest events were removed. The memory does not grow with the log, and the service may append during the check. In a store that
- * cannot inspect its own layout, only the chains and the vault are checked.
+ * A chain shows that no event of a stream was altered, dropped from its middle or forged, unless all later hashes were computed again. A chain cannot
+ * show that a stream's newest events were removed. The memory does not grow with the log, and the service may append during the check. In a store
+ * that cannot inspect its own layout, only the chains and the vault are checked.
  */
 export async function verifyLog(
   store: EventStore,

@@ -12,7 +12,7 @@ export interface LogRange {
   readonly until: string | null;
 }
 
-/** The result for a part of the log. It is plain data, so that threads can exchange it. */
+/** The result for a part of the log. The result is plain data, so that threads can exchange it. */
 export interface WalkedPage {
   readonly events: number;
   /** The streams whose first event is in this part. */

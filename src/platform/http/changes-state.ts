@@ -17,6 +17,6 @@ export const IDEMPOTENCY_KEY = {
   schema: { type: 'string' as const },
 };
 
-/** For a GET that changes something. It accepts idempotency keys like a POST, and a read-only copy of the service refuses it. */
+/** For a GET that changes something. Such a route accepts idempotency keys like a POST, and a read-only copy of the service refuses it. */
 export const ChangesState = (): MethodDecorator =>
   applyDecorators(RouteConfig({ changesState: true }), ApiHeader(IDEMPOTENCY_KEY));

@@ -1,4 +1,4 @@
-// The edge of HTTP, the same on every port. It answers requests that never reach the framework, and those that the framework fails to answer.
+// The edge of HTTP, the same on every port. The edge answers requests that never reach the framework, and those that the framework fails to answer.
 import {
   createServer,
   type IncomingHttpHeaders,
@@ -99,7 +99,7 @@ export class Edge {
 
   private serverFor(serve: RequestListener, tls: { readonly cert: Buffer; readonly key: Buffer } | null): Server {
     const server = tls ? createTlsServer({ ...tls, ...LIMITS, minVersion: 'TLSv1.2' }) : createServer(LIMITS);
-    // Node would drop headers beyond a certain number without an error. Their size is limited instead.
+    // Node would drop headers beyond a certain number without an error. The size of the headers is limited instead.
     server.maxHeadersCount = 0;
     server.maxConnections = this.maxConnections;
     server.on('connection', (socket: Socket) => this.boundSilent(socket));
@@ -162,7 +162,7 @@ export class Edge {
     response.writeHead(status, headers).end(text);
   }
 
-  /** A UUID. It is the only id of the request that logs, events and vendors get, because the caller's own id may be any text. */
+  /** A UUID. Logs, events and vendors get only this id of the request, because the caller's own id may be any text. */
   private idOf(asked: Asked): string {
     const given = asked.headers['x-request-id'];
     const id = this.ids.get(asked) ?? (typeof given === 'string' && UUID.test(given) ? given : newId());
@@ -212,7 +212,7 @@ export class Edge {
   }
 }
 
-/** The framework calls this before it answers with a text of its own. It does so only when the service's handler fails. */
+/** The framework calls this before it answers with a text of its own. The framework does so only when the service's handler fails. */
 class LastCatch extends LogController {
   constructor(override readonly defaultErrorLog: LogController['defaultErrorLog']) {
     super();

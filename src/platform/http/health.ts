@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { Unavailable } from '../../kernel/unavailable.js';
 import { withTimeout } from '../../kernel/with-timeout.js';
 
-/** One need of the service: null when it is met, or else one sentence for an operator. It may throw when it cannot be checked. */
+/** One need of the service: null when it is met, or else one sentence for an operator. The check may throw when the need cannot be checked. */
 type HealthCheck = () => string | null | Promise<string | null>;
 
 interface HealthReport {
@@ -61,7 +61,7 @@ async function ask(check: HealthCheck): Promise<{ readonly reason: string | null
   }
 }
 
-/** `GET /health/live` and `GET /health/ready`. They are outside Nest, so that they always answer. */
+/** `GET /health/live` and `GET /health/ready`. Both probes are outside Nest, so that they always answer. */
 export function serveHealth(fastify: FastifyInstance, health: Health): void {
   fastify.get('/health/live', { config: { probe: true, readsOnly: true } }, () => ({ status: 'ok' }));
   fastify.get('/health/ready', { config: { probe: true, readsOnly: true } }, async (_request, reply) => {

@@ -1,4 +1,5 @@
-// The internal listener for messages from vendors. It is outside the API surfaces, and reads raw bytes, because signatures are computed over bytes.
+// The internal listener for messages from vendors. The listener is outside the API surfaces, and reads raw bytes, because signatures are computed
+// over bytes.
 import type { FastifyInstance, FastifyRequest, RawServerBase } from 'fastify';
 import type { DiscoveryService } from '@nestjs/core';
 import { DomainError } from '../../kernel/domain-error.js';

@@ -26,8 +26,8 @@ const CLOSING_BRACE = 0x7d;
 const SPACE = 0x20;
 
 /**
- * Whether arrays and objects nest deeper than 32, or contain more values than the body limit of the route allows. It reads each byte once and stores
- * nothing, so it costs less than parsing. Text that is not JSON may pass, because the parser refuses it.
+ * Whether arrays and objects nest deeper than 32, or contain more values than the body limit of the route allows. The check reads each byte once and
+ * stores nothing, so it costs less than parsing. Text that is not JSON may pass, because the parser refuses it.
  */
 export function isBeyondLimits(json: Uint8Array, bodyLimit: number): boolean {
   const mostValues = MOST_VALUES[bodyLimit > SMALL_BODY_BYTES ? 1 : 0];

@@ -8,6 +8,6 @@ import { RouteConfig } from '@nestjs/platform-fastify';
  */
 export const Limited = Reflector.createDecorator<{ readonly by: readonly string[] } | { readonly not: string }>();
 
-/** For a GET without any effect. It needs no limit, and HEAD is answered too. */
+/** For a GET without any effect. Such a route needs no limit, and HEAD is answered too. */
 export const ReadsOnly = (): MethodDecorator =>
   applyDecorators(Limited({ not: 'it only reads' }), RouteConfig({ readsOnly: true }));

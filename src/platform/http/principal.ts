@@ -17,7 +17,7 @@ export interface Principal {
   readonly clientClass?: 'partner' | 'first_party';
   /** The id of a dashboard token. */
   readonly tokenId?: string;
-  /** The id of the first token in a chain of renewals. It identifies the whole chain. */
+  /** The id of the first token in a chain of renewals. This id identifies the whole chain. */
   readonly lineage?: string;
   /** The time of the exchange that began the chain; seconds since 1970. */
   readonly exchangedAt?: number;

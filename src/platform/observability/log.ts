@@ -6,7 +6,7 @@ export type Log = Logger;
 /** The injection token. */
 export const Log = Symbol('Log');
 
-/** Headers of requests. Their names need brackets in the path of a redaction. */
+/** Headers of requests. The names of headers need brackets in the path of a redaction. */
 const SECRET_HEADERS = ['x-api-key', 'x-secret-key', 'x-publishable-key', 'x-session-token'].map(
   (name) => `["${name}"]`,
 );

@@ -5,7 +5,7 @@ import type { InjectionToken, Provider } from '@nestjs/common';
 export type RoleName = 'every-role' | 'projector' | 'api' | 'worker';
 
 export interface Startable {
-  /** Awaited before the decision whether workers may begin. It may run several times. */
+  /** Awaited before the decision whether workers may begin. The preparation may run several times. */
   prepare?(): Promise<void>;
   start(): Promise<void> | void;
   /** Accepts no more work and waits for running work. */

@@ -11,7 +11,7 @@ const PAGE = 500;
 const LONGEST_WAIT_MS = 1_000;
 const LOOK_AGAIN_MS = 25;
 
-/** Lists that include every event that was written before the request. Their readers wait for the projector. */
+/** Lists that include every event that was written before the request. Readers of these lists wait for the projector. */
 export class CompleteLists {
   constructor(
     private readonly events: EventStore,

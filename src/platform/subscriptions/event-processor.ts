@@ -39,7 +39,7 @@ class LeaseLost extends Error {
 
 /**
  * A handler's checkpoint is saved after its effects, so the handler receives some events again after its process died. A handler that fails keeps its
- * checkpoint and tries again at growing intervals. Its lag grows and raises the alarm.
+ * checkpoint and tries again at growing intervals. The lag of such a handler grows and raises the alarm.
  */
 export class EventProcessor {
   private readonly runners: Runner[] = [];

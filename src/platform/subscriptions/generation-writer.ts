@@ -51,8 +51,9 @@ const RECKONED_EVERY = 16;
 const READ_TOGETHER = 16;
 
 /**
- * Folds the log into one generation of one projection. It folds in memory and writes each document once for each commit. A stream that is not in
- * memory is folded from the log, never from stored documents. A writer is used from one claim to the first fault. Afterwards its memory is invalid.
+ * Folds the log into one generation of one projection. The writer folds in memory and writes each document once for each commit. A stream that is not
+ * in memory is folded from the log, never from stored documents. A writer is used from one claim to the first fault. After a fault, the writer's
+ * memory is invalid.
  */
 export class GenerationWriter {
   /** The lowest position that is certainly committed. */

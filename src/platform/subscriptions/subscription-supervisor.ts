@@ -15,12 +15,12 @@ export interface Subscription {
   open(): Promise<SubscriptionStart | null>;
   /** Whether the consumer saves handled batches later, and reports the result by `saved` or `fail`. */
   readonly savesLater?: true;
-  /** Handles a batch and saves `batch.through` with its effect. It may receive an event more than once. */
+  /** Handles a batch and saves `batch.through` with its effect. The consumer may receive an event more than once. */
   handle(batch: EventBatch): Promise<void>;
 }
 
 export interface SubscriptionObserver {
-  /** The subscription broke, ended by itself or could not be opened. It is tried again after the delay. */
+  /** The subscription broke, ended by itself or could not be opened. The subscription is tried again after the delay. */
   dropped(subscription: string, error: unknown, delayMs: number): void;
   /** Called every two seconds with the time for which an unhandled event has waited in the log; 0 at the head. */
   lag(subscription: string, lagMs: number): void;

@@ -1,7 +1,9 @@
 // Reads old stored shapes as new ones. Every version that was ever stored has a sample in test/unit/upcasting/samples.
 import type { RecordedEvent } from '../../kernel/domain-event.js';
 
-/** Turns the data of one stored version into the data of the next version. Pure. It accepts any event of its version that was ever stored. */
+/**
+ * Turns the data of one stored version into the data of the next version. Pure. An upcaster accepts any event of its version that was ever stored.
+ */
 export interface Upcaster {
   /** The stored type that it reads, such as `Thing` (the first version) or `Thing.v2`. */
   readonly from: string;

@@ -10,7 +10,7 @@ export interface NumericError {
   readonly status: number;
   readonly errorCode: number;
   readonly message: string;
-  /** The field that the code stands for. It replaces the field that the error names. */
+  /** The field that the code stands for. This field replaces the field that the error names. */
   readonly field?: string;
   readonly payload?: object;
   /** Omits the payload and puts the message next to the errors. Older callers of the exclude parameters expect this form. */
@@ -35,7 +35,7 @@ function older(code: number): NumericError {
   return numeric(row.status, row.code, row.message);
 }
 
-/** The catalogue's row for the vendor's own number. It has priority over the service's interpretation of the answer. */
+/** The catalogue's row for the vendor's own number. The row has priority over the service's interpretation of the answer. */
 function said({ vendor }: DomainErrorDetail): NumericError | null {
   const row = vendor ? olderCodeOf(vendor.reply, vendor.step) : null;
   return row && numeric(row.status, row.code, row.message);

@@ -1,4 +1,4 @@
-// A sandbox vendor's record of its calls, by idempotency key. It is in memory and in a journal.
+// A sandbox vendor's record of its calls, by idempotency key. The record is in memory and in a journal.
 import { createHmac, randomBytes } from 'node:crypto';
 import { Journal } from './journal.js';
 
@@ -87,7 +87,7 @@ export class CallRecord<Operation extends string, Effect> {
     this.inProgress.delete(key);
   }
 
-  /** `sent`: the answer with its personal data. It is kept in memory for repeated calls, and not in the journal. */
+  /** `sent`: the answer with its personal data. This answer is kept in memory for repeated calls, and not in the journal. */
   finish(key: string, executed: Executed<Operation> & Execution<Effect>, sent: Answer): void {
     this.inProgress.delete(key);
     this.append({ is: 'executed', key, ...executed });

@@ -26,7 +26,7 @@ const CONDITIONS: ReadonlySet<number> = new Set([
 /** The consumer is not authenticated, or is in another transaction. */
 const SESSION_OVER: ReadonlySet<number> = new Set([710, 2500, 2801, 3009, 9010, 9011, 9012]);
 
-/** Faults of the vendor or of the service's account with the vendor. They say nothing about the file and can be corrected. */
+/** Faults of the vendor or of the service's account with the vendor. These faults say nothing about the file and can be corrected. */
 const FAULTS: ReadonlySet<number> = new Set([
   123, 258, 259, 304, 324, 352, 358, 362, 709, 711, 720, 2000, 2004, 2709, 2711, 7001, 7002, 7004, 9001, 9002, 9003,
   9004, 9005, 9008, 9987, 9997, 9999,

@@ -17,7 +17,7 @@ export type ExchangeEnd =
   /** A complete answer that does not have the processor's form. */
   | 'unusable';
 
-/** It has no `code`, because the SDK would repeat the request if it saw one. */
+/** This error has no `code`, because the SDK would repeat the request if it saw one. */
 export class ExchangeFailed extends Error {
   override readonly name = 'ExchangeFailed';
 
@@ -37,11 +37,10 @@ const MAX_RESPONSE_BYTES = 256 * 1_024;
 const CALL = 'X-Call';
 
 /**
- * The SDK's own client has five faults. It limits only silence on the socket and reads without bound. It repeats a request after a reset
- * even with retries off.
- * It prints notices from a server's header. It passes on JSON without an `error` as a success, whatever its status.
- * Here `timeout` covers the whole exchange, at most 256 kB are read, and a request is sent once.
- * The SDK sees only answers in the processor's own form: an object with 200, an `error` object with 4xx.
+ * The SDK's own client has five faults. The client limits only silence on the socket and reads without limit. A request is repeated after a reset
+ * even with retries off. Notices from a server's header are printed. JSON without an `error` is passed on as a success, for any status. Here
+ * `timeout` covers the whole exchange, at most 256 kB are read, and a request is sent once. The SDK sees only answers in the processor's own form: an
+ * object with 200, an `error` object with 4xx.
  */
 export class BoundedExchange {
   private readonly pool: Pool;

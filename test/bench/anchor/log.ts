@@ -99,7 +99,7 @@ export class AnchorLog {
     return { revision, hash: prev };
   }
 
-  /** Resolves when the text is durable. It is encrypted by AES-256-GCM and bound to its name. */
+  /** Resolves when the text is durable. The text is encrypted by AES-256-GCM and bound to its name. */
   async keepSecret(name: string, text: string): Promise<void> {
     const nonce = randomBytes(NONCE_BYTES);
     const cipher = createCipheriv('aes-256-gcm', this.key, nonce);

@@ -1,5 +1,5 @@
-// The anchor: a program that does the same work without this service's design. It uses the same tools and has the same
-// durability. It runs in its own process, with its own Redis and folder (docs/benchmarks.md).
+// The anchor: a program that does the same work without this service's design. The anchor uses the same tools and has
+// the same durability. The program runs in its own process, with its own Redis and folder (docs/benchmarks.md).
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';

@@ -1,6 +1,6 @@
 // `ops audit verify` finds what an attacker with access to the disk changed, and verifies the rest. The tests use
-// copies of a log and a vault as the service writes them. They change the copies through the database library, which
-// leaves no trace.
+// copies of a log and a vault as the service writes them. The tests change the copies through the database library,
+// which leaves no trace.
 import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -16,7 +16,7 @@ import { Metrics } from '../../../src/platform/observability/metrics.js';
 import type { DueDelivery } from '../../../src/ports/delivery-queue.js';
 import { RedisServer } from '../../support/redis.js';
 
-/** The time limit of a receiver. It is shorter than in the service. */
+/** The time limit of a receiver. The limit is shorter than in the service. */
 export const ATTEMPT_MS = 300;
 /** A killed worker is noticed sooner than in the service. */
 const IMPATIENT = { ...WORKER_OPTIONS, lockDuration: 2_000, stalledInterval: 500 };

@@ -83,7 +83,7 @@ async function idsOf(store: EventStore): Promise<string[]> {
   return (await store.readAll(null, 10_000)).map(({ id }) => id);
 }
 
-/** The target of the copy. Its connection breaks permanently after this number of appends. */
+/** The target of the copy. The connection of the target breaks permanently after this number of appends. */
 function breakingAfter(appends: number): EventStore {
   return new Proxy(target, {
     get: (store, name: keyof EventStore) =>

@@ -71,7 +71,7 @@ export interface Writer {
   readonly closed: Promise<void>;
 }
 
-/** Other processes that use the log of a harness. They end with the test. */
+/** Other processes that use the log of a harness. These processes end with the test. */
 export class Writers {
   private readonly children: ChildProcess[] = [];
 

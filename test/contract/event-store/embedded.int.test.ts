@@ -89,7 +89,7 @@ describe('embedded event store', () => {
 
       const batch = newEvents(2);
       await expect(store.append(stream, 0, batch)).rejects.toBeInstanceOf(EventStoreUnavailable);
-      // This append waits behind the first append, which waits for the lock. It will never be written.
+      // This append waits behind the first append, which waits for the lock. The second append will never be written.
       await expect(store.append(other, 'no-stream', newEvents(1))).rejects.toBeInstanceOf(EventStoreUnavailable);
       const large = Array.from({ length: 13 }, () => newEvent({ text: 'x'.repeat(60_000) }));
       const flood = await Promise.allSettled(
@@ -122,7 +122,8 @@ describe('embedded event store', () => {
       });
       let running = true;
       void exited.then(() => (running = false));
-      // The store reads all the time, so it always has an older view of the log. It must not use this view again.
+      // The store reads all the time, so it always has an older view of the log. The store must not use this view
+      // again.
       while (running) await new Promise((resolve) => setImmediate(() => resolve(store.head())));
       await Promise.all(checks);
       expect(checks.length).toBeGreaterThan(100);

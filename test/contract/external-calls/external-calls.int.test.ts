@@ -1,4 +1,4 @@
-// External calls through their queues. They are made at most once, the worker records them, and the calls of one
+// External calls through their queues. Calls are made at most once, the worker records them, and the calls of one
 // account do not block those of another.
 import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';

@@ -462,8 +462,8 @@ describe('a request of the adapter', () => {
     closeLater(() => new Promise((resolve) => server.close(resolve)));
     const vendor = adapter(urlOf(server));
     for (let count = 0; count < 20; count += 1) await vendor.register(newCall(), person('Smith'));
-    // The next call may begin before the pool has noticed the end of the last call. It then uses two connections, never
-    // more.
+    // The next call may begin before the pool has noticed the end of the last call. The adapter then uses two
+    // connections, never more.
     expect(connections).toBeLessThanOrEqual(2);
   });
 });

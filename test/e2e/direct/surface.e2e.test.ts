@@ -199,7 +199,7 @@ describe('Idempotency-Key', () => {
       expect(first.body.errors).toEqual([]);
     }
     expect(statuses).toEqual([200, 422]);
-    // A request with another key reaches the vendor. It counts as the second wrong answer, not the third.
+    // A request with another key reaches the vendor. The answer counts as the second wrong answer, not the third.
     expect((await nopay.post('/renters/keyed/otp', { code: '000000' }, keyed('other'))).status).toBe(422);
   });
 

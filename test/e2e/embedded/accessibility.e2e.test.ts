@@ -1,5 +1,5 @@
-// The accessibility of the component. The tests run axe on every screen in both languages and themes. They also check
-// the widths that WCAG names, and the whole journey by keyboard.
+// The accessibility of the component. The tests run axe on every screen in both languages and themes. The tests also
+// check the widths that WCAG names, and the whole journey by keyboard.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';

@@ -51,8 +51,8 @@ async function typeCard(): Promise<void> {
 }
 
 /**
- * This browser stores no cookies and no data for the frames, because their site differs from the site of the page. It
- * stores them for the pages of these sites.
+ * This browser stores no cookies and no data for the frames, because their site differs from the site of the page. The
+ * browser stores such data for the pages of these sites.
  */
 async function goesOnWithoutCookiesOfOthers(): Promise<void> {
   const keeps = (where: Frame): Promise<string[]> =>

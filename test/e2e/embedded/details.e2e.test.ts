@@ -241,8 +241,8 @@ describe('A refusal of the service', () => {
     ['Dobtest', 'INVALID_DOB', 'dateOfBirth'],
     ['Missingtest', 'REPORT_MISSING_FIELD', 'ssn'],
   ] as const)('of the field %s (%s) opens the screen of %s', async (lastName, code, name) => {
-    // The vendor refuses an address. The frame itself checks the other fields. Their refusals therefore stand for a
-    // service with stricter rules.
+    // The vendor refuses an address. The frame itself checks the other fields. Refusals of these fields therefore stand
+    // for a service with stricter rules.
     await mounted({}, lastName === 'Addresstest' ? undefined : refusing(400, { code }));
     await fillIn({ lastName });
     await send();

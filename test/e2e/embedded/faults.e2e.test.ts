@@ -1,6 +1,6 @@
 // Faults between the frame and the API at every step. The tests check the text for the person, the next possible action
-// and the callbacks. They also check that no request is carried out twice. The tests use the real service and put the
-// faults between the service and the browser.
+// and the callbacks. The tests also check that no request is carried out twice. The tests use the real service and put
+// the faults between the service and the browser.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Frame, Page, Request, Route } from 'playwright-core';
 import type { ComponentErrorCode } from '../../../web/contract/callbacks.js';

@@ -339,7 +339,7 @@ describe('a mounted view', () => {
       instance.on('onStepStart', () => mounted.unmount());
       instance.on('onStepStart', (payload: unknown) => told.push(['last', payload]));
     });
-    // A frame that was unmounted cannot answer the test. It therefore answers before it emits the event.
+    // A frame that was unmounted cannot answer the test. The frame therefore answers before it emits the event.
     await frame.frame.evaluate(() => {
       const { setTimeout, call } = globalThis as any;
       setTimeout(() => void call(['emit'], { name: 'onStepStart', payload: { step: 'otp' } }));

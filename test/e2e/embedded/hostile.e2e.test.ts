@@ -31,8 +31,8 @@ const frameUrl = (): string =>
 const uncaught = (): string[] => host.console.filter((line) => line.startsWith('uncaught'));
 
 /**
- * A page that talks to the real frame without the host script. It sends penpal messages of its own and can say things
- * that the host script never says.
+ * A page that talks to the real frame without the host script. The page sends penpal messages of its own and can say
+ * things that the host script never says.
  */
 async function lyingPage(): Promise<void> {
   host = await embedding.open('/empty');

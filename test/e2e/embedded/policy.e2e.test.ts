@@ -13,7 +13,10 @@ declare const navigator: any;
 declare const getComputedStyle: any;
 
 let embedding: Embedding;
-/** An origin that the key does not allow. It records the requests that it receives, except requests for its pages. */
+/**
+ * An origin that the key does not allow. The origin records the requests that it receives, except requests for its
+ * pages.
+ */
 let foreign: Server;
 let foreignOrigin: string;
 const foreignPages = new Map<string, string>();

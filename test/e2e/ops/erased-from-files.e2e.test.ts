@@ -70,8 +70,8 @@ async function commandsInFiles(): Promise<Buffer[][]> {
 }
 
 /**
- * Decrypts everything that it can in those files. It uses the vault, each data key in the key file, and keys derived
- * from the master key.
+ * Decrypts everything that it can in those files. The function uses the vault, each data key in the key file, and keys
+ * derived from the master key.
  */
 async function whatOpens(): Promise<string[]> {
   const file = DataKeyFile.open(join(service.dataDir, 'vault'), masterKeys);

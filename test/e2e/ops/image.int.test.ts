@@ -1,5 +1,5 @@
 // The container images, tested without a container engine. The test fills folders with exactly the files that the
-// stages of the Dockerfile copy. It runs the programs and the documented command there.
+// stages of the Dockerfile copy. The test runs the programs and the documented command in these folders.
 import { execFileSync, spawn } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';

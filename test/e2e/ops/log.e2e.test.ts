@@ -199,7 +199,7 @@ describe('ops audit verify', () => {
 describe('a log that was replaced', () => {
   it('is reported by the service, which becomes unready and starts no work of its own until an operator accepts the log', async () => {
     const redis = service.redis.client();
-    // The check of deliveries runs every hour. It compares its own checkpoint only at its next run.
+    // The check of deliveries runs every hour. The check compares its own checkpoint only at its next run.
     const followed = async (): Promise<string[]> =>
       (await redis.keys('{reaction:*}:through')).filter((key) => !key.includes('webhook_delivery_check'));
     await until('event handlers have followed the log', async () => (await followed()).length > 0);

@@ -14,7 +14,7 @@ const UNKNOWN_SESSION = '/screening/01900000-0000-7000-8000-000000000000/status'
 describe('POST /auth/token/exchange', () => {
   let service: Service;
   let credentials: Credentials;
-  /** Another process on the same data. Its grants expire at once. */
+  /** Another process on the same data. The grants of this process expire at once. */
   let elsewhere: Service;
 
   beforeAll(async () => {

@@ -1,5 +1,5 @@
-// A proxy in front of a node. It can hang like a stopped process or a stalled network. While it hangs, connections stay
-// open, new connections are accepted, and no byte passes.
+// A proxy in front of a node. The proxy can hang like a stopped process or a stalled network. While it hangs,
+// connections stay open, new connections are accepted, and no byte passes.
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import type { EventStoreDbDouble } from './server.js';
 

@@ -1,5 +1,5 @@
-// The log inside the double. It implements streams, expected revisions, idempotency and positions like the server's
-// index.
+// The log inside the double. The log implements streams, expected revisions, idempotency and positions like the
+// server's index.
 
 export interface Proposal {
   readonly id: string;
@@ -12,7 +12,9 @@ export interface Proposal {
 export interface LogRecord extends Proposal {
   readonly stream: string;
   readonly revision: number;
-  /** The byte offset of the record. It is the commit and prepare position of an event from an ordinary append. */
+  /**
+   * The byte offset of the record. The offset is the commit and prepare position of an event from an ordinary append.
+   */
   readonly offset: bigint;
   /** The byte offset after the record, where the next record begins. */
   readonly end: bigint;
@@ -50,8 +52,8 @@ export class Log {
   }
 
   /**
-   * The server's check for repeated appends. It does not write events again that are already at this position under the
-   * same ids.
+   * The server's check for repeated appends. The server does not write events again that are already at this position
+   * under the same ids.
    */
   append(stream: string, expected: Expected, proposals: readonly Proposal[]): Verdict {
     const stored = this.#streams.get(stream) ?? [];

@@ -1,6 +1,6 @@
-// A double of an EventStoreDB node in this process. It serves the parts of the wire protocol that the adapter and its
-// client use, over an in-memory log, with faults. It proves only that the adapter fits our understanding of the
-// protocol. The same contract suite also runs against a real cluster.
+// A double of an EventStoreDB node in this process. The double serves the parts of the wire protocol that the adapter
+// and its client use, over an in-memory log, with faults. The double proves only that the adapter fits our
+// understanding of the protocol. The same contract suite also runs against a real cluster.
 import { randomUUID } from 'node:crypto';
 import {
   type Metadata,

@@ -1,5 +1,6 @@
-// A filtered catch-up subscription on $all like that of the server. It reads the past page by page, reports that it has
-// caught up, and continues live. It returns to pages when the caller reads live events too slowly.
+// A filtered catch-up subscription on $all like that of the server. The subscription reads the past page by page,
+// reports that it has caught up, and continues live. The subscription returns to pages when the caller reads live
+// events too slowly.
 import type { ServerWritableStream } from '@grpc/grpc-js';
 import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import { isAfter, type Log, type LogRecord, type Place, placeOf } from './log.js';

@@ -225,7 +225,7 @@ export class Harness {
   /** The contents of the vault, by subject and entry. */
   readonly kept = new Map<string, Uint8Array>();
   readonly erased = new Set<string>();
-  /** The expiry of reports by session. It may be in the past or the future. */
+  /** The expiry of reports by session. The expiry may be in the past or the future. */
   readonly reportExpiries = new Map<string, string>();
   /** The outcome that the vendor has for each attempt. */
   readonly vendorAnswers = new Map<string, PastOutcome>();

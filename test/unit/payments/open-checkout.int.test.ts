@@ -1,6 +1,6 @@
-// Hosted checkouts with the real SDK and the sandbox's processor. They are replaced, paid in another tab, continued
-// after a crash, or found by a look-up. Sessions, accounts and parties are fakes. A crash is a call that is never made,
-// or one that is made and not recorded.
+// Hosted checkouts with the real SDK and the sandbox's processor. Checkouts are replaced, paid in another tab,
+// continued after a crash, or found by a look-up. Sessions, accounts and parties are fakes. A crash is a call that is
+// never made, or one that is made and not recorded.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -88,7 +88,10 @@ export interface Trouble {
   readonly isDone: boolean;
 }
 
-/** The faults of one process. Its effects are counted from 0: appends, calls to vendors, and writes to the vault. */
+/**
+ * The faults of one process. The effects of a process are counted from 0: appends, calls to vendors, and writes to the
+ * vault.
+ */
 export interface Fate {
   /** The process dies at this effect, before or immediately after it. */
   readonly dies: { readonly at: number; readonly isDone: boolean } | null;
@@ -395,7 +398,8 @@ export class PlayedProcess {
         const kind = trouble.kind === 'session-over' ? 'unavailable' : trouble.kind;
         const made = isDone && kind !== 'unavailable' && kind !== 'refused' ? make() : null;
         const verdict = (kind === 'refused' ? { kind, code: 'resource_missing' } : { kind }) as Verdict;
-        // When the connection fails, the processor keeps the answer to the work. It also keeps a refusal and a failure.
+        // When the connection fails, the processor keeps the answer to the work. The processor also keeps a refusal and
+        // a failure.
         if (kind === 'not-made' || kind === 'refused') answers.set(key, verdict);
         else if (made !== null) answers.set(key, made);
         return verdict;

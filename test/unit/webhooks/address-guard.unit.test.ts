@@ -325,7 +325,7 @@ describe('a name whose addresses change', () => {
     expect(await names.addressesOf('hooks.example.com')).toBe('not-public');
     expect(await names.addressesOf('hooks.example.com')).toBe('not-found');
     expect(await names.addressesOf('hooks.example.com')).toEqual([PUBLIC, '2606:4700::1111']);
-    // The guard returns the remembered answer. It does not ask the resolver again.
+    // The guard returns the remembered answer. The guard does not ask the resolver again.
     expect(await names.addressesOf('hooks.example.com')).toEqual([PUBLIC, '2606:4700::1111']);
     names.failed('hooks.example.com', PUBLIC);
     expect(await names.addressesOf('hooks.example.com')).toBe('not-public');

@@ -1,4 +1,5 @@
-// Answers of receivers, as the log keeps them. They are unreadable without the key, and each is bound to one attempt.
+// Answers of receivers, as the log keeps them. The answers are unreadable without the key, and each is bound to one
+// attempt.
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';

@@ -93,7 +93,7 @@ export class Client implements Api {
     }
   }
 
-  /** One request. It is not repeated after its time limit, because the person has waited long enough. */
+  /** One request. The request is not repeated after its time limit, because the person has waited long enough. */
   private async attempt<Body>(
     request: RequestInit,
     read: (reply: Response) => Promise<Body>,

@@ -1,4 +1,4 @@
-// The sign above an ending. It repeats the heading, so screen readers skip it.
+// The sign above an ending. The sign repeats the heading, so screen readers skip it.
 
 export type Kind = 'good' | 'stopped' | 'wait' | 'unknown' | 'file';
 

@@ -9,7 +9,7 @@ import { PARTS } from './texts.js';
 /** Whether the new screen takes the focus. The first screen does not, because the page around it has its own focus. */
 export const TakesFocus = createContext(false);
 
-/** The heading of a screen. It takes the focus when the screen appears, so that keyboards and screen readers continue at the heading. */
+/** The heading of a screen. The heading takes the focus when the screen appears, so that keyboards and screen readers continue at the heading. */
 export function Heading({ children }: { readonly children: ComponentChildren }) {
   const heading = useRef<HTMLHeadingElement>(null);
   const takes = useContext(TakesFocus);
@@ -51,7 +51,7 @@ export interface ButtonProps {
   /** A button without this handler submits the form around it. */
   readonly onPress?: () => void;
   readonly kind?: 'primary' | 'secondary' | 'danger' | 'link';
-  /** The button is working and cannot be pressed again. It keeps the focus and its name. */
+  /** The button is working and cannot be pressed again. The button keeps the focus and its name. */
   readonly busy?: boolean;
   readonly disabled?: boolean;
 }

@@ -1,4 +1,4 @@
-// The clients of EventStoreDB, one for each role. They avoid faults of version 6.2.1 that lose answers or end the process.
+// The clients of EventStoreDB, one for each role. These clients avoid faults of version 6.2.1 that lose answers or end the process.
 import { type Channel, type Client, connectivityState } from '@grpc/grpc-js';
 import { DeadlineExceededError, EventStoreDBClient, NotLeaderError, UnavailableError } from '@eventstore/db-client';
 import { withLimits } from './connection-string.js';
@@ -16,14 +16,14 @@ export interface GuardedClient {
  * Three of the client's protected members are replaced, so the dependency is pinned to one exact version:
  *
  * - `supports` decides on the batch-append call. The batch-append call keeps its open answers in one table for the whole process. An error on any
- *   client rejects
- *  the appends of all, and a late answer is thrown as an uncaught exception. Without it, every append is a call of its own. This also avoids the
- *  query for the server's features, which has no time limit. Its failure would be remembered for ever.
- * - `handleError` is called without an await and rejects when the discovery of the next node fails. It also leaves a node that does not answer an
- *  append in time.
+ *   client rejects the appends of all, and a late answer is thrown as an uncaught exception. Without the batch-append call, every append is a call of
+ *   its own. The client then also sends no query for the server's features. This query has no time limit, and its failure would be remembered for
+ *   ever.
+ * - `handleError` is called without an await and rejects when the discovery of the next node fails. `handleError` also leaves a node that does not
+ *   answer an append in time.
  * - `getChannel` is watched. A node that hangs accepts connections, and the library waits for its first word without a limit. Disposing of the client
- *  leaves its channel open, so the channel is closed here. It closes a turn late, so that a waiting call begins and is answered. On an append, an
- *  error of a closed channel would become an unhandled rejection and leave the append without an answer.
+ *   leaves its channel open, so the channel is closed here. The channel closes a turn late, so that a waiting call begins and is answered. On an
+ *   append, an error of a closed channel would become an unhandled rejection and leave the append without an answer.
  */
 export function buildClient(connectionString: string): GuardedClient {
   const client = construct(withLimits(connectionString));
@@ -88,7 +88,7 @@ const LOOKS_ELSEWHERE = [UnavailableError, DeadlineExceededError, NotLeaderError
 /** The number of other failures in a row after which the client is replaced. */
 const FAILURES_BEFORE_REBUILD = 3;
 
-/** The client of one role (appends and reads, or subscriptions). It is replaced when it keeps failing. */
+/** The client of one role (appends and reads, or subscriptions). A client that keeps failing is replaced. */
 export class RoleClient {
   readonly #build: () => GuardedClient;
   #guarded: GuardedClient;

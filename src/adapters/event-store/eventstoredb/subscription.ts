@@ -1,4 +1,4 @@
-// One subscription to $all that delivers batches. It turns the server's events and messages into checkpoints that can be saved safely.
+// One subscription to $all that delivers batches. The subscription turns the server's events and messages into checkpoints that can be saved safely.
 import { type AllStreamResolvedEvent, type Filter, START, streamNameFilter } from '@eventstore/db-client';
 import type { RecordedEvent } from '../../../kernel/domain-event.js';
 import { type EventBatch, EventStoreUnavailable, type SubscribeOptions } from '../../../ports/event-store.js';
@@ -24,7 +24,7 @@ const LOOK_AHEAD = 500;
 export interface SubscriptionSources {
   readonly role: RoleClient;
   readonly closed: AbortSignal;
-  /** A subscription that is silent for this time is checked. It is given up if it misses an event for the same time again. */
+  /** A subscription that is silent for this time is checked. A subscription is given up if it misses an event for the same time again. */
   readonly silenceMs: number;
   /** The time in which the server must confirm the subscription. */
   readonly confirmMs: number;

@@ -28,7 +28,7 @@ export const GRANT_DETAILS: readonly VaultPromise[] = [
   },
 ];
 
-/** The caller's details of a session that may begin under a grant. They may be personal, so only the vault stores them. */
+/** The caller's details of a session that may begin under a grant. The details may be personal, so only the vault stores them. */
 @Injectable()
 export class GrantDetails {
   constructor(private readonly vault: Vault) {}

@@ -19,7 +19,7 @@ export class IssueDashboardToken extends Command<IssuedDashboardToken> {
   constructor(
     readonly request: {
       readonly accountId: string;
-      /** Recorded with every action of the user. It is never a name or a mail address. */
+      /** Recorded with every action of the user. This text is never a name or a mail address. */
       readonly userId: string;
       readonly role: Role;
       readonly environment: Environment;

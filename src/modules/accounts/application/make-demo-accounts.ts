@@ -65,7 +65,7 @@ export class MakeDemoAccountsHandler implements ICommandHandler<MakeDemoAccounts
       return content;
     }
     if (await this.file.create(content)) return content;
-    // Another process started at the same time and wrote the file first. Its keys are the demo keys.
+    // Another process started at the same time and wrote the file first. The keys in that file are the demo keys.
     for (const keyId of issued) await this.commands.execute(new DeactivateKey(keyId, demoContext()));
     return this.execute(command);
   }

@@ -177,8 +177,8 @@ export interface OpenedAccount {
 }
 
 /**
- * An account holder. It is a company, so its name is not personal data. A second opening changes nothing, and neither does a setting with its present
- * value.
+ * An account holder. An account holder is a company, so its name is not personal data. A second opening changes nothing, and neither does a setting
+ * with its present value.
  */
 export const account: Decider<AccountState, AccountCommand, AccountEvent> = {
   category: 'account',

@@ -1,4 +1,4 @@
-// One view of an income report, in a stream of its own. It proves who read the report, when, and for which purpose
+// One view of an income report, in a stream of its own. The view proves who read the report, when, and for which purpose
 // (docs/contract/platform.md#reports).
 import { assertNever, type Decider } from '../../../kernel/decider.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';

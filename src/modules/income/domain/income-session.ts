@@ -1,5 +1,5 @@
-// The income session. It tries its routes one after the other until a route gives a report, all routes have failed, or its time limit has passed.
-// Source: docs/contract/platform.md#income-sessions, docs/contract/webhooks.md#event-types.
+// The income session. The session tries its routes one after the other until a route gives a report, all routes have failed, or its time limit has
+// passed. Source: docs/contract/platform.md#income-sessions, docs/contract/webhooks.md#event-types.
 import { assertNever, type Decider } from '../../../kernel/decider.js';
 import { FIRST_CHOICE } from '../../../kernel/vendor-choice.js';
 import type {

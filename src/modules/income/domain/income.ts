@@ -1,4 +1,4 @@
-// The events and the state of an income session. Its decisions are in income-session.ts.
+// The events and the state of an income session. The decisions of an income session are in income-session.ts.
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 
 export type Route = 'PAYROLL' | 'BANKING';

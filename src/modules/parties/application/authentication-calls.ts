@@ -1,5 +1,5 @@
-// Calls about the authentication of a party. They need no reserved attempt: a question changes nothing, and a second request to end an authentication
-// does no harm at the vendor.
+// Calls about the authentication of a party. These calls need no reserved attempt: a question changes nothing, and a second request to end an
+// authentication does no harm at the vendor.
 import { Injectable } from '@nestjs/common';
 import { ExternalCall, type Attempt } from '../../../external-calls/external-call.js';
 import type { DeliverySemantics } from '../../../ports/vendor-call.js';

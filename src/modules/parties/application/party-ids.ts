@@ -19,7 +19,7 @@ export class PartyIds {
     return keyedId(await this.vault.installationKey('party'), accountId, environment, kind, id);
   }
 
-  /** The hash of a registration's body. It reveals nothing without the key, and cannot be compared with another party's. */
+  /** The hash of a registration's body. The hash reveals nothing without the key, and cannot be compared with another party's. */
   async hashOf(partyId: string, body: string): Promise<string> {
     return keyedId(await this.vault.installationKey('party'), 'registration', partyId, body);
   }

@@ -8,8 +8,8 @@ import { party } from '../domain/party-decider.js';
 import { PartyChallenges } from './party-challenges.js';
 
 /**
- * Settles a call of a re-authentication that has no recorded verdict. Its process died or the vendor was late, so the use case asks the vendor for
- * the result. Safe to repeat.
+ * Settles a call of a re-authentication that has no recorded verdict. The process of the call died or the vendor was late, so the use case asks the
+ * vendor for the result. Safe to repeat.
  */
 @UseCase()
 export class SettleReauthentication extends Command<void> {

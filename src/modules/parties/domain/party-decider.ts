@@ -70,7 +70,7 @@ function decide(command: PartyCommand, state: PartyState): readonly PartyEvent[]
       const { of: kind, after, sessionId, bodyHash, registeredAt } = command;
       const newest = state.registrations.at(-1)?.sessionId ?? null;
       if (newest !== after || state.registrations.some((known) => known.sessionId === sessionId)) return [];
-      // An answer may be at the vendor. Its verdict must not be lost, and must not confirm the person who registers now.
+      // An answer may be at the vendor. The verdict on this answer must not be lost, and must not confirm the person who registers now.
       refuseBusy(state);
       return [{ type: 'PartyRegistered', data: { kind, sessionId, bodyHash, registeredAt } }];
     }

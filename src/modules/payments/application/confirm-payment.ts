@@ -17,8 +17,8 @@ import { PaymentReconciler } from './payment-reconciler.js';
 import { WhenPaymentProgressed } from './when-payment-progressed.js';
 
 /**
- * The page reports that the consumer has finished. Fetches the payment's status from the processor and records it in the session too. It replaces
- * webhook events of the processor that were lost. It charges nothing and is safe to repeat (docs/contract/platform.md#confirming).
+ * The page reports that the consumer has finished. Fetches the payment's status from the processor and records it in the session too. This use case
+ * replaces webhook events of the processor that were lost. A confirm charges nothing and is safe to repeat (docs/contract/platform.md#confirming).
  */
 @UseCase()
 export class ConfirmPayment extends Command<Payment> {

@@ -23,7 +23,7 @@ export class PaymentInVain {
     return true;
   }
 
-  /** The session has ended or is verified. It has no report and can get none. */
+  /** The session has ended or is verified. Such a session has no report and can get none. */
   async isInVain({ sessionId, status }: ScreeningFacts): Promise<boolean> {
     if (status === 'BLOCKED' || status === 'EXPIRED' || status === 'ERROR') return true;
     if (status !== 'VERIFIED' || (await this.reports.expiryOf(sessionId)) !== null) return false;

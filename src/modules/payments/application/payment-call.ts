@@ -24,7 +24,7 @@ const WENT_ON = 'payment_intent_unexpected_state';
 
 const logger = new Logger('PaymentCall');
 
-/** The calls contain only ids and amounts. They are not retried by themselves: the next call continues after a crash. */
+/** The calls contain only ids and amounts. The calls are not retried by themselves: the next call continues after a crash. */
 @Injectable()
 export abstract class PaymentCall<Input> extends ExternalCall<Input, PaymentCallEnd> {
   override readonly vendor = 'payment-processor';

@@ -44,7 +44,7 @@ export const paymentPublisher: Publisher = {
   },
 };
 
-/** The published events of a hosted checkout, for account holders. They are the same as those of a payment intent. */
+/** The published events of a hosted checkout, for account holders. Checkouts publish the same events as payment intents. */
 export const checkoutPublisher: Publisher = {
   category: checkout.category,
   types: new Set(['CheckoutPaid'] satisfies CheckoutEvent['type'][]),

@@ -52,7 +52,7 @@ export type PaymentEvent =
   | DomainEvent<'PaymentIntentCreated', { readonly paymentIntentId: string }>
   /** The caller wants another amount. The intent is changed after this is recorded. `change` counts from 1. */
   | DomainEvent<'PaymentAmountChosen', Price & { readonly change: number }>
-  /** The intent had an amount or a currency that the service never requested. It was changed at the processor. */
+  /** The intent had an amount or a currency that the service never requested. The intent was changed at the processor. */
   | DomainEvent<'PaymentIntentAltered', { readonly amountCents: number; readonly currency: string }>
   /** The processor waits again for a payment method or a confirmation. */
   | DomainEvent<'PaymentAwaited', Record<never, never>>
@@ -328,7 +328,7 @@ export function mayCarryOver(state: PaymentState, carried: CarryOver): boolean {
   return !isWhole(state, state.refundedCents) && leaves(carried, state);
 }
 
-/** The processor's key of a refund. It stays the same until the processor refuses the request under this key. */
+/** The processor's key of a refund. The key stays the same until the processor refuses the request under this key. */
 export function refundKeyOf(id: string, refusals: number, reference: string | null = null): string {
   return `${transactionIdOf(id, reference)}:refund${refusals === 0 ? '' : `:${refusals}`}`;
 }

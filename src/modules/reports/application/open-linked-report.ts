@@ -7,8 +7,8 @@ import { ReportAccess } from './report-access.js';
 import { ReportViewer } from './report-viewer.js';
 
 /**
- * Opens the report of a renter for an agent or organization with a link to it. They see the report as it was released, and nothing is billed
- * (docs/contract/direct.md#links).
+ * Opens the report of a renter for an agent or organization with a link to it. The recipient sees the report as it was released, and nothing is
+ * billed (docs/contract/direct.md#links).
  */
 @UseCase()
 export class OpenLinkedReport extends Query<PartyReport> {

@@ -3,7 +3,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { isId } from '../../../kernel/ids.js';
 import type { Vault } from '../../../ports/vault.js';
 
-/** The parts of a link in a request. They may contain any text. */
+/** The parts of a link in a request. The parts may contain any text. */
 export interface PdfLink {
   readonly fileId: string;
   readonly expires: unknown;
@@ -12,7 +12,7 @@ export interface PdfLink {
 
 const WHOLE_MS = /^[0-9]{1,15}$/;
 
-/** The link to a PDF. Its reader needs no other credential until the link expires. `at`: the beginning of every such link. */
+/** The link to a PDF. The reader of a link needs no other credential until the link expires. `at`: the beginning of every such link. */
 export async function pdfLink(vault: Vault, at: string, fileId: string, expiresAt: Date): Promise<string> {
   const expires = String(expiresAt.getTime());
   const signature = (await sign(vault, fileId, expires)).toString('base64url');

@@ -41,8 +41,8 @@ export const sharePublisher: Publisher = {
 };
 
 /**
- * The reason to publish for an event that ends a pull without a report. Events without a time are older than this rule. They are not published, and
- * the same reason may be published later.
+ * The reason to publish for an event that ends a pull without a report. Events without a time are older than this rule. Such events are not
+ * published, and the same reason may be published later.
  */
 function reasonIn(event: ReportEvent): EventData['report.unavailable']['reason_code'] | null {
   if (event.type === 'ReportPullRefused') return event.data.refusedAt === undefined ? null : event.data.reason;

@@ -29,7 +29,9 @@ export interface RenderedReport {
   readonly expiresAt: string;
 }
 
-/** Prints a page that the caller already has, for a report that the caller may see. It returns no report data, pulls nothing and bills nothing. */
+/**
+ * Prints a page that the caller already has, for a report that the caller may see. Printing returns no report data, pulls nothing and bills nothing.
+ */
 @UseCase()
 export class RenderPdf extends Command<RenderedReport> {
   constructor(

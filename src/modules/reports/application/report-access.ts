@@ -1,5 +1,5 @@
-// Decides whether an account may see a session's report (docs/contract/platform.md#checks-before-a-report). It pulls nothing and bills nothing.
-// Shares and links are read from their streams, so that a revocation has its effect at once.
+// Decides whether an account may see a session's report (docs/contract/platform.md#checks-before-a-report). The decision pulls nothing and bills
+// nothing. Shares and links are read from their streams, so that a revocation has its effect at once.
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
 import { isOpenTo, type CallerContext } from '../../../kernel/context.js';
@@ -85,7 +85,7 @@ export class ReportAccess {
     }
   }
 
-  /** Like `shareWith`, for an account that needs no share but may have one. It returns null instead of throwing an error. */
+  /** Like `shareWith`, for an account that needs no share but may have one. This function returns null instead of throwing an error. */
   async ownShare({ sessionId, accountId }: ScreeningFacts): Promise<ActiveShare | null> {
     const { state } = await this.aggregates.load(share, shareIdOf(sessionId, accountId));
     return state.status === 'SHARED' && !isOver(state, this.clock.now()) ? state : null;

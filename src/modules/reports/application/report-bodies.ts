@@ -14,7 +14,7 @@ export interface ReportBody {
   /** Null when the file is too thin for a score. */
   readonly score: CreditScore | null;
   readonly report: VendorReport;
-  /** The bureau's whole answer as JSON text. It is stored only for sessions of a party of the direct API. */
+  /** The bureau's whole answer as JSON text. The text is stored only for sessions of a party of the direct API. */
   readonly text?: string | undefined;
 }
 

@@ -21,7 +21,7 @@ import { ReportPull, refusalOf } from './report-pull.js';
 
 export type PulledReport = Exclude<ReportState, { readonly status: 'NONE' }>;
 
-/** The time between two checks of another caller's pull. It is short at first, because most pulls end soon. */
+/** The time between two checks of another caller's pull. This time is short at first, because most pulls end soon. */
 const LOOK_AGAIN_MS = { first: 20, growth: 1.5, most: 250 };
 
 /**
@@ -39,7 +39,7 @@ export class ReportRelease {
     private readonly clock: Clock,
   ) {}
 
-  /** The report, which is pulled first if needed. It may have expired. */
+  /** The report, which is pulled first if needed. The report may have expired. */
   async released(session: ScreeningFacts, context: CallerContext): Promise<ReleasedReport> {
     const state = await this.pulled(session, context);
     if (state.status === 'RELEASED') return state;

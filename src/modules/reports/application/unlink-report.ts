@@ -10,8 +10,8 @@ import { ReportAccess } from './report-access.js';
 import { ReportPolicy } from './report-policy.js';
 
 /**
- * Revokes at once all links of a renter's reports to an agent or organization. Without links it does nothing. It works even for locked parties,
- * because a revoked report must not reappear when a lock ends.
+ * Revokes at once all links of a renter's reports to an agent or organization. Without links the command does nothing. A revocation works even for
+ * locked parties, because a revoked report must not reappear when a lock ends.
  */
 @UseCase()
 export class UnlinkReport extends Command<void> {

@@ -29,7 +29,7 @@ export type ReportEvent =
       'ReportRequested',
       {
         readonly reportId: string;
-        /** The id of the credit reservation. It is also the bureau's idempotency key, unless `inquiryId` is present. */
+        /** The id of the credit reservation. The id is also the bureau's idempotency key, unless `inquiryId` is present. */
         readonly attemptId: string;
         /**
          * The key of an earlier attempt that ended without a verdict. The bureau may have billed the inquiry under that key, and bills a key only
@@ -150,8 +150,8 @@ export type ReportState =
 
 export type ReportCommand =
   /**
-   * `reportId` has its effect only the first time. Does nothing unless `attemptId` is the next one, so that an ended attempt never restarts. It also
-   * does nothing when the last attempt ended with the same `lost`.
+   * `reportId` has its effect only the first time. Does nothing unless `attemptId` is the next one, so that an ended attempt never restarts. The
+   * command also does nothing when the last attempt ended with the same `lost`.
    */
   | {
       readonly kind: 'request';

@@ -35,7 +35,10 @@ export abstract class WrongAnswerObserver {
   abstract wrongAnswer(owner: Owner, locked: boolean): void;
 }
 
-/** The streams of a session's person. The person's own stream is first. The streams of the further names follow. They only count wrong answers. */
+/**
+ * The streams of a session's person. The person's own stream is first. The streams of the further names follow. These further streams only count
+ * wrong answers.
+ */
 export function streamsOf({ personId, countedAs = [] }: Pick<Session, 'personId' | 'countedAs'>): readonly string[] {
   return [personId, ...countedAs];
 }

@@ -6,7 +6,7 @@ import { keyedId } from '../../../kernel/ids.js';
 import { folded } from '../../../published/folded-text.js';
 
 export interface PersonNames {
-  /** The name of the person's stream and vault subject. It is computed from the original spelling, so that stored persons keep their names. */
+  /** The name of the person's stream and vault subject. The name is computed from the original spelling, so that stored persons keep their names. */
   readonly personId: string;
   /** Further names that count wrong answers. A caller cannot choose them freely. */
   readonly countedAs: readonly string[];

@@ -36,7 +36,7 @@ export class SubmissionLimits {
     private readonly policy: ScreeningPolicy,
   ) {}
 
-  /** A name for a phone over all accounts. It reveals nothing without the key. */
+  /** A name for a phone over all accounts. The name reveals nothing without the key. */
   async phoneId(phoneNumber: string): Promise<string> {
     return keyedId(await this.vault.installationKey('person'), 'phone', phoneNumber);
   }
@@ -98,8 +98,8 @@ export class SubmissionLimits {
   }
 
   /**
-   * The uses of one more wrong answer of a client, over all accounts and persons. They are counted before the answer is judged, and returned when it
-   * was not wrong. Servers have no such count, because the count of the person limits them.
+   * The uses of one more wrong answer of a client, over all accounts and persons. These uses are counted before the answer is judged, and returned
+   * when it was not wrong. Servers have no such count, because the count of the person limits them.
    */
   wrongAnswer(environment: Environment | null, clientAddress: string | null): readonly RateUse[] {
     if (clientAddress === null) return [];

@@ -1,7 +1,7 @@
 // A person has sessions, wrong answers in all sessions and re-authentications, and a vault subject for personal data. The answers of a party that
 // authenticates again name the party in `sessionId`. A person has one such stream, and further streams that only count answers, each under another
-// name. A caller can change some of the names, but not all. A stream id is a keyed hash of the account, the environment and details of the person. It
-// reveals nothing without the key, and never leaves the service.
+// name. A caller can change some of the names, but not all. A stream id is a keyed hash of the account, the environment and details of the person.
+// The hash reveals nothing without the key, and never leaves the service.
 import { after, attemptsLeft, lockAt, type AnswerLimit } from '../../../challenges/domain/answer-limit.js';
 import { assertNever, type Decider } from '../../../kernel/decider.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
@@ -11,7 +11,9 @@ export type PersonEvent =
   | DomainEvent<'ScreeningOpened', { readonly sessionId: string; readonly subjectId: string }>
   /** Answers in this session count under this name too. */
   | DomainEvent<'ScreeningCounted', { readonly sessionId: string }>
-  /** A code or answers are sent to the vendor. They use up one attempt until the verdict, because they may be wrong. Times are ISO 8601 UTC. */
+  /**
+   * A code or answers are sent to the vendor. Such an answer uses up one attempt until the verdict, because it may be wrong. Times are ISO 8601 UTC.
+   */
   | DomainEvent<
       'AnswerAdmitted',
       { readonly sessionId: string; readonly attemptId: string; readonly giveUpAfter: string }
@@ -21,7 +23,7 @@ export type PersonEvent =
       'WrongAnswerCounted',
       { readonly sessionId: string; readonly attemptId: string; readonly answeredAt: string }
     >
-  /** The answer was right, or the vendor did not judge it. It no longer counts. */
+  /** The answer was right, or the vendor did not judge it. The answer no longer counts. */
   | DomainEvent<'AnswerCleared', { readonly sessionId: string; readonly attemptId: string }>
   /** Too many wrong answers in any sessions lock the person out of all sessions. The time is ISO 8601 UTC. */
   | DomainEvent<'PersonLocked', { readonly sessionId: string; readonly lockedUntil: string }>
@@ -211,7 +213,7 @@ function without(attemptId: string, state: PersonState): PersonState {
   return { ...state, admitted: state.admitted.filter((answer) => answer.attemptId !== attemptId) };
 }
 
-/** The vault subject of the person's new data. It stays the same until an erasure, and differs afterwards. */
+/** The vault subject of the person's new data. The subject stays the same until an erasure, and differs afterwards. */
 export function subjectOf(personId: string, state: PersonState): string {
   return derivedId('vault-subject', personId, String(state.erasedSubjects.length));
 }

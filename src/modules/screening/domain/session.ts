@@ -180,7 +180,7 @@ export interface Submitted {
   readonly duplicateGuard: boolean;
   /** Absent until a payment begins, and after the payment has moved to another session. */
   readonly payment?: PaymentProgress;
-  /** Transactions that were refunded or have moved to another session. Their updates no longer count. */
+  /** Transactions that were refunded or have moved to another session. Updates of these transactions no longer count. */
   readonly spent?: readonly string[];
   /** Whether the session was ever COMPLETED. */
   readonly completed?: true;
@@ -227,7 +227,9 @@ export type Session = Exclude<SessionState, { status: 'NONE' }>;
 /** The tokens by which the vendors of the other capabilities know the person. A vendor that needs no token is omitted. */
 export type References = Readonly<Partial<Record<'credit' | 'income', string>>>;
 
-/** The vault entry of a session. It has the vendors' tokens, the questions while they are open, and a hash of the phone for the limit of codes. */
+/**
+ * The vault entry of a session. The entry has the vendors' tokens, the questions while they are open, and a hash of the phone for the limit of codes.
+ */
 export interface SessionSecretsContent {
   /** The session at the identity vendor. */
   readonly vendorSession: string;

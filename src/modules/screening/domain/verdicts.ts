@@ -11,7 +11,7 @@ import {
 import type { RefusedInput } from '../../../kernel/refused-input.js';
 import { operationOf, type Attempt, type SessionEvent, type StepUp } from './session.js';
 
-/** The parts of a vendor's verdict that the domain needs. They contain no token and no texts. */
+/** The parts of a vendor's verdict that the domain needs. These parts contain no token and no texts. */
 export type RegistrationVerdict =
   | (Extract<Verdict, { readonly kind: 'confirmed' | 'step-up' }> & { readonly duplicateGuard: boolean })
   | { readonly kind: 'input-refused'; readonly input: RefusedInput }

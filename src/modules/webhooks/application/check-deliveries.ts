@@ -22,14 +22,14 @@ export interface MissingDelivery {
   readonly deliveryId: string;
 }
 
-/** Receives each missing delivery when it has been made. It is also the injection token. */
+/** Receives each missing delivery when it has been made. This class is also the injection token. */
 export abstract class MissingDeliveries {
   abstract made(missing: MissingDelivery): void;
 }
 
 /**
- * Compares the published events with their deliveries, and makes the missing deliveries (docs/contract/webhooks.md#events). It begins where the last
- * check ended, and ends at the checkpoint of the event handler. A delivery is missing only if the handler has skipped its event.
+ * Compares the published events with their deliveries, and makes the missing deliveries (docs/contract/webhooks.md#events). The check begins where
+ * the last check ended, and ends at the checkpoint of the event handler. A delivery is missing only if the handler has skipped its event.
  */
 @UseCase()
 export class CheckDeliveries extends Command<DeliveryCheck> {}

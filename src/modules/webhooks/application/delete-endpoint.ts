@@ -3,7 +3,7 @@ import type { ActionContext } from '../../../kernel/context.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { EndpointChanges } from './endpoint-changes.js';
 
-/** Deletes the endpoint permanently. Its history stays. An event handler cancels its pending deliveries. */
+/** Deletes the endpoint permanently. The endpoint's history stays. An event handler cancels the endpoint's pending deliveries. */
 @UseCase()
 export class DeleteEndpoint extends Command<void> {
   constructor(

@@ -12,7 +12,7 @@ import {
 } from '../domain/endpoint.js';
 import { WebhookPolicy } from './webhook-policy.js';
 
-/** A change of an endpoint, for operators. It contains ids and fixed words, and no address, contact or secret. */
+/** A change of an endpoint, for operators. The change contains ids and fixed words, and no address, contact or secret. */
 export interface EndpointNews {
   readonly requestId: string;
   readonly accountId: string;
@@ -25,7 +25,7 @@ export interface EndpointNews {
 export type EndpointChangeName =
   'registered' | 'updated' | 'secret rotated' | 'failing' | 'recovered' | 'disabled' | 'reactivated' | 'deleted';
 
-/** Receives each change of an endpoint when it is stored. It is also the injection token. */
+/** Receives each change of an endpoint when it is stored. This class is also the injection token. */
 export abstract class EndpointObserver {
   abstract changed(news: EndpointNews): void;
 }

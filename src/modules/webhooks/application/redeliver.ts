@@ -13,7 +13,7 @@ import { current, webhookEndpoint } from '../domain/endpoint.js';
 import { turnOf } from './turns.js';
 import { WebhookPolicy } from './webhook-policy.js';
 
-/** Requests one more attempt at once, under the same event id. It uses up no scheduled attempt (docs/contract/webhooks.md#redelivery). */
+/** Requests one more attempt at once, under the same event id. A redelivery uses up no scheduled attempt (docs/contract/webhooks.md#redelivery). */
 @UseCase()
 export class Redeliver extends Command<Delivery> {
   constructor(

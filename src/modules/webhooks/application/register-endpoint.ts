@@ -11,7 +11,8 @@ import { EndpointChanges } from './endpoint-changes.js';
 import { EndpointSecrets } from './endpoint-secrets.js';
 
 /**
- * Registers the single endpoint of an account. Returns its secret, which is shown only once. It replaces a disabled endpoint, whose history stays.
+ * Registers the single endpoint of an account. Returns the endpoint's secret, which is shown only once. The new endpoint replaces a disabled
+ * endpoint, whose history stays.
  */
 @UseCase()
 export class RegisterEndpoint extends Command<{ readonly secret: string }> {

@@ -2,7 +2,7 @@ import type { DueDelivery } from '../../../ports/delivery-queue.js';
 import type { Delivery } from '../domain/delivery.js';
 
 /**
- * The next attempt, as the queue knows it. Its turn identifies it within the delivery: the number of a scheduled attempt, or the time when a
+ * The next attempt, as the queue knows it. The turn identifies the attempt within the delivery: the number of a scheduled attempt, or the time when a
  * redelivery was requested.
  */
 export function turnOf(

@@ -1,7 +1,7 @@
 import type { HealthPolicy } from '../domain/endpoint.js';
 import type { LadderPolicy } from '../domain/delivery.js';
 
-/** The settings for deliveries. They are also the injection token. */
+/** The settings for deliveries. This class is also the injection token. */
 export abstract class WebhookPolicy {
   abstract readonly timeoutSeconds: number;
   abstract readonly redeliveryIntervalSeconds: number;

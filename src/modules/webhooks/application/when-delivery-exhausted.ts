@@ -11,8 +11,8 @@ import { EndpointChanges } from './endpoint-changes.js';
 import { WebhookPolicy } from './webhook-policy.js';
 
 /**
- * Counts an exhausted delivery once for the health of its endpoint (docs/contract/webhooks.md#endpoint-health). It records nothing for an endpoint
- * that is already failing, so that a dead receiver adds no events except those of its deliveries.
+ * Counts an exhausted delivery once for the health of its endpoint (docs/contract/webhooks.md#endpoint-health). The handler records nothing for an
+ * endpoint that is already failing, so that a dead receiver adds no events except those of its deliveries.
  */
 @Injectable()
 export class WhenDeliveryExhausted implements EventHandler {

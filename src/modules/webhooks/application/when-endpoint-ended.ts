@@ -7,7 +7,7 @@ import { webhookEndpoint, type EndpointEvent } from '../domain/endpoint.js';
 import { CancelDelivery } from './cancel-delivery.js';
 import { EndpointSecrets } from './endpoint-secrets.js';
 
-/** Finds the deliveries of an endpoint that have not ended. It is also the injection token. */
+/** Finds the deliveries of an endpoint that have not ended. This class is also the injection token. */
 export abstract class OpenDeliveries {
   abstract open(endpointId: string): Promise<readonly string[]>;
 }

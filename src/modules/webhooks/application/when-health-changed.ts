@@ -28,7 +28,7 @@ const GIVE_UP_AFTER_MS = 3_600_000;
 /**
  * Sends the contact of an endpoint one mail for each change of its health (docs/contract/webhooks.md#endpoint-health). If the endpoint had no contact
  * at the time of a change, no mail is sent. Sent mails are recorded, so that an event that is handled again sends nothing. Every mail is tried at
- * least once. It is given up when the mail server has not accepted it within an hour.
+ * least once. A mail is given up when the mail server has not accepted it within an hour.
  */
 @Injectable()
 export class WhenHealthChanged implements EventHandler {

@@ -38,7 +38,7 @@ export type DeliveryEvent =
         readonly eventType: string;
         /** The time of the change that the event reports (ISO 8601 UTC). */
         readonly occurredAt: string;
-        /** The bytes that are signed and sent, as text. They contain no personal data. */
+        /** The bytes that are signed and sent, as text. The bytes contain no personal data. */
         readonly body: string;
         readonly kind: 'event' | 'ping';
         readonly nextAttemptAt: string;
@@ -243,8 +243,7 @@ function begun(
   // An attempt that is made again was already counted.
   const another = kind === 'ladder' && state.underWay?.kind !== 'ladder';
   const { redelivery } = state;
-  // A redelivery still waits if it was requested after this attempt began. It also waits if it was started and is not
-  // this attempt.
+  // A redelivery still waits if it was requested after this attempt began. A redelivery also waits if it was started and is not this attempt.
   const waits =
     kind === 'redelivery'
       ? redelivery !== null && redelivery.waiting && startedAt !== undefined && startedAt < redelivery.requestedAt

@@ -2,7 +2,7 @@
 import type { RecordedEvent } from '../../../kernel/domain-event.js';
 import type { AttemptOutcome, DeliveryEvent } from '../domain/delivery.js';
 
-/** One attempt. Its outcome is null when an earlier release started it and the log has no end of the attempt. */
+/** One attempt. The outcome of an attempt is null when an earlier release started it and the log has no end of the attempt. */
 export interface LoggedAttempt {
   readonly attempt: number;
   readonly attemptedAt: string;

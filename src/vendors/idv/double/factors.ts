@@ -1,4 +1,4 @@
-// The reasons for a score. They are read from the invented file itself, so that none contradicts the file.
+// The reasons for a score. The reasons are read from the invented file itself, so that none contradicts the file.
 import type { TradeLine } from './accounts.js';
 import { type AdultLife, YEAR } from './adult-life.js';
 import type { Inquiry } from './inquiries.js';

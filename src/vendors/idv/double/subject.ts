@@ -1,4 +1,4 @@
-// The vendor's data about a person for later reports. They are enough to invent a file, but do not identify the person.
+// The vendor's data about a person for later reports. These data are enough to invent a file, but do not identify the person.
 import { createHash } from 'node:crypto';
 import { type CodeAskedFor, type CodeStep, codeAskedFor } from './codes-asked-for.js';
 

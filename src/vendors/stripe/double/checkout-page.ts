@@ -1,4 +1,4 @@
-// The hosted checkout page: plain forms for people and tests, without scripts. It offers two cards as buttons, and accepts a typed card.
+// The hosted checkout page: plain forms for people and tests, without scripts. The page offers two cards as buttons, and accepts a typed card.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { amountText } from './amounts.js';
 import { HOSTED_PAGE_CARDS, grouped, methodOf } from './cards.js';

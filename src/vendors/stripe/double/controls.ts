@@ -1,4 +1,4 @@
-// Controls and queries of the processor for tests, under /control/processor. They need no credential.
+// Controls and queries of the processor for tests, under /control/processor. The controls need no credential.
 import type { FastifyInstance } from 'fastify';
 import type { Engine } from './engine.js';
 import type { DeliveryPlan } from './event-delivery.js';

@@ -1,4 +1,4 @@
-// The processor's record: calls by idempotency key, intents, checkout sessions and events. It is in memory and in a journal.
+// The processor's record: calls by idempotency key, intents, checkout sessions and events. The record is in memory and in a journal.
 import { createHmac, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { Journal } from '../../../vendor-kit/double/journal.js';

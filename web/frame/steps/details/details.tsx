@@ -57,7 +57,7 @@ export function Details({ journey }: StepProps) {
   latest.current = values;
   const [screen, setScreen] = useState<DetailsScreen>('about');
   const [errors, setErrors] = useState<Errors>({});
-  /** Errors that were present when the person tried to continue. They are listed above the form. */
+  /** Errors that were present when the person tried to continue. The errors are listed above the form. */
   const [listed, setListed] = useState<{ readonly fields: readonly FieldName[] } | null>(null);
   /** The field that gets the focus on its screen. A new object moves the focus again. */
   const [wanted, setWanted] = useState<{ readonly field: FieldName } | null>(null);

@@ -90,7 +90,7 @@ interface FoldedProps {
   readonly children: ComponentChildren;
 }
 
-/** A field that few people need, behind a button. It stays when it has been shown. */
+/** A field that few people need, behind a button. A field that has been shown stays. */
 function Folded({ open, add, children }: FoldedProps) {
   const [pressed, press] = useState(false);
   const shown = useRef(false);

@@ -1,4 +1,4 @@
-// The device check of the details step. It begins when the step opens, so that the submission need not wait for it.
+// The device check of the details step. The check begins when the step opens, so that the submission need not wait for it.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { type Collected, collectFingerprint } from '../../fingerprint.js';
 import type { Journey } from '../../journey.js';

@@ -37,7 +37,7 @@ export function ReportStep({ journey }: StepProps) {
       if (result.ok) return journey.screened(result.report.score?.value ?? null);
       if (result.refusal.code === 'PAYMENT_REQUIRED') journey.fail(result.refusal);
       const { refusal } = result;
-      // After a temporary failure the score may still arrive. It can take days to lift a freeze, and the score is reported when it arrives.
+      // After a temporary failure the score may still arrive. A freeze may be lifted only after days, and the score is reported when it arrives.
       if (isCompleted(journey) && (refusal.reasonCode !== undefined || !mayPass(refusal))) journey.screened(null);
       const { reasonCode } = refusal;
       if (journey.session && reasonCode !== undefined) journey.tell('onReportUnavailable', { sessionId, reasonCode });

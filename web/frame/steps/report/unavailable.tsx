@@ -1,5 +1,5 @@
-// The screen without a report: the bureau refuses it, or this verification can bring none. It shows the reason, the cost, and the button with which
-// the person continues.
+// The screen without a report: the bureau refuses it, or this verification can bring none. The screen shows the reason, the cost, and the button with
+// which the person continues.
 import type { ComponentChildren } from 'preact';
 import type { Journey, StepProps } from '../../journey.js';
 import { useCountdown } from '../../parts/countdown.js';

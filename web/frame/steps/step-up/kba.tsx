@@ -104,7 +104,7 @@ function Questions({ journey, questions }: StepProps & { readonly questions: rea
   );
 }
 
-/** The session announces questions but contains none. Its status may contain them. */
+/** The session announces questions but contains none. The session's status may contain the questions. */
 function NoQuestions({ journey }: StepProps) {
   const texts = useTexts(STEP_UP);
   const [busy, setBusy] = useState(false);

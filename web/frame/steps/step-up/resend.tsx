@@ -89,7 +89,7 @@ interface AskProps {
   readonly children: string;
 }
 
-/** The button keeps the focus while it waits, so it is never disabled. Its spinner appears only after a press of this button. */
+/** The button keeps the focus while it waits, so it is never disabled. The spinner appears only after a press of this button. */
 function Ask({ wait, sending, locked, onPress, children }: AskProps) {
   const inert = wait > 0 || locked || sending;
   return (

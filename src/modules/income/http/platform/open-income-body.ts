@@ -1,4 +1,4 @@
-// The body of POST /voie/sessions (docs/contract/platform.md#income-sessions). It may be absent.
+// The body of POST /voie/sessions (docs/contract/platform.md#income-sessions). The body may be absent.
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import {
   ArrayMaxSize,

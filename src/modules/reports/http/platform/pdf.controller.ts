@@ -6,7 +6,7 @@ import type { FastifyReply } from 'fastify';
 import { Limited } from '../../../../platform/http/limited.js';
 import { FetchPdf } from '../../application/fetch-pdf.js';
 
-/** PDFs behind signed links. They need no token: browsers and mail programs follow the link, and the link's signature is the credential. */
+/** PDFs behind signed links. The links need no token: browsers and mail programs follow the link, and the link's signature is the credential. */
 @ApiTags('reports')
 @Controller('reports/pdf')
 export class PdfController {

@@ -59,7 +59,7 @@ function jsonReply(opened: OpenedReport, reply: FastifyReply): Buffer {
   ]);
 }
 
-/** The page that every surface shows, in the language of the query. Its mark lets the service recognise it for printing. */
+/** The page that every surface shows, in the language of the query. The page's mark lets the service recognise the page when it is printed. */
 export async function pageReply(
   opened: OpenedReport,
   reply: FastifyReply,

@@ -64,7 +64,7 @@ export function filterOf({ status, event_type }: DeliveriesQuery): DeliveryFilte
   return { ...(status !== undefined && { status }), ...(event_type !== undefined && { eventType: event_type }) };
 }
 
-/** The cursor of a position in the list. It is opaque, so that its content may change. */
+/** The cursor of a position in the list. The cursor is opaque, so that its content may change. */
 export function cursorOf(place: NonNullable<DeliveryPage['next']>): string {
   return Buffer.from(place.replaceAll('-', ''), 'hex').toString('base64url');
 }
