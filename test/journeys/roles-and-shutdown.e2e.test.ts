@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { Agent, get } from 'node:http';
 import { connect } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { freePort } from '../support/redis.js';
 import { Program, Service } from '../support/service.js';
@@ -106,6 +107,8 @@ describe('a rolling restart', () => {
           const status = await statusOver(agent, `${service.baseUrl}/screening/${id}/status`, nopay.headers);
           if (status === 200) answered += 1;
           else failed.push(status);
+          // The starting process needs the processor too.
+          await pause(5);
         }
       };
       const asking = clients.map(ask);
