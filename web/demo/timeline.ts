@@ -45,6 +45,18 @@ const MEANINGS: Readonly<Record<string, readonly [IconName, ...Texts]>> = {
   'income_report.failed': ['alert', 'An income is not confirmed', 'Unos ingresos no se confirmaron'],
 };
 
+/** The steps of the component in words. */
+const STEPS: Readonly<Record<string, Texts>> = {
+  details: ['details', 'datos'],
+  choice: ['code or questions', 'código o preguntas'],
+  otp: ['code', 'código'],
+  kba: ['questions', 'preguntas'],
+  payment: ['payment', 'pago'],
+  report: ['report', 'informe'],
+  share: ['sharing', 'compartir'],
+  income: ['income', 'ingresos'],
+};
+
 const SOURCES: Readonly<Record<Entry['source'], Texts>> = {
   callback: ['Callback', 'Callback'],
   webhook: ['Webhook', 'Webhook'],
@@ -89,8 +101,8 @@ function item({ source, name, at, detail, deliveryId, verified }: Entry): HTMLLI
   const opened = element('details');
   const summary = element('summary');
   const words = element('span', '', 'words');
-  const step = (detail as { readonly step?: string }).step;
-  const title = step === undefined ? say(meaning) : `${say(meaning)}: ${step}`;
+  const { step } = detail as { readonly step?: string };
+  const title = step === undefined ? say(meaning) : `${say(meaning)}: ${say(STEPS[step] ?? [step, step])}`;
   words.append(element('strong', title), element('span', `${say(SOURCES[source])} `, 'source'));
   words.lastElementChild?.append(element('code', name));
   summary.append(icon(symbol), words, time(at));
