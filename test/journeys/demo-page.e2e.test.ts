@@ -453,6 +453,9 @@ const endpoints = async (account: 'demo' | 'nopay'): Promise<string[]> =>
   (await dashboard(account, 'GET', '/tsp/webhooks')).body.map(({ url }: { url: string }) => url);
 
 /** Submits a person who must enter a code, as the component does. Returns the id of the session. */
+let applicants = 0;
+
+/** Each applicant is another person with another phone, because the service limits submissions and codes. */
 async function submitted(): Promise<string> {
   const send = async (path: string, headers: Record<string, string>, body?: object): Promise<any> => {
     const all = { origin: demo, 'content-type': 'application/json', ...headers };
@@ -465,7 +468,7 @@ async function submitted(): Promise<string> {
   };
   const { publishableKey } = credentials.accounts.demo;
   const { token } = await send('/auth/token/exchange', { 'x-publishable-key': publishableKey }, {});
-  const { id } = await send(
+  const { id, error } = await send(
     '/screening/submit',
     { authorization: `Bearer ${token}` },
     {
@@ -473,12 +476,13 @@ async function submitted(): Promise<string> {
         firstName: 'Robin',
         lastName: 'Otptest',
         dateOfBirth: '04151988',
-        ssn: '666443210',
-        phoneNumber: '5125550143',
+        ssn: String(666_440_000 + ++applicants),
+        phoneNumber: String(5_125_550_100 + applicants),
       },
       ...{ currentAddress: '100 Main St', currentCity: 'Austin', currentState: 'TX', currentZip: '78701' },
       ...{ jscPayload: 'demo', userType: 'CONSUMER', termsAcceptedAt: new Date().toISOString() },
     },
   );
+  if (id === undefined) throw new Error(error?.message);
   return id;
 }
