@@ -65,10 +65,20 @@ module.exports = {
     {
       name: 'surfaces',
       comment:
-        'An API surface knows the engine of HTTP and published facts, and no module; of libraries, what hashes. The command that writes its document writes a file.',
+        'An API surface knows the engine of HTTP and published facts, and no module; of libraries, what hashes, and the rules of body classes for documents. The command that writes its document writes a file.',
       severity: 'error',
       from: { path: SURFACES, pathNot: '/generate-docs\\.ts$' },
-      to: { pathNot: [SURFACES, PLATFORM_HTTP, PUBLISHED, KERNEL, NEST, packages(['fastify']), builtins(['crypto'])] },
+      to: {
+        pathNot: [
+          SURFACES,
+          PLATFORM_HTTP,
+          PUBLISHED,
+          KERNEL,
+          NEST,
+          packages(['fastify', 'class-validator']),
+          builtins(['crypto']),
+        ],
+      },
     },
     allowOnly(
       'challenge-domain',

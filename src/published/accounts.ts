@@ -3,7 +3,8 @@ import type { Terms } from '../kernel/terms.js';
 import type { VendorChoice } from '../kernel/vendor-choice.js';
 
 /** The kinds of users that an account may screen. */
-export type UserType = 'CONSUMER' | 'AGENT' | 'PMC';
+export const USER_TYPES = ['CONSUMER', 'AGENT', 'PMC'] as const;
+export type UserType = (typeof USER_TYPES)[number];
 
 /** The facts about an account that other modules may use. */
 export interface AccountFacts {

@@ -2,8 +2,19 @@
 import type { Environment } from '../kernel/environment.js';
 import type { RecordedEvent } from '../kernel/domain-event.js';
 import { derivedId } from '../kernel/ids.js';
-import type { RefundReason } from '../kernel/refund-reason.js';
-import type { UserType } from './accounts.js';
+import { REFUND_REASONS, type RefundReason } from '../kernel/refund-reason.js';
+import { USER_TYPES, type UserType } from './accounts.js';
+
+/** Why a session has no report. */
+const NO_REPORT_REASONS = [
+  'FILE_FROZEN',
+  'FILE_BLOCKED',
+  'NO_RECORD',
+  'MINOR',
+  'FILE_CONDITION',
+  'VENDOR_SESSION_OVER',
+  'PERSON_ERASED',
+] as const;
 
 export interface EventData {
   'screening.completed': {
@@ -45,14 +56,7 @@ export interface EventData {
   };
   'report.unavailable': {
     readonly session_id: string;
-    readonly reason_code:
-      | 'FILE_FROZEN'
-      | 'FILE_BLOCKED'
-      | 'NO_RECORD'
-      | 'MINOR'
-      | 'FILE_CONDITION'
-      | 'VENDOR_SESSION_OVER'
-      | 'PERSON_ERASED';
+    readonly reason_code: (typeof NO_REPORT_REASONS)[number];
   };
   'income_report.completed': {
     readonly income_session_id: string;
@@ -70,10 +74,16 @@ export interface EventData {
 
 export type EventType = keyof EventData;
 
-interface FieldRule {
+/** A field of an event. The form is for JSON Schemas. */
+export interface FieldRule {
   readonly type: 'string' | 'integer' | 'array of strings';
   readonly optional?: true;
   readonly meaning: string;
+  readonly format?: 'uuid' | 'date-time' | 'uri';
+  readonly pattern?: string;
+  /** All words that the field may have; with `open`, those of today. */
+  readonly words?: readonly string[];
+  readonly open?: true;
 }
 
 interface EventRule<Type extends EventType> {
@@ -81,22 +91,29 @@ interface EventRule<Type extends EventType> {
   readonly fields: { readonly [Field in keyof Required<EventData[Type]>]: FieldRule };
 }
 
-const SESSION: FieldRule = { type: 'string', meaning: 'Id of the screening session.' };
-const USER_TYPE: FieldRule = { type: 'string', meaning: '`AGENT`, `PMC` or `CONSUMER`.' };
-const REPORT: FieldRule = { type: 'string', meaning: 'Id of the report.' };
-const RECIPIENT: FieldRule = { type: 'string', meaning: 'Id of the account with which the report is or was shared.' };
-const INCOME_SESSION: FieldRule = { type: 'string', meaning: 'Id of the income session.' };
+const SESSION: FieldRule = { type: 'string', format: 'uuid', meaning: 'Id of the screening session.' };
+const USER_TYPE: FieldRule = { type: 'string', words: USER_TYPES, meaning: '`AGENT`, `PMC` or `CONSUMER`.' };
+const REPORT: FieldRule = { type: 'string', format: 'uuid', meaning: 'Id of the report.' };
+const RECIPIENT: FieldRule = {
+  type: 'string',
+  format: 'uuid',
+  meaning: 'Id of the account with which the report is or was shared.',
+};
+const INCOME_SESSION: FieldRule = { type: 'string', format: 'uuid', meaning: 'Id of the income session.' };
 const ROUTE: FieldRule = {
   type: 'string',
+  words: ['PAYROLL', 'BANKING'],
   meaning: '`PAYROLL` or `BANKING`: the route by which the session succeeded or failed.',
 };
 const SCREENING_OF_INCOME: FieldRule = {
   type: 'string',
+  format: 'uuid',
   optional: true,
   meaning: 'Id of the linked screening session.',
 };
 const REPORT_URL: FieldRule = {
   type: 'string',
+  format: 'uri',
   optional: true,
   meaning: 'Address at which a server can read the report. Absent if the service has no public address.',
 };
@@ -126,6 +143,8 @@ export const EVENT_CATALOGUE: { readonly [Type in EventType]: EventRule<Type> } 
       user_type: USER_TYPE,
       reason_code: {
         type: 'string',
+        words: ['IDENTITY_NOT_FOUND', 'TOO_MANY_ATTEMPTS'],
+        open: true,
         meaning: 'The reason of the block, such as `IDENTITY_NOT_FOUND` or `TOO_MANY_ATTEMPTS`.',
       },
     },
@@ -137,6 +156,7 @@ export const EVENT_CATALOGUE: { readonly [Type in EventType]: EventRule<Type> } 
       user_type: USER_TYPE,
       methods: {
         type: 'array of strings',
+        words: ['OTP', 'KBA'],
         meaning: 'The methods that the person can use: `OTP` (a code), `KBA` (questions) or both.',
       },
     },
@@ -163,6 +183,7 @@ export const EVENT_CATALOGUE: { readonly [Type in EventType]: EventRule<Type> } 
       currency: { type: 'string', meaning: 'Lowercase ISO 4217.' },
       reason_code: {
         type: 'string',
+        words: REFUND_REASONS,
         meaning: 'The reason for the refund: `report_unavailable`, `requested_by_consumer`, `duplicate` or `other`.',
       },
     },
@@ -173,7 +194,7 @@ export const EVENT_CATALOGUE: { readonly [Type in EventType]: EventRule<Type> } 
       report_id: REPORT,
       session_id: SESSION,
       recipient_account_id: RECIPIENT,
-      shared_at: { type: 'string', meaning: 'Time of the share (ISO 8601 UTC).' },
+      shared_at: { type: 'string', format: 'date-time', meaning: 'Time of the share (ISO 8601 UTC).' },
     },
   },
   'report.revoked': {
@@ -182,7 +203,7 @@ export const EVENT_CATALOGUE: { readonly [Type in EventType]: EventRule<Type> } 
       report_id: REPORT,
       session_id: SESSION,
       recipient_account_id: RECIPIENT,
-      revoked_at: { type: 'string', meaning: 'Time of the revocation (ISO 8601 UTC).' },
+      revoked_at: { type: 'string', format: 'date-time', meaning: 'Time of the revocation (ISO 8601 UTC).' },
     },
   },
   'report.unavailable': {
@@ -192,6 +213,7 @@ export const EVENT_CATALOGUE: { readonly [Type in EventType]: EventRule<Type> } 
       session_id: SESSION,
       reason_code: {
         type: 'string',
+        words: NO_REPORT_REASONS,
         meaning:
           'The reason why the session has no report: `FILE_FROZEN`, `FILE_BLOCKED`, `NO_RECORD`, `MINOR`, `FILE_CONDITION`, `VENDOR_SESSION_OVER` or `PERSON_ERASED`.',
       },
@@ -212,7 +234,12 @@ export const EVENT_CATALOGUE: { readonly [Type in EventType]: EventRule<Type> } 
       income_session_id: INCOME_SESSION,
       route: ROUTE,
       screening_session_id: SCREENING_OF_INCOME,
-      reason_code: { type: 'string', meaning: 'The reason of the failure, such as `NO_MATCH` or `VENDOR_ERROR`.' },
+      reason_code: {
+        type: 'string',
+        words: ['NO_MATCH', 'VENDOR_ERROR'],
+        open: true,
+        meaning: 'The reason of the failure, such as `NO_MATCH` or `VENDOR_ERROR`.',
+      },
     },
   },
 };

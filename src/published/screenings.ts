@@ -4,11 +4,29 @@ import type { ActionContext } from '../kernel/context.js';
 import type { VendorChoice } from '../kernel/vendor-choice.js';
 import type { UserType } from './accounts.js';
 
-export type VerificationStatus =
-  'SUBMITTED' | 'STEP_UP_REQUIRED' | 'OTP_PENDING' | 'KBA_PENDING' | 'VERIFIED' | 'BLOCKED' | 'EXPIRED' | 'ERROR';
-export type PaymentStatus =
-  'NOT_REQUIRED' | 'PENDING' | 'PROCESSING' | 'REQUIRES_ACTION' | 'SUCCEEDED' | 'FAILED' | 'REFUNDED';
-export type OverallStatus = VerificationStatus | 'COMPLETED' | 'PAYMENT_PENDING' | 'PAYMENT_FAILED';
+export const VERIFICATION_STATUSES = [
+  'SUBMITTED',
+  'STEP_UP_REQUIRED',
+  'OTP_PENDING',
+  'KBA_PENDING',
+  'VERIFIED',
+  'BLOCKED',
+  'EXPIRED',
+  'ERROR',
+] as const;
+export const PAYMENT_STATUSES = [
+  'NOT_REQUIRED',
+  'PENDING',
+  'PROCESSING',
+  'REQUIRES_ACTION',
+  'SUCCEEDED',
+  'FAILED',
+  'REFUNDED',
+] as const;
+export const OVERALL_STATUSES = [...VERIFICATION_STATUSES, 'COMPLETED', 'PAYMENT_PENDING', 'PAYMENT_FAILED'] as const;
+export type VerificationStatus = (typeof VERIFICATION_STATUSES)[number];
+export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
+export type OverallStatus = (typeof OVERALL_STATUSES)[number];
 
 /** The facts about a screening session that other modules may use. Times are ISO 8601 UTC. */
 export interface ScreeningFacts {

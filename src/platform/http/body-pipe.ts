@@ -63,22 +63,26 @@ export const TakesAnything = (): ClassDecorator => Reflect.metadata(ANY_BODY, tr
 /** For a field in which null and absence have different meanings. */
 export const NullCounts = (): PropertyDecorator => Reflect.metadata(NULL_COUNTS, true);
 
-/** A rule over several fields, or a rule that needs the time. `holds` receives the value, the body and the time of receipt. */
+/**
+ * A rule over several fields, or a rule that needs the time. `holds` receives the value, the body and the time of receipt. `form` is a JSON Schema
+ * of the valid values, for documents.
+ */
 export function Rule(
   holds: (value: never, body: never, receivedAt: Date) => boolean,
   options: ValidationOptions,
+  form: object = {},
 ): PropertyDecorator {
   const validate = (value: unknown, args?: ValidationArguments): boolean => {
     const body = args?.object as object;
     return holds(value as never, body as never, receivedAt.get(body) ?? new Date(Number.NaN));
   };
   // The message is the rule's name, because a field may have several rules.
-  return ValidateBy({ name: String(options.message), validator: { validate } }, options);
+  return ValidateBy({ name: String(options.message), constraints: [{ form }], validator: { validate } }, options);
 }
 
 /** Format characters are refused. Readers cannot see them, and mail to an address with such characters never arrives. */
 export const IsMailAddress = (options: ValidationOptions): PropertyDecorator =>
-  Rule((text: unknown) => !/[\p{Cf}\p{Cs}]/u.test(String(text)) && isEmail(text), options);
+  Rule((text: unknown) => !/[\p{Cf}\p{Cs}]/u.test(String(text)) && isEmail(text), options, { format: 'email' });
 
 /** The time of receipt by the service's clock. */
 const receivedAt = new WeakMap<object, Date>();

@@ -1,5 +1,5 @@
 // The vocabulary of the direct API: the number, status and text of each error code, and the envelope (docs/contract/direct.md#errors).
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import type { DomainErrorDetail } from '../../kernel/domain-error.js';
 import type { CommonErrorCode, DirectErrorCode, ErrorCode } from '../../kernel/error-codes.js';
 import type { ErrorVocabulary, Said } from '../../platform/http/surface.js';
@@ -240,13 +240,28 @@ class NumericErrorContent implements NumericErrorItem {
 /** The shape of every error of the direct API. The descriptions of its routes use it too. */
 export class NumericErrorResult {
   @ApiProperty({
-    type: Object,
+    oneOf: [{ type: 'object', additionalProperties: true }, { type: 'string' }],
     nullable: true,
     description: "The vendor's own answer with 422 and 423, the reason of a 402; otherwise null",
   })
   readonly payload!: unknown;
   @ApiProperty({ type: [NumericErrorContent] }) readonly errors!: readonly NumericErrorContent[];
 }
+
+class ReducedErrorContent {
+  @ApiProperty({ type: 'integer' }) readonly errorCode!: number;
+  @ApiProperty({ type: String, nullable: true }) readonly errorOnField!: string | null;
+  @ApiProperty() readonly message!: string;
+}
+
+/** The shape of an error without a payload, as older callers of the exclude parameters know it. */
+export class ReducedErrorResult {
+  @ApiProperty({ type: [ReducedErrorContent] }) readonly errors!: readonly ReducedErrorContent[];
+  @ApiProperty() readonly message!: string;
+}
+
+/** The empty list of errors in a success. */
+export const NO_ERRORS: ApiPropertyOptions = { type: [NumericErrorContent], maxItems: 0 };
 
 export const NUMERIC_CODES: ErrorVocabulary<NumericError> = {
   errors: ERRORS,

@@ -1,6 +1,7 @@
 // The numbers that the direct API inherits from older interfaces of the vendors, and the vendors' own numbers that lead to each
 // (docs/contract/direct.md#older-codes). This file defines the answers of a surface. The vendor's folder defines the meaning of a number for the
 // service.
+import type { DomainErrorDetail } from '../../kernel/domain-error.js';
 import type { VendorReply, VendorStep } from '../../kernel/vendor-reply.js';
 
 export interface OlderCode {
@@ -165,6 +166,20 @@ export function olderCodeOf(
   if (row === undefined) return null;
   return { ...row, ...special, ...(SAID_BY_THE_FILE_SYSTEM.has(row.code) && message !== null && { message }) };
 }
+
+/** The details of an error for every refusal that leads to a number of its own, in every step, and for those without a number. */
+export const VENDOR_DETAILS: readonly DomainErrorDetail[] = (
+  [
+    ...[...OLDER_CODES.keys()].map((code) => [code, 400, 'answers'] as const),
+    ...Object.entries(BY_STEP).flatMap(([step, numbers]) =>
+      Object.keys(numbers).map((code) => [Number(code), 400, step as VendorStep] as const),
+    ),
+    [null, 400, 'answers'],
+    [null, 500, 'answers'],
+  ] as const
+).map(([code, status, step]) => ({
+  vendor: { reply: { status, code, body: 'null', field: null, message: null }, step },
+}));
 
 /** The table of all numbers for the generated document, with the identity vendor's number when it differs. */
 export function olderCodesTable(): string[] {

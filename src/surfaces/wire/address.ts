@@ -19,7 +19,12 @@ export const ADDRESS_RULES: Readonly<Record<Needed, string>> = {
 export function addressShape(needed: Needed): Pick<ApiPropertyOptions, 'oneOf'> {
   const text = { type: 'string', minLength: 1, maxLength: MAX_TEXT };
   const properties = Object.fromEntries(PARTS.map((part) => [part, text]));
-  return { oneOf: [text, { type: 'object', properties, ...(needed === 'all' && { required: [...PARTS] }) }] };
+  return {
+    oneOf: [
+      text,
+      { type: 'object', properties, ...(needed === 'all' ? { required: [...PARTS] } : { minProperties: 1 }) },
+    ],
+  };
 }
 
 export function isAddress(value: unknown, needed: Needed): boolean {

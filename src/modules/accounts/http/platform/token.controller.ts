@@ -1,11 +1,12 @@
-import { Body, Controller, Get, Header, HttpCode, Post, Req, Res } from '@nestjs/common';
+import { Body, Controller, Get, Header, Post, Req, Res } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { RouteConfig } from '@nestjs/platform-fastify';
-import { ApiBody, ApiHeader, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiHeader, ApiSecurity, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { clientAddressOf } from '../../../../platform/http/client-address.js';
 import { Limited, ReadsOnly } from '../../../../platform/http/limited.js';
+import { Operation } from '../../../../surfaces/openapi/operation.js';
 import { ExchangeToken } from '../../application/exchange-token.js';
 import { SigningKeys } from '../../read/signing-keys.js';
 import { PublishableKeys, tellQuota } from './publishable-keys.js';
@@ -24,10 +25,8 @@ export class TokenController {
   @Post('exchange')
   @Limited({ by: ['tokenExchangePerMinute', 'tokenExchangePerMinutePerKey'] })
   @RouteConfig({ authenticator: PublishableKeys, anyBody: true, changesNothing: true })
-  @HttpCode(200)
   @Header('cache-control', 'no-store')
-  @ApiOperation({ summary: 'Exchange a publishable key for a bearer token, or renew one' })
-  @ApiHeader({ name: 'X-Publishable-Key', required: true })
+  @ApiSecurity('publishable-key')
   @ApiHeader({
     name: 'Origin',
     required: false,
@@ -44,8 +43,23 @@ export class TokenController {
     description:
       'A bearer token of the same key and origin that is still good: it is renewed, with its account and its grant.',
   })
-  @ApiBody({ type: ExchangeBody, required: false })
-  @ApiOkResponse({ type: TokenBody })
+  @Operation({
+    id: 'exchangeToken',
+    summary: 'Exchange a publishable key for a bearer token, or renew one',
+    description: 'A token is good for one hour and for the origin of the page. With a good bearer token it is renewed.',
+    body: ExchangeBody,
+    bodyIsOptional: true,
+    replies: { 200: TokenBody },
+    headers: ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'],
+    errors: [
+      'token.key_missing',
+      'token.key_invalid',
+      'token.key_inactive',
+      'token.origin_missing',
+      'token.origin_not_allowed',
+      'token.billing_not_configured',
+    ],
+  })
   async exchange(
     @Body() body: unknown,
     @Req() request: FastifyRequest,
@@ -81,8 +95,13 @@ export class JwksController {
   @Get('jwks.json')
   @ReadsOnly()
   @Header('cache-control', 'public, max-age=300')
-  @ApiOperation({ summary: 'Public keys that verify the bearer tokens' })
-  @ApiOkResponse({ type: JwksBody })
+  @Operation({
+    id: 'readSigningKeys',
+    summary: 'Public keys that verify the bearer tokens',
+    description: 'A JSON Web Key Set (RFC 7517). Keys stay in it for as long as a token of theirs may be good.',
+    replies: { 200: JwksBody },
+    errors: [],
+  })
   jwks(): JwksBody {
     return this.keys.jwks();
   }

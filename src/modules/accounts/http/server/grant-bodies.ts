@@ -1,11 +1,12 @@
 // Requests and replies of POST /v1/sessions, in their wire form (docs/contract/server.md#session-grants).
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn, IsInt, IsOptional, IsString, Max, MaxLength, Min, MinLength, ValidateBy } from 'class-validator';
+import { ENVIRONMENTS, type Environment } from '../../../../kernel/environment.js';
 import { END_USER_TYPES, endUserTypeOf } from '../../../../kernel/end-user-type.js';
+import { USER_TYPES } from '../../../../published/accounts.js';
 import type { GrantRequest, IssuedGrantToken } from '../../application/issue-grant.js';
 
 const text = { message: 'must be a string' };
-const USER_TYPES = ['CONSUMER', 'AGENT', 'PMC'] as const;
 const MAX_FEE_CENTS = 1_000_000;
 const FEE_RULE = { message: `must be a whole number of cents from 0 to ${MAX_FEE_CENTS}` };
 const MAX_METADATA_FIELDS = 50;
@@ -81,7 +82,7 @@ export class GrantResult {
   @ApiProperty({ description: 'Shown only this once. Send it at the token exchange as X-Session-Token' })
   readonly token!: string;
   @ApiProperty({ enum: ['session_grant'] }) readonly object!: 'session_grant';
-  @ApiProperty({ enum: ['live', 'test'] }) readonly environment!: 'live' | 'test';
+  @ApiProperty({ enum: ENVIRONMENTS }) readonly environment!: Environment;
   @ApiProperty({
     format: 'uuid',
     description: 'The account that embeds the session. It is the child when the grant is on its behalf',

@@ -1,10 +1,11 @@
-import { Body, Controller, Header, HttpCode, Post } from '@nestjs/common';
+import { Body, Controller, Header, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { RouteConfig } from '@nestjs/platform-fastify';
-import { ApiBody, ApiOkResponse, ApiOperation, ApiSecurity, ApiTags } from '@nestjs/swagger';
+import { ApiSecurity, ApiTags } from '@nestjs/swagger';
 import { LARGE_BODY_BYTES } from '../../../../platform/http/json-limits.js';
 import { Limited } from '../../../../platform/http/limited.js';
 import { CurrentContext, type RequestContext } from '../../../../platform/http/principal.js';
+import { Operation } from '../../../../surfaces/openapi/operation.js';
 import { IssueGrant } from '../../application/issue-grant.js';
 import { grantResult, GrantResult, MintGrantBody, wishesOf } from './grant-bodies.js';
 
@@ -17,12 +18,18 @@ export class GrantsController {
 
   @Post()
   @Limited({ not: 'only a server of the account mints grants, and each is a session to come' })
-  @HttpCode(200)
   @RouteConfig({ bodyLimit: LARGE_BODY_BYTES })
   @Header('cache-control', 'no-store')
-  @ApiOperation({ summary: 'Issue a single-use grant for a session of the own account or a direct child' })
-  @ApiBody({ type: MintGrantBody, required: false })
-  @ApiOkResponse({ type: GrantResult })
+  @Operation({
+    id: 'createSessionGrant',
+    summary: 'Issue a single-use grant for a session of the own account or a direct child',
+    description:
+      'A page sends the token of the grant with its token exchange. The session is then bound by the terms of the grant.',
+    body: MintGrantBody,
+    bodyIsOptional: true,
+    replies: { 200: GrantResult },
+    errors: ['request.not_found'],
+  })
   async mint(@Body() body: MintGrantBody, @CurrentContext() context: RequestContext): Promise<GrantResult> {
     return grantResult(await this.commands.execute(new IssueGrant(wishesOf(body), context)));
   }

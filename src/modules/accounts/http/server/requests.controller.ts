@@ -1,7 +1,8 @@
 import { Controller, Get, Query } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiSecurity, ApiTags } from '@nestjs/swagger';
+import { ApiSecurity, ApiTags } from '@nestjs/swagger';
 import { ReadsOnly } from '../../../../platform/http/limited.js';
 import { CurrentContext, type RequestContext } from '../../../../platform/http/principal.js';
+import { Operation } from '../../../../surfaces/openapi/operation.js';
 import { RecentRequests } from '../../read/recent-requests.js';
 import { filterOf, limitOf, requestList, RequestList, RequestsQuery } from './request-bodies.js';
 
@@ -14,8 +15,14 @@ export class RequestsController {
 
   @Get()
   @ReadsOnly()
-  @ApiOperation({ summary: "The account's API requests of the key's environment, the oldest first" })
-  @ApiOkResponse({ type: RequestList })
+  @Operation({
+    id: 'listRequests',
+    summary: "The account's API requests of the key's environment, the oldest first",
+    description: 'At most 30 days of them. No body and no value of a path is kept.',
+    query: RequestsQuery,
+    replies: { 200: RequestList },
+    errors: [],
+  })
   async list(@Query() query: RequestsQuery, @CurrentContext() context: RequestContext): Promise<RequestList> {
     const page = { after: query.after ?? null, limit: limitOf(query), filter: filterOf(query) };
     return requestList(await this.requests.read(context, page));

@@ -1,8 +1,9 @@
-import { Body, Controller, Get, HttpCode, Post } from '@nestjs/common';
+import { Body, Controller, Get, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { ApiOkResponse, ApiOperation, ApiSecurity, ApiTags } from '@nestjs/swagger';
+import { ApiSecurity, ApiTags } from '@nestjs/swagger';
 import { Limited, ReadsOnly } from '../../../../platform/http/limited.js';
 import { CurrentContext, type RequestContext } from '../../../../platform/http/principal.js';
+import { Operation } from '../../../../surfaces/openapi/operation.js';
 import { SetVendorBehaviour } from '../../application/set-vendor-behaviour.js';
 import { requireTestKey } from '../../application/test-key.js';
 import { AccountDirectory } from '../../read/accounts.js';
@@ -20,9 +21,14 @@ export class TestHelpersController {
 
   @Post('vendor')
   @Limited({ not: 'only a server of the account asks for it, and only its own test traffic meets it' })
-  @HttpCode(200)
-  @ApiOperation({ summary: "Make the account's test vendor misbehave until a time" })
-  @ApiOkResponse({ type: VendorBehaviourResult })
+  @Operation({
+    id: 'setVendorBehaviour',
+    summary: "Make the account's test vendor misbehave until a time",
+    description: 'Other accounts, and live traffic, are not affected.',
+    body: VendorBehaviourBody,
+    replies: { 200: VendorBehaviourResult },
+    errors: ['request.forbidden'],
+  })
   async setVendorBehaviour(
     @Body() { capability, behaviour, until }: VendorBehaviourBody,
     @CurrentContext() context: RequestContext,
@@ -35,8 +41,13 @@ export class TestHelpersController {
 
   @Get('vendor')
   @ReadsOnly()
-  @ApiOperation({ summary: 'The behaviours that hold now' })
-  @ApiOkResponse({ type: VendorBehaviourList })
+  @Operation({
+    id: 'listVendorBehaviours',
+    summary: 'The behaviours that hold now',
+    description: 'Without an entry, a vendor behaves as usual.',
+    replies: { 200: VendorBehaviourList },
+    errors: ['request.forbidden'],
+  })
   async vendorBehaviours(@CurrentContext() context: RequestContext): Promise<VendorBehaviourList> {
     requireTestKey(context);
     return { object: 'list', data: [...(await this.accounts.behaviours(context.accountId))] };

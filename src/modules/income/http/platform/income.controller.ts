@@ -1,6 +1,6 @@
-import { Body, Controller, Get, Header, HttpCode, Param, Post, Req } from '@nestjs/common';
+import { Body, Controller, Get, Header, Param, Post, Req } from '@nestjs/common';
 import { CommandBus, QueryBus } from '@nestjs/cqrs';
-import { ApiBearerAuth, ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { clientAddressOf } from '../../../../platform/http/client-address.js';
@@ -12,6 +12,7 @@ import {
   type Principal,
   type RequestContext,
 } from '../../../../platform/http/principal.js';
+import { Operation } from '../../../../surfaces/openapi/operation.js';
 import { OpenIncomeSession } from '../../application/open-income-session.js';
 import { ViewIncomeReport } from '../../application/view-income-report.js';
 import { IncomeLinks } from '../../read/income-links.js';
@@ -35,10 +36,15 @@ export class IncomeController {
   @Limited({
     by: ['incomeSessionsPerScreening', 'incomeSessionsPerMinute', 'incomeSessionsPerMinutePerAccount', 'vendorShare'],
   })
-  @ApiOperation({ summary: 'Verify income and employment' })
-  @HttpCode(200)
-  @ApiBody({ type: OpenIncomeBody, required: false })
-  @ApiOkResponse({ type: IncomeStatusResult })
+  @Operation({
+    id: 'openIncomeSession',
+    summary: 'Verify income and employment',
+    description: 'Opens an income session. Its routes are tried in order, and webhooks tell of the end.',
+    body: OpenIncomeBody,
+    bodyIsOptional: true,
+    replies: { 200: IncomeStatusResult },
+    errors: ['screening.not_found', 'request.not_found', 'account.not_live'],
+  })
   async open(
     @Body() body: OpenIncomeBody,
     @CurrentContext() context: RequestContext,
@@ -59,18 +65,28 @@ export class IncomeController {
 
   @Get(':id/status')
   @ReadsOnly()
-  @ApiOperation({ summary: 'Read the status of an income session' })
   @Header('cache-control', 'no-store')
-  @ApiOkResponse({ type: IncomeStatusResult })
+  @Operation({
+    id: 'readIncomeStatus',
+    summary: 'Read the status of an income session',
+    description: 'Reads only.',
+    replies: { 200: IncomeStatusResult },
+    errors: ['request.not_found'],
+  })
   status(@Param('id') id: string, @CurrentPrincipal() principal: Principal): Promise<IncomeStatusResult> {
     return this.present(id, principal);
   }
 
   @Get(':id/report')
   @Limited({ by: ['reportReadsPerMinute'] })
-  @ApiOperation({ summary: 'The report of a completed income session' })
   @Header('cache-control', 'no-store')
-  @ApiOkResponse({ type: IncomeReportResult })
+  @Operation({
+    id: 'readIncomeReport',
+    summary: 'The report of a completed income session',
+    description: 'Employers, income and paystubs. A session that is not complete has no report.',
+    replies: { 200: IncomeReportResult },
+    errors: ['request.not_found', 'income.report_not_ready'],
+  })
   async report(@Param('id') id: string, @CurrentContext() context: RequestContext): Promise<IncomeReportResult> {
     return incomeReportResult(await this.queries.execute(new ViewIncomeReport(id, 'own', context)));
   }

@@ -1,6 +1,6 @@
 import { Controller, Get, Header, Param } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
-import { ApiOkResponse, ApiOperation, ApiSecurity, ApiTags } from '@nestjs/swagger';
+import { ApiSecurity, ApiTags } from '@nestjs/swagger';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { Limited, ReadsOnly } from '../../../../platform/http/limited.js';
 import {
@@ -9,6 +9,7 @@ import {
   type Principal,
   type RequestContext,
 } from '../../../../platform/http/principal.js';
+import { Operation } from '../../../../surfaces/openapi/operation.js';
 import { ViewIncomeReport } from '../../application/view-income-report.js';
 import { IncomeLinks } from '../../read/income-links.js';
 import { IncomeStatusReader } from '../../read/income-status.js';
@@ -35,9 +36,14 @@ export class ServerIncomeController {
 
   @Get(':income_session_id/status')
   @ReadsOnly()
-  @ApiOperation({ summary: 'Read the status of an income session' })
   @Header('cache-control', 'no-store')
-  @ApiOkResponse({ type: IncomeStatusResult })
+  @Operation({
+    id: 'readIncomeStatusOnServer',
+    summary: 'Read the status of an income session',
+    description: 'Income sessions of the account and of its direct children.',
+    replies: { 200: IncomeStatusResult },
+    errors: ['request.not_found'],
+  })
   async status(
     @Param('income_session_id') id: string,
     @CurrentPrincipal() principal: Principal,
@@ -49,9 +55,14 @@ export class ServerIncomeController {
 
   @Get(':income_session_id/report')
   @Limited({ by: ['reportReadsPerMinute'] })
-  @ApiOperation({ summary: 'The report of a completed income session' })
   @Header('cache-control', 'no-store')
-  @ApiOkResponse({ type: IncomeReportResult })
+  @Operation({
+    id: 'readIncomeReportOnServer',
+    summary: 'The report of a completed income session',
+    description: 'Income sessions of the account and of its direct children.',
+    replies: { 200: IncomeReportResult },
+    errors: ['request.not_found', 'income.report_not_ready'],
+  })
   async report(
     @Param('income_session_id') id: string,
     @CurrentContext() context: RequestContext,

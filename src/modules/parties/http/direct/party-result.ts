@@ -1,7 +1,6 @@
 // Descriptions of replies about parties. The replies contain the identity vendor's answers unchanged (docs/contract/direct.md#passthrough).
-import { applyDecorators, HttpCode } from '@nestjs/common';
-import { ApiOkResponse, ApiProperty, ApiPropertyOptional, ApiResponse } from '@nestjs/swagger';
-import { ApiRefusals } from '../../../../surfaces/direct/refusals.js';
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { NO_ERRORS } from '../../../../surfaces/direct/numeric-codes.js';
 
 class KbaAnswerOption {
   @ApiProperty({ type: 'integer' }) readonly id!: number;
@@ -28,7 +27,10 @@ class IdentityPayload {
   @ApiPropertyOptional({ description: 'Questions are asked' }) readonly kiqEnabled?: boolean;
   @ApiPropertyOptional() readonly clientReferenceId?: string;
   @ApiPropertyOptional({ type: KbaQuestionSet, nullable: true }) readonly kba?: KbaQuestionSet | null;
-  @ApiPropertyOptional({ type: Object, nullable: true }) readonly crossCoreFullResponse?: object | null;
+  @ApiPropertyOptional({ type: 'integer', description: 'After a wrong code or answer, while another may follow' })
+  readonly attemptsRemaining?: number;
+  @ApiPropertyOptional({ type: 'object', additionalProperties: true, nullable: true })
+  readonly crossCoreFullResponse?: object | null;
 }
 
 class StandingPayload {
@@ -37,22 +39,25 @@ class StandingPayload {
   @ApiPropertyOptional({ type: String, format: 'date-time', nullable: true }) readonly expiresAt?: string | null;
 }
 
-const NO_ERRORS = { type: 'array', maxItems: 0, items: {} } as const;
-
-class IdentityResult {
+export class IdentityResult {
   @ApiProperty({ type: IdentityPayload, nullable: true, description: "The vendor's own answer" })
   readonly payload!: IdentityPayload | null;
   @ApiProperty(NO_ERRORS) readonly errors!: readonly never[];
 }
 
-class StandingResult {
+export class StandingResult {
   @ApiProperty({ type: StandingPayload, nullable: true, description: "The vendor's own answer" })
   readonly payload!: StandingPayload | null;
   @ApiProperty(NO_ERRORS) readonly errors!: readonly never[];
 }
 
-class ExpiryResult {
-  @ApiProperty({ type: Object, nullable: true, description: "The vendor's own answer: null, text or an object" })
+export class ExpiryResult {
+  @ApiProperty({
+    oneOf: [{ type: 'string' }, { type: 'object', additionalProperties: true }],
+    nullable: true,
+    description: "The vendor's own answer: null, text or an object",
+    example: 'EXPIRED',
+  })
   readonly payload!: unknown;
   @ApiProperty(NO_ERRORS) readonly errors!: readonly never[];
 }
@@ -65,20 +70,3 @@ export class StoredResult {
   @ApiProperty({ type: StoredPayload }) readonly payload!: StoredPayload;
   @ApiProperty(NO_ERRORS) readonly errors!: readonly never[];
 }
-
-/** The refusals of each route that calls the vendor about a party. */
-const refusals = ApiRefusals(401, 409, 413, 422, 423, 502, 504);
-
-/** A step that leads to a challenge or a confirmation. */
-export const ApiIdentityStep = (): MethodDecorator =>
-  applyDecorators(HttpCode(200), refusals, ApiOkResponse({ type: IdentityResult }));
-
-/** An answer to a challenge. The reply to a wrong answer has the body of a success, with status 422. */
-export const ApiAnswer = (): MethodDecorator =>
-  applyDecorators(
-    ApiIdentityStep(),
-    ApiResponse({ status: 422, description: 'Wrong; another answer may follow', type: IdentityResult }),
-  );
-
-export const ApiStanding = (): MethodDecorator => applyDecorators(refusals, ApiOkResponse({ type: StandingResult }));
-export const ApiExpiry = (): MethodDecorator => applyDecorators(refusals, ApiOkResponse({ type: ExpiryResult }));

@@ -18,7 +18,7 @@ const fingerprintLength = { message: `must have at most ${fingerprint.maxLength}
 const FINGERPRINT = new RegExp(fingerprint.pattern);
 
 export class DeviceBody {
-  @ApiProperty(fingerprint)
+  @ApiProperty({ ...fingerprint, minLength: 1 })
   @Matches(FINGERPRINT, fingerprintForm)
   @MaxLength(fingerprint.maxLength, fingerprintLength)
   @Matches(/./, { message: 'is required' })

@@ -1,22 +1,23 @@
 // Registration of renters, agents and organizations on the direct API (docs/contract/direct.md#registration).
 import { Body, Controller, Get, Header, Injectable, Post, Put, Query } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { ApiBody, ApiOkResponse, ApiOperation, ApiQuery, ApiSecurity, ApiTags } from '@nestjs/swagger';
+import { ApiQuery, ApiSecurity, ApiTags } from '@nestjs/swagger';
 import type { Applicant } from '../../../../kernel/applicant.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { ChangesState } from '../../../../platform/http/changes-state.js';
 import { Limited } from '../../../../platform/http/limited.js';
 import { CurrentContext, type RequestContext } from '../../../../platform/http/principal.js';
 import { success } from '../../../../surfaces/direct/envelope.js';
-import { ApiRefusals } from '../../../../surfaces/direct/refusals.js';
+import { ofParty, unknownIn } from '../../../../surfaces/direct/operations.js';
 import type { GivenToParty } from '../../../../published/verifications.js';
+import { Operation } from '../../../../surfaces/openapi/operation.js';
 import { AnswerRegistration } from '../../application/answer-registration.js';
 import type { NamedParty } from '../../application/party-access.js';
 import { RegisterParty } from '../../application/register-party.js';
 import { StoreVendorToken } from '../../application/store-vendor-token.js';
 import { codeIn, PartyKbaBody, PartyOtpBody, positionsIn } from './answer-bodies.js';
 import { CurrentCall, IdIn, type PartyCall } from './party-call.js';
-import { ApiAnswer, ApiIdentityStep, StoredResult } from './party-result.js';
+import { IdentityResult, StoredResult } from './party-result.js';
 import { applicantOf, RegistrationBody } from './registration-body.js';
 
 @Injectable()
@@ -28,9 +29,20 @@ abstract class RegistrationController {
 
   @Post()
   @Limited({ by: ['submitsPerMinute', 'submitsPerHourPerPerson', 'smsPerHour', 'smsPerDay', 'vendorShare'] })
-  @ApiOperation({ summary: 'Register the party; an organization by its contact person' })
-  @ApiBody({ type: RegistrationBody })
-  @ApiIdentityStep()
+  @Operation({
+    id: ofParty('register'),
+    summary: 'Register the party; an organization by its contact person',
+    description: 'Asks the identity vendor, and passes its answer on. A code or questions may follow.',
+    body: RegistrationBody,
+    replies: { 200: IdentityResult },
+    errors: (path) => [
+      unknownIn(path),
+      'party.locked',
+      'party.already_confirmed',
+      'screening.attempt_in_progress',
+      'account.not_live',
+    ],
+  })
   async register(id: string, @Body() body: RegistrationBody, @CurrentCall() call: PartyCall): Promise<string> {
     const applicant = applicantOf(this.userType, body);
     const named = { kind: this.kind, id };
@@ -40,9 +52,21 @@ abstract class RegistrationController {
 
   @Post('kba')
   @Limited({ by: ['stepUpAttempts', 'vendorShare'] })
-  @ApiOperation({ summary: 'Answer the questions' })
-  @ApiBody({ type: PartyKbaBody })
-  @ApiAnswer()
+  @Operation({
+    id: ofParty('answerQuestionsOf'),
+    summary: 'Answer the questions',
+    description: 'A wrong set has the body of a success and the status 422.',
+    body: PartyKbaBody,
+    replies: { 200: IdentityResult, 422: IdentityResult },
+    errors: (path) => [
+      unknownIn(path),
+      'party.no_challenge',
+      'party.locked',
+      'screening.attempt_in_progress',
+      'account.not_live',
+      'screening.kba_unusable',
+    ],
+  })
   kba(id: string, @Body() body: PartyKbaBody, @CurrentCall() call: PartyCall): Promise<string> {
     return this.answer(id, positionsIn(body), call);
   }
@@ -56,9 +80,21 @@ abstract class RegistrationController {
 abstract class CodeRegistrationController extends RegistrationController {
   @Post('otp')
   @Limited({ by: ['stepUpAttempts', 'vendorShare'] })
-  @ApiOperation({ summary: 'Answer with the code from the SMS' })
-  @ApiBody({ type: PartyOtpBody })
-  @ApiAnswer()
+  @Operation({
+    id: ofParty('answerCodeOf'),
+    summary: 'Answer with the code from the SMS',
+    description: 'A wrong code has the body of a success and the status 422.',
+    body: PartyOtpBody,
+    replies: { 200: IdentityResult, 422: IdentityResult },
+    errors: (path) => [
+      unknownIn(path),
+      'party.no_challenge',
+      'party.locked',
+      'screening.attempt_in_progress',
+      'account.not_live',
+      'screening.otp_unusable',
+    ],
+  })
   otp(id: string, @Body() body: PartyOtpBody, @CurrentCall() call: PartyCall): Promise<string> {
     return this.answer(id, codeIn(body), call);
   }
@@ -66,8 +102,22 @@ abstract class CodeRegistrationController extends RegistrationController {
   @Get('otp/resend')
   @Limited({ by: ['otpResendInterval', 'smsPerHour', 'smsPerDay', 'vendorShare'] })
   @ChangesState()
-  @ApiOperation({ summary: 'Have another code sent' })
-  @ApiIdentityStep()
+  @Operation({
+    id: ofParty('resendCodeOf'),
+    summary: 'Have another code sent',
+    description: 'This GET sends an SMS. The code before it is void.',
+    replies: { 200: IdentityResult },
+    errors: (path) => [
+      unknownIn(path),
+      'party.no_challenge',
+      'party.locked',
+      'screening.attempt_in_progress',
+      'account.not_live',
+      'screening.otp_unusable',
+      'screening.too_many_resends',
+      'screening.resend_too_early',
+    ],
+  })
   resend(id: string, @CurrentCall() call: PartyCall): Promise<string> {
     return this.answer(id, { method: 'resend' }, call);
   }
@@ -104,10 +154,16 @@ export class OrganizationsController extends RegistrationController {
   @Put()
   @Limited({ not: 'only a server of the account stores it, once for each organization' })
   @Header('deprecation', '@1735689600')
-  @ApiOperation({ summary: 'Store a token of the vendor. This does not confirm the organization', deprecated: true })
-  @ApiQuery({ name: 'token', type: String, required: true })
-  @ApiRefusals(409, 423)
-  @ApiOkResponse({ type: StoredResult })
+  @ApiQuery({ name: 'token', schema: { type: 'string', minLength: 1 }, required: true })
+  @Operation({
+    id: 'storeVendorToken',
+    summary: 'Store a token of the vendor. This does not confirm the organization',
+    description: 'Kept for older callers. A registration stores the token by itself.',
+    replies: { 200: StoredResult },
+    headers: ['Deprecation'],
+    deprecated: true,
+    errors: ['party.locked', 'party.already_confirmed', 'screening.attempt_in_progress', 'account.not_live'],
+  })
   async store(
     id: string,
     @Query('token') token: unknown,

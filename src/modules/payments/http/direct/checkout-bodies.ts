@@ -5,6 +5,7 @@ import type { Environment } from '../../../../kernel/environment.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { IsMailAddress, Rule } from '../../../../platform/http/body-pipe.js';
 import type { ReportFlags } from '../../../../published/checkouts.js';
+import { NO_ERRORS } from '../../../../surfaces/direct/numeric-codes.js';
 import {
   ADDRESS_RULES,
   type Address,
@@ -28,7 +29,7 @@ const atMost = (length: number): { readonly message: string } => ({
 const mailAddress = { message: 'must be a mail address' };
 
 const REDIRECT_SHOWN = {
-  format: 'uri',
+  format: 'uri-template',
   maxLength: MAX_REDIRECT,
   description: 'An https address; with a test key http too. `{CHECKOUT_SESSION_ID}` stands for the id of the session',
 };
@@ -110,7 +111,7 @@ class CheckoutResult {
 }
 
 export class CheckoutReply {
-  @ApiProperty({ type: 'array', items: {}, maxItems: 0 }) readonly errors!: readonly never[];
+  @ApiProperty(NO_ERRORS) readonly errors!: readonly never[];
   @ApiProperty({ type: CheckoutResult }) readonly payload!: CheckoutResult;
 }
 

@@ -1,32 +1,44 @@
-import { Body, Controller, Header, HttpCode, Post, Req } from '@nestjs/common';
+import { Body, Controller, Header, Post, Req } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { RouteConfig } from '@nestjs/platform-fastify';
-import { ApiBody, ApiOkResponse, ApiOperation, ApiSecurity, ApiTags } from '@nestjs/swagger';
+import { ApiSecurity, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { LARGE_BODY_BYTES } from '../../../../platform/http/json-limits.js';
 import { Limited } from '../../../../platform/http/limited.js';
 import { CurrentContext, type RequestContext } from '../../../../platform/http/principal.js';
 import { paymentSuccess } from '../../../../surfaces/direct/envelope.js';
-import { ApiRefusals } from '../../../../surfaces/direct/refusals.js';
+import { Operation } from '../../../../surfaces/openapi/operation.js';
 import { OpenCheckout } from '../../application/open-checkout.js';
 import { CheckoutBody, checkoutOf, CheckoutReply } from './checkout-bodies.js';
 
 /** Renters pay for their screening on a page of the payment processor (docs/contract/direct.md#checkout). */
 @ApiTags('checkout')
 @ApiSecurity('api-key')
-@ApiRefusals(409, 413, 423, 504)
 @Controller('api/pay/payment')
 export class CheckoutController {
   constructor(private readonly commands: CommandBus) {}
 
   @Post('checkout-session')
   @Limited({ by: ['vendorShare'] })
-  @HttpCode(200)
   @RouteConfig({ bodyLimit: LARGE_BODY_BYTES })
   @Header('cache-control', 'no-store')
-  @ApiOperation({ summary: 'Send a renter to a page to pay. It replaces an open unpaid session' })
-  @ApiBody({ type: CheckoutBody })
-  @ApiOkResponse({ type: CheckoutReply })
+  @Operation({
+    id: 'openCheckout',
+    summary: 'Send a renter to a page to pay. It replaces an open unpaid session',
+    description: 'The page belongs to the payment processor and is open for a time. A webhook tells of the payment.',
+    body: CheckoutBody,
+    replies: { 200: CheckoutReply },
+    errors: [
+      'checkout.renter_unknown',
+      'checkout.already_paid',
+      'checkout.misconfigured',
+      'payment.not_required',
+      'payment.session_not_payable',
+      'payment.report_not_available',
+      'account.not_live',
+      'party.locked',
+    ],
+  })
   async open(
     @Body() body: CheckoutBody,
     @CurrentContext() context: RequestContext,

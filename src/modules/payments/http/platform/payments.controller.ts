@@ -1,21 +1,13 @@
-import { Body, Controller, Header, HttpCode, Injectable, Param, Post } from '@nestjs/common';
+import { Body, Controller, Header, Injectable, Param, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { RouteConfig } from '@nestjs/platform-fastify';
-import {
-  ApiBearerAuth,
-  ApiBody,
-  ApiExcludeController,
-  ApiOkResponse,
-  ApiOperation,
-  ApiProperty,
-  ApiPropertyOptional,
-  ApiTags,
-} from '@nestjs/swagger';
+import { ApiBearerAuth, ApiExcludeController, ApiProperty, ApiPropertyOptional, ApiTags } from '@nestjs/swagger';
 import { IsInt, IsOptional, IsString } from 'class-validator';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { Authenticator } from '../../../../platform/http/authenticator.js';
 import { Limited } from '../../../../platform/http/limited.js';
 import { CurrentContext, type RequestContext } from '../../../../platform/http/principal.js';
+import { Operation } from '../../../../surfaces/openapi/operation.js';
 import { ConfirmPayment } from '../../application/confirm-payment.js';
 import { CreateIntent } from '../../application/create-intent.js';
 
@@ -62,11 +54,22 @@ export class PaymentsController {
 
   @Post('create-intent')
   @Limited({ by: ['paymentIntentsPerMinute', 'vendorShare'] })
-  @ApiOperation({ summary: 'Open the payment of a session, or continue the open one' })
   @Header('cache-control', 'no-store')
-  @HttpCode(200)
-  @ApiBody({ type: CreateIntentBody })
-  @ApiOkResponse({ type: IntentResult })
+  @Operation({
+    id: 'createPaymentIntent',
+    summary: 'Open the payment of a session, or continue the open one',
+    description:
+      'The secret of the reply is for the library of the payment processor in the browser. Nothing is charged yet.',
+    body: CreateIntentBody,
+    replies: { 200: IntentResult },
+    errors: [
+      'screening.not_found',
+      'payment.session_not_payable',
+      'payment.not_required',
+      'payment.already_completed',
+      'payment.report_not_available',
+    ],
+  })
   async createIntent(@Body() body: CreateIntentBody, @CurrentContext() context: RequestContext): Promise<IntentResult> {
     const wish = { amountCents: body.amount, applicationFeeCents: body.applicationFee ?? null };
     const { transactionId, clientSecret, amountCents, currency } = await this.commands.execute(
@@ -77,9 +80,13 @@ export class PaymentsController {
 
   @Post(':transactionId/confirm')
   @Limited({ by: ['confirmsPerMinute', 'vendorShare'] })
-  @ApiOperation({ summary: "Fetch the payment's status from the processor; charges nothing" })
-  @HttpCode(200)
-  @ApiOkResponse({ type: PaymentResult })
+  @Operation({
+    id: 'confirmPayment',
+    summary: "Fetch the payment's status from the processor; charges nothing",
+    description: 'For a page that does not want to wait for the event of the processor.',
+    replies: { 200: PaymentResult },
+    errors: ['payment.not_found'],
+  })
   async confirm(
     @Param('transactionId') transactionId: string,
     @CurrentContext() context: RequestContext,

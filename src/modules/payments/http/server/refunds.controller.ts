@@ -1,10 +1,11 @@
-import { Body, Controller, HttpCode, Param, Post } from '@nestjs/common';
+import { Body, Controller, Param, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { ApiBody, ApiOkResponse, ApiOperation, ApiProperty, ApiSecurity, ApiTags } from '@nestjs/swagger';
+import { ApiProperty, ApiSecurity, ApiTags } from '@nestjs/swagger';
 import { IsIn } from 'class-validator';
 import { REFUND_REASONS, type RefundReason } from '../../../../kernel/refund-reason.js';
 import { Limited } from '../../../../platform/http/limited.js';
 import { CurrentContext, type RequestContext } from '../../../../platform/http/principal.js';
+import { Operation } from '../../../../surfaces/openapi/operation.js';
 import { RefundPayment } from '../../application/refund-payment.js';
 
 class RefundBody {
@@ -35,10 +36,15 @@ export class RefundsController {
 
   @Post(':transaction_id/refund')
   @Limited({ by: ['vendorShare'] })
-  @ApiOperation({ summary: 'Refund a whole payment' })
-  @HttpCode(200)
-  @ApiBody({ type: RefundBody })
-  @ApiOkResponse({ type: RefundResult })
+  @Operation({
+    id: 'refundPayment',
+    summary: 'Refund a whole payment',
+    description:
+      'A repeated request gives the same refund. A payment of a released report is refunded by the operator only.',
+    body: RefundBody,
+    replies: { 200: RefundResult },
+    errors: ['payment.not_found', 'payment.not_completed', 'payment.report_under_way', 'payment.report_released'],
+  })
   async refund(
     @Param('transaction_id') transactionId: string,
     @Body() { reason }: RefundBody,

@@ -1,12 +1,13 @@
 // Reports of renters for agents and organizations (docs/contract/direct.md#links). Every path has an older spelling that begins with the renter.
 import { Body, Controller, Delete, Get, Injectable, Param, Put, Res } from '@nestjs/common';
 import { CommandBus, QueryBus } from '@nestjs/cqrs';
-import { ApiBody, ApiOkResponse, ApiOperation, ApiSecurity, ApiTags } from '@nestjs/swagger';
+import { ApiSecurity, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Limited } from '../../../../platform/http/limited.js';
 import { CurrentContext, type RequestContext } from '../../../../platform/http/principal.js';
 import { success } from '../../../../surfaces/direct/envelope.js';
-import { ApiRefusals } from '../../../../surfaces/direct/refusals.js';
+import { ofLink, ofReport } from '../../../../surfaces/direct/operations.js';
+import { Operation } from '../../../../surfaces/openapi/operation.js';
 import type { NamedParty } from '../../application/party-reports.js';
 import { LinkReport } from '../../application/link-report.js';
 import { OpenLinkedReport } from '../../application/open-linked-report.js';
@@ -15,7 +16,14 @@ import { UnlinkReport } from '../../application/unlink-report.js';
 import { neverCached } from '../platform/report-reply.js';
 import { LinkBody } from './link-body.js';
 import { ApiReportQuery, CurrentPartyReading, type PartyReading } from './report-query.js';
-import { ApiPartyReport, CreditScoreResult, LinkResult } from './report-result.js';
+import {
+  CreditScoreResult,
+  LINK_ERRORS,
+  LinkResult,
+  PARTY_REPORT,
+  PULL_ERRORS,
+  QUERY_ERRORS,
+} from './report-result.js';
 
 @Injectable()
 abstract class LinksController {
@@ -28,10 +36,15 @@ abstract class LinksController {
 
   @Put()
   @Limited({ by: ['sharesPerMinute', 'vendorShare'] })
-  @ApiOperation({ summary: 'Link the report of a renter' })
-  @ApiBody({ type: LinkBody })
-  @ApiOkResponse({ type: LinkResult })
-  @ApiRefusals(401, 402, 409, 413, 422, 423, 502, 504)
+  @Operation({
+    id: ofLink('linkReportTo'),
+    summary: 'Link the report of a renter',
+    description:
+      'The agent or the organization may read the report from now on. The first link pulls it from the bureau.',
+    body: LinkBody,
+    replies: { 200: LinkResult },
+    errors: [...LINK_ERRORS, ...PULL_ERRORS, 'party.not_confirmed', 'party.recipient_not_authenticated'],
+  })
   async link(
     @Param('recipientId') id: string,
     @Param('renterId') renterId: string,
@@ -44,9 +57,13 @@ abstract class LinksController {
 
   @Delete()
   @Limited({ by: ['sharesPerMinute'] })
-  @ApiOperation({ summary: 'Unlink the report of a renter; may be repeated' })
-  @ApiOkResponse({ type: LinkResult })
-  @ApiRefusals()
+  @Operation({
+    id: ofLink('unlinkReportFrom'),
+    summary: 'Unlink the report of a renter; may be repeated',
+    description: 'The agent or the organization may no longer read the report.',
+    replies: { 200: LinkResult },
+    errors: LINK_ERRORS,
+  })
   async unlink(
     @Param('recipientId') id: string,
     @Param('renterId') renterId: string,
@@ -58,10 +75,22 @@ abstract class LinksController {
 
   @Get(['report', ''])
   @Limited({ by: ['reportReadsPerMinute'] })
-  @ApiOperation({ summary: 'Read the linked report of a renter. The path without `/report` is the older spelling' })
   @ApiReportQuery()
-  @ApiPartyReport()
-  @ApiRefusals(401, 406, 422, 423)
+  @Operation({
+    id: ofReport(ofLink('readReportFor')),
+    summary: 'Read the linked report of a renter. The path without `/report` is the older spelling',
+    description: "The bureau's own report, as JSON or as a page. Nothing is pulled.",
+    replies: { 200: PARTY_REPORT },
+    errors: [
+      ...LINK_ERRORS,
+      ...QUERY_ERRORS,
+      'party.recipient_not_authenticated',
+      'party.report_not_linked',
+      'party.link_over',
+      'party.not_confirmed',
+      'report.expired',
+    ],
+  })
   async open(
     @Param('recipientId') id: string,
     @Param('renterId') renterId: string,
@@ -73,9 +102,13 @@ abstract class LinksController {
 
   @Get('credit-score')
   @Limited({ by: ['reportReadsPerMinute'] })
-  @ApiOperation({ summary: 'Read the score of the linked report of a renter' })
-  @ApiOkResponse({ type: CreditScoreResult })
-  @ApiRefusals(423)
+  @Operation({
+    id: ofLink('readCreditScoreFor'),
+    summary: 'Read the score of the linked report of a renter',
+    description: 'Null where the agent or the organization may not read the report.',
+    replies: { 200: CreditScoreResult },
+    errors: LINK_ERRORS,
+  })
   async creditScore(
     @Param('recipientId') id: string,
     @Param('renterId') renterId: string,

@@ -1,14 +1,15 @@
 import { Controller, Get, Param } from '@nestjs/common';
 import { CommandBus, QueryBus } from '@nestjs/cqrs';
-import { ApiOkResponse, ApiOperation, ApiSecurity, ApiTags } from '@nestjs/swagger';
+import { ApiSecurity, ApiTags } from '@nestjs/swagger';
 import { Limited } from '../../../../platform/http/limited.js';
 import { CurrentContext, type RequestContext } from '../../../../platform/http/principal.js';
 import { success } from '../../../../surfaces/direct/envelope.js';
-import { ApiRefusals } from '../../../../surfaces/direct/refusals.js';
+import { ofReport } from '../../../../surfaces/direct/operations.js';
+import { Operation } from '../../../../surfaces/openapi/operation.js';
 import { OpenRenterReport } from '../../application/open-renter-report.js';
 import { ReadReportExpiry } from '../../application/read-report-expiry.js';
 import { ApiReportQuery, CurrentPartyReading, type PartyReading } from './report-query.js';
-import { ApiPartyReport, ReportExpiryResult } from './report-result.js';
+import { PARTY_REPORT, PULL_ERRORS, QUERY_ERRORS, ReportExpiryResult } from './report-result.js';
 
 /** Reports of renters, for the servers that registered them (docs/contract/direct.md#reports). */
 @ApiTags('reports')
@@ -22,10 +23,14 @@ export class RenterReportsController {
 
   @Get(['report', ''])
   @Limited({ by: ['reportReadsPerMinute', 'vendorShare'] })
-  @ApiOperation({ summary: 'Read the report of a renter. The path without `/report` is the older spelling' })
   @ApiReportQuery()
-  @ApiPartyReport()
-  @ApiRefusals(401, 402, 406, 409, 422, 423, 502, 504)
+  @Operation({
+    id: ofReport(() => 'readRenterReport'),
+    summary: 'Read the report of a renter. The path without `/report` is the older spelling',
+    description: "The bureau's own report, as JSON or as a page. The first read pulls it.",
+    replies: { 200: PARTY_REPORT },
+    errors: ['party.renter_unknown', 'party.locked', 'party.not_confirmed', ...QUERY_ERRORS, ...PULL_ERRORS],
+  })
   async open(
     @Param('renterId') renterId: string,
     @CurrentPartyReading() { context, query, answered }: PartyReading,
@@ -35,9 +40,13 @@ export class RenterReportsController {
 
   @Get('report-expiry')
   @Limited({ not: 'it only reads' })
-  @ApiOperation({ summary: 'Read when the report of a renter expires' })
-  @ApiOkResponse({ type: ReportExpiryResult })
-  @ApiRefusals(423)
+  @Operation({
+    id: 'readRenterReportExpiry',
+    summary: 'Read when the report of a renter expires',
+    description: 'Null until a report is pulled.',
+    replies: { 200: ReportExpiryResult },
+    errors: ['party.renter_unknown', 'party.locked'],
+  })
   async expiry(
     @Param('renterId') renterId: string,
     @CurrentContext() context: RequestContext,

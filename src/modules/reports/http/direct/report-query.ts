@@ -1,10 +1,9 @@
 // The query parameters of requests for a report (docs/contract/direct.md#reports).
 import { applyDecorators, createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import { ApiQuery, ApiResponse, getSchemaPath } from '@nestjs/swagger';
+import { ApiQuery } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { contextOf, principalOf, type RequestContext } from '../../../../platform/http/principal.js';
-import { NumericErrorResult } from '../../../../surfaces/direct/numeric-codes.js';
 import type { PartyReport, ReportQuery } from '../../application/party-reports.js';
 import type { Section } from '../../application/report-sections.js';
 import { formatFor, neverCached, type Format } from '../platform/report-reply.js';
@@ -68,41 +67,15 @@ function named(format: unknown, reply: FastifyReply): Format {
   return format;
 }
 
-/** The refusal has no payload, and has a message in addition to the errors (docs/contract/direct.md#reports). */
-const EXCLUSION_REFUSED = {
-  type: 'object',
-  required: ['errors', 'message'],
-  properties: {
-    errors: {
-      type: 'array',
-      items: {
-        type: 'object',
-        required: ['errorCode', 'errorOnField', 'message'],
-        properties: {
-          errorCode: { type: 'integer' },
-          errorOnField: { type: 'string', enum: EXCLUDES.map(([parameter]) => parameter) },
-          message: { type: 'string' },
-        },
-      },
-    },
-    message: { type: 'string' },
-  },
-};
-
-/** This decorator must be above `ApiRefusals`, so that it replaces the 400 that `ApiRefusals` describes. */
+/** Describes the query. */
 export function ApiReportQuery(): MethodDecorator {
   return applyDecorators(
-    ApiResponse({
-      status: 400,
-      description: 'The report has expired, the vendor refused the request, or an exclusion is neither true nor false',
-      schema: { oneOf: [{ $ref: getSchemaPath(NumericErrorResult) }, EXCLUSION_REFUSED] },
-    }),
     ApiQuery({ name: 'format', required: false, enum: ['json', 'html'], description: 'Counts more than `Accept`' }),
     ApiPageLanguage(),
     ApiQuery({ name: 'excludeBackground', required: false, type: Boolean, description: 'Leaves the section out' }),
     ApiQuery({ name: 'excludeHousingCourt', required: false, type: Boolean, description: 'Leaves the section out' }),
     ApiQuery({ name: 'contentType', required: false, type: String, description: 'Accepted, and changes nothing' }),
-    ApiQuery({ name: 'productId', required: false, type: 'integer', description: 'Accepted, and changes nothing' }),
+    ApiQuery({ name: 'productId', required: false, type: String, description: 'Accepted, and changes nothing' }),
     ApiQuery({
       name: 'testConsumerToken',
       required: false,

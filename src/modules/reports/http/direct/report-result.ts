@@ -1,10 +1,12 @@
 // Replies of the report routes on the direct API, also for the API description.
-import { applyDecorators } from '@nestjs/common';
-import { ApiExtraModels, ApiOkResponse, ApiProperty, getSchemaPath } from '@nestjs/swagger';
+import { ApiProperty } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
+import type { ErrorCode } from '../../../../kernel/error-codes.js';
 import { passOn } from '../../../../surfaces/direct/envelope.js';
+import { NO_ERRORS } from '../../../../surfaces/direct/numeric-codes.js';
 import type { PartyReport, ReportQuery } from '../../application/party-reports.js';
 import { withoutSections } from '../../application/report-sections.js';
+import { PartyCreditReport, ScoreResult } from '../platform/credit-report.js';
 import { pageReply, type Format } from '../platform/report-reply.js';
 
 export type DirectQuery = ReportQuery & { readonly format: Format };
@@ -22,30 +24,41 @@ export async function partyReportReply(
 }
 
 class Succeeded {
-  @ApiProperty({ type: 'array', maxItems: 0, items: {} }) readonly errors!: readonly never[];
+  @ApiProperty(NO_ERRORS) readonly errors!: readonly never[];
 }
 
-class PartyReportResult extends Succeeded {
+class PartyReportPayload {
+  @ApiProperty({ type: ScoreResult, nullable: true, description: 'Null for a file that is too thin for one' })
+  readonly score!: ScoreResult | null;
+  @ApiProperty({ type: PartyCreditReport }) readonly report!: PartyCreditReport;
+}
+
+export class PartyReportResult extends Succeeded {
   @ApiProperty({
-    type: 'object',
-    additionalProperties: true,
-    description: "The bureau's own report: score and report, without the sections that are left out",
+    type: PartyReportPayload,
+    description: "The bureau's own answer, without the sections that are left out",
   })
-  readonly payload!: object;
+  readonly payload!: PartyReportPayload;
 }
 
 /** The envelope with the bureau's JSON, or a page. */
-export function ApiPartyReport(): MethodDecorator {
-  return applyDecorators(
-    ApiExtraModels(PartyReportResult),
-    ApiOkResponse({
-      content: {
-        'application/json': { schema: { $ref: getSchemaPath(PartyReportResult) } },
-        'text/html': { schema: { type: 'string' } },
-      },
-    }),
-  );
-}
+export const PARTY_REPORT = { 'application/json': PartyReportResult, 'text/html': 'text' } as const;
+
+/** The errors of a query for a report. */
+export const QUERY_ERRORS: readonly ErrorCode[] = ['exclusion.invalid', 'request.not_acceptable'];
+/** The errors of routes about a renter and an agent or organization. */
+export const LINK_ERRORS: readonly ErrorCode[] = ['party.renter_unknown', 'party.recipient_unknown', 'party.locked'];
+/** The errors of routes that may pull the report from the bureau. */
+export const PULL_ERRORS: readonly ErrorCode[] = [
+  'account.not_live',
+  'report.consumer_has_not_paid',
+  'report.credit_exhausted',
+  'report.expired',
+  'report.file_frozen',
+  'report.file_blocked',
+  'report.no_record',
+  'report.file_condition',
+];
 
 class ReportExpiryPayload {
   @ApiProperty({ type: String, format: 'date-time', nullable: true, description: 'Null until a report is pulled' })

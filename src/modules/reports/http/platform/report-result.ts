@@ -1,37 +1,16 @@
 // Replies of the report routes, for the API description.
-import { applyDecorators } from '@nestjs/common';
-import {
-  ApiExtraModels,
-  ApiOkResponse,
-  ApiProperty,
-  ApiPropertyOptional,
-  ApiQuery,
-  getSchemaPath,
-} from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional, ApiQuery } from '@nestjs/swagger';
+import type { ErrorCode } from '../../../../kernel/error-codes.js';
 import type { Sharing } from '../../application/read-sharing.js';
+import { CreditReport, ScoreResult } from './credit-report.js';
 import { PAGE_LANGUAGES } from './report-page/wording.js';
-
-class ScoreResult {
-  @ApiProperty({ type: 'integer' }) readonly value!: number;
-  @ApiProperty() readonly model!: string;
-  @ApiProperty({ type: 'integer' }) readonly min!: number;
-  @ApiProperty({ type: 'integer' }) readonly max!: number;
-  @ApiProperty({ type: [String], description: 'The factors with the most weight, the most important first' })
-  readonly factors!: readonly string[];
-  @ApiProperty({ format: 'date' }) readonly date!: string;
-}
 
 class ReportResult {
   @ApiProperty({ format: 'uuid' }) readonly id!: string;
   @ApiProperty({ format: 'uuid' }) readonly sessionId!: string;
   @ApiProperty({ type: ScoreResult, nullable: true, description: 'Null for a file that is too thin for one' })
   readonly score!: ScoreResult | null;
-  @ApiProperty({
-    type: 'object',
-    additionalProperties: true,
-    description: 'The vendor report: consumer, tradeLines, publicRecords, inquiries, background, housingCourt',
-  })
-  readonly report!: object;
+  @ApiProperty({ type: CreditReport, description: "The bureau's own report" }) readonly report!: CreditReport;
   @ApiProperty({ format: 'date-time' }) readonly generatedAt!: string;
   @ApiProperty({ format: 'date-time', description: 'End of the time in which the caller may see it' })
   readonly expiresAt!: string;
@@ -47,18 +26,32 @@ export function ApiPageLanguage(): MethodDecorator {
 }
 
 /** JSON, or the same data as a page. */
-export function ApiReport(): MethodDecorator {
-  return applyDecorators(
-    ApiExtraModels(ReportResult),
-    ApiPageLanguage(),
-    ApiOkResponse({
-      content: {
-        'application/json': { schema: { $ref: getSchemaPath(ReportResult) } },
-        'text/html': { schema: { type: 'string' } },
-      },
-    }),
-  );
-}
+export const REPORT = { 'application/json': ReportResult, 'text/html': 'text' } as const;
+
+/** The errors of the checks before a report, in their order (docs/contract/platform.md#checks-before-a-report). */
+export const REPORT_CHECKS: readonly ErrorCode[] = [
+  'screening.not_found',
+  'report.access_denied',
+  'sharing.not_found',
+  'sharing.revoked',
+  'sharing.expired',
+  'screening.person_blocked',
+  'report.too_many_attempts',
+  'screening.identity_not_found',
+  'report.not_completed',
+  'report.consumer_has_not_paid',
+  'report.expired',
+  'account.not_live',
+];
+
+/** The errors of routes that may pull the report from the bureau. */
+export const REPORT_PULL: readonly ErrorCode[] = [
+  'report.credit_exhausted',
+  'report.file_frozen',
+  'report.file_blocked',
+  'report.no_record',
+  'report.file_condition',
+];
 
 class ShareFacts {
   @ApiProperty({ format: 'uuid' }) readonly reportId!: string;

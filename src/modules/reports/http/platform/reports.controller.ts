@@ -1,7 +1,7 @@
-import { Body, Controller, Get, Header, HttpCode, Param, Post, Req } from '@nestjs/common';
+import { Body, Controller, Get, Header, Param, Post, Req } from '@nestjs/common';
 import { CommandBus, QueryBus } from '@nestjs/cqrs';
 import { RouteConfig } from '@nestjs/platform-fastify';
-import { ApiBearerAuth, ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { clientAddressOf } from '../../../../platform/http/client-address.js';
 import { nameFor } from '../../../../platform/http/idempotency.js';
@@ -12,6 +12,7 @@ import {
   type Principal,
   type RequestContext,
 } from '../../../../platform/http/principal.js';
+import { Operation } from '../../../../surfaces/openapi/operation.js';
 import { ConsentToShare } from '../../application/consent-to-share.js';
 import { OpenReport } from '../../application/open-report.js';
 import { ReadSharing } from '../../application/read-sharing.js';
@@ -21,7 +22,17 @@ import type { NamedRecipient } from '../../application/share-recipient.js';
 import { ReportSharesReader } from '../../read/report-shares.js';
 import { MAX_PDF_BODY_BYTES, PdfBody, ShareBody } from './report-bodies.js';
 import { CurrentReading, type ReportReading } from './report-reply.js';
-import { ApiReport, PdfResult, RevokeResult, ShareResult, SharingResult, sharingResult } from './report-result.js';
+import {
+  ApiPageLanguage,
+  PdfResult,
+  REPORT,
+  REPORT_CHECKS,
+  REPORT_PULL,
+  RevokeResult,
+  ShareResult,
+  SharingResult,
+  sharingResult,
+} from './report-result.js';
 
 /** Reports and their sharing on the platform API (docs/contract/platform.md#reports). */
 @ApiTags('reports')
@@ -36,8 +47,14 @@ export class ReportsController {
 
   @Get(':id')
   @Limited({ by: ['reportReadsPerMinute', 'vendorShare'] })
-  @ApiOperation({ summary: 'Read the report of a screening session' })
-  @ApiReport()
+  @ApiPageLanguage()
+  @Operation({
+    id: 'readReport',
+    summary: 'Read the report of a screening session',
+    description: 'The first read pulls the report from the bureau. As JSON or as a page, by the `Accept` header.',
+    replies: { 200: REPORT },
+    errors: [...REPORT_CHECKS, ...REPORT_PULL, 'request.not_acceptable'],
+  })
   async open(
     @Param('id') id: string,
     @CurrentReading() { context, format, answered }: ReportReading,
@@ -48,9 +65,14 @@ export class ReportsController {
 
   @Get(':id/sharing')
   @ReadsOnly()
-  @ApiOperation({ summary: 'Whether the report is shared with the account that a consent would name' })
   @Header('cache-control', 'no-store')
-  @ApiOkResponse({ type: SharingResult })
+  @Operation({
+    id: 'readSharing',
+    summary: 'Whether the report is shared with the account that a consent would name',
+    description: 'Reads only, and pulls nothing.',
+    replies: { 200: SharingResult },
+    errors: ['screening.not_found', 'request.forbidden'],
+  })
   async sharing(
     @Param('id') id: string,
     @CurrentPrincipal() { grantId }: Principal,
@@ -61,10 +83,15 @@ export class ReportsController {
 
   @Post(':id/consent-to-share')
   @Limited({ by: ['sharesPerMinute', 'vendorShare'] })
-  @ApiOperation({ summary: 'Share the report, with the consent of the consumer' })
-  @HttpCode(200)
-  @ApiBody({ type: ShareBody, required: false })
-  @ApiOkResponse({ type: ShareResult })
+  @Operation({
+    id: 'shareReport',
+    summary: 'Share the report, with the consent of the consumer',
+    description: 'The recipient may read the report for 24 months. A repeated consent gives the same share.',
+    body: ShareBody,
+    bodyIsOptional: true,
+    replies: { 200: ShareResult },
+    errors: [...REPORT_CHECKS, ...REPORT_PULL, 'request.forbidden', 'sharing.already_revoked'],
+  })
   async consent(
     @Param('id') id: string,
     @Body() body: ShareBody,
@@ -79,10 +106,15 @@ export class ReportsController {
 
   @Post(':id/revoke-sharing')
   @Limited({ by: ['sharesPerMinute'] })
-  @ApiOperation({ summary: 'Revoke the consent for good, for the named account or else for all' })
-  @HttpCode(200)
-  @ApiBody({ type: ShareBody, required: false })
-  @ApiOkResponse({ type: RevokeResult })
+  @Operation({
+    id: 'revokeSharing',
+    summary: 'Revoke the consent for good, for the named account or else for all',
+    description: 'A revoked share is never good again.',
+    body: ShareBody,
+    bodyIsOptional: true,
+    replies: { 200: RevokeResult },
+    errors: ['screening.not_found', 'sharing.not_found', 'sharing.already_revoked'],
+  })
   async revoke(
     @Param('id') id: string,
     @Body() body: ShareBody,
@@ -109,11 +141,22 @@ export class ReportsController {
 
   @Post(':id/pdf')
   @Limited({ by: ['pdfsPerMinute'] })
-  @ApiOperation({ summary: 'Print a rendered report as a PDF' })
-  @HttpCode(200)
   @RouteConfig({ bodyLimit: MAX_PDF_BODY_BYTES })
-  @ApiBody({ type: PdfBody })
-  @ApiOkResponse({ type: PdfResult })
+  @Operation({
+    id: 'printReport',
+    summary: 'Print a rendered report as a PDF',
+    description:
+      'Prints a page that the service has rendered, without scripts and network. The reply has an address for some minutes.',
+    body: PdfBody,
+    replies: { 200: PdfResult },
+    errors: [
+      ...REPORT_CHECKS,
+      'report.credit_exhausted',
+      'report.expired',
+      'report.printer_missing',
+      'service.upstream_timeout',
+    ],
+  })
   pdf(
     @Param('id') id: string,
     @Body() body: PdfBody,

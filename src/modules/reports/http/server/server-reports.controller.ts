@@ -1,10 +1,11 @@
 import { Controller, Get, Param } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { ApiOperation, ApiSecurity, ApiTags } from '@nestjs/swagger';
+import { ApiSecurity, ApiTags } from '@nestjs/swagger';
 import { Limited } from '../../../../platform/http/limited.js';
+import { Operation } from '../../../../surfaces/openapi/operation.js';
 import { OpenReportOnServer } from '../../application/open-report-on-server.js';
 import { CurrentReading, type ReportReading } from '../platform/report-reply.js';
-import { ApiReport } from '../platform/report-result.js';
+import { ApiPageLanguage, REPORT, REPORT_CHECKS, REPORT_PULL } from '../platform/report-result.js';
 
 /** Reports for servers with a secret key: the account's own and its direct children's (docs/contract/server.md#readable-sessions). */
 @ApiTags('reports')
@@ -15,8 +16,15 @@ export class ServerReportsController {
 
   @Get(':session_id')
   @Limited({ by: ['reportReadsPerMinute', 'vendorShare'] })
-  @ApiOperation({ summary: 'Read the report of a screening session' })
-  @ApiReport()
+  @ApiPageLanguage()
+  @Operation({
+    id: 'readReportOnServer',
+    summary: 'Read the report of a screening session',
+    description:
+      'The report of a session of the account or of a direct child. The first read pulls it from the bureau.',
+    replies: { 200: REPORT },
+    errors: [...REPORT_CHECKS, ...REPORT_PULL, 'request.not_acceptable'],
+  })
   async open(
     @Param('session_id') sessionId: string,
     @CurrentReading() { context, format, answered }: ReportReading,

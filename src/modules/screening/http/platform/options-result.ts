@@ -1,11 +1,9 @@
 // The wire form of the options of a page (docs/contract/platform.md#options).
 import { ApiProperty } from '@nestjs/swagger';
 import { END_USER_TYPES, type EndUserType } from '../../../../kernel/end-user-type.js';
-import type { Environment } from '../../../../kernel/environment.js';
+import { ENVIRONMENTS, type Environment } from '../../../../kernel/environment.js';
+import { USER_TYPES, type UserType } from '../../../../published/accounts.js';
 import type { ScreeningOptions } from '../../read/screening-options.js';
-
-const USER_TYPES = ['CONSUMER', 'AGENT', 'PMC'] as const;
-type UserType = (typeof USER_TYPES)[number];
 
 class PriceResult {
   @ApiProperty({ type: 'integer', description: 'In the smallest unit of the currency, such as cents' })
@@ -55,7 +53,7 @@ class TermsResult {
 }
 
 export class OptionsResult {
-  @ApiProperty({ enum: ['live', 'test'] }) readonly environment!: Environment;
+  @ApiProperty({ enum: ENVIRONMENTS }) readonly environment!: Environment;
   @ApiProperty({ enum: USER_TYPES, isArray: true }) readonly userTypes!: readonly UserType[];
   @ApiProperty({ type: 'integer', isArray: true, description: 'Products that a submission may name' })
   readonly productIds!: readonly number[];

@@ -1,8 +1,9 @@
 import { Controller, Get, Header, Query } from '@nestjs/common';
-import { ApiBearerAuth, ApiOkResponse, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
+import { ApiBearerAuth, ApiQuery, ApiTags } from '@nestjs/swagger';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { ReadsOnly } from '../../../../platform/http/limited.js';
 import { CurrentPrincipal, type Principal } from '../../../../platform/http/principal.js';
+import { Operation } from '../../../../surfaces/openapi/operation.js';
 import { ScreeningPolicy } from '../../application/screening-policy.js';
 import { ScreeningOptionsReader } from '../../read/screening-options.js';
 import { OptionsResult, optionsResult } from './options-result.js';
@@ -19,7 +20,6 @@ export class OptionsController {
 
   @Get()
   @ReadsOnly()
-  @ApiOperation({ summary: 'Read the choices of a page, the price and the terms' })
   @ApiQuery({
     name: 'language',
     required: false,
@@ -27,7 +27,13 @@ export class OptionsController {
     description: 'Language of the terms. Default: English',
   })
   @Header('cache-control', 'no-store')
-  @ApiOkResponse({ type: OptionsResult })
+  @Operation({
+    id: 'readOptions',
+    summary: 'Read the choices of a page, the price and the terms',
+    description: 'Everything that a page needs before it asks a person for anything.',
+    replies: { 200: OptionsResult },
+    errors: [],
+  })
   async read(
     @Query('language') language: unknown,
     @CurrentPrincipal() { accountId, environment, grantId }: Principal,

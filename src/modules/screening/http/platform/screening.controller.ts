@@ -1,6 +1,6 @@
-import { Body, Controller, Get, Header, HttpCode, Param, Post, Req } from '@nestjs/common';
+import { Body, Controller, Get, Header, Param, Post, Req } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { ApiBearerAuth, ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { Clock } from '../../../../kernel/clock.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
@@ -13,6 +13,7 @@ import {
   type Principal,
   type RequestContext,
 } from '../../../../platform/http/principal.js';
+import { Operation } from '../../../../surfaces/openapi/operation.js';
 import { AnswerStepUp } from '../../application/answer-step-up.js';
 import { ExpireSession } from '../../application/expire-session.js';
 import { SubmitScreening } from '../../application/submit-screening.js';
@@ -43,10 +44,30 @@ export class ScreeningController {
       'vendorShare',
     ],
   })
-  @ApiOperation({ summary: 'Submit a person for identity verification' })
-  @HttpCode(200)
-  @ApiBody({ type: SubmitBody })
-  @ApiOkResponse({ type: SessionResult })
+  @Operation({
+    id: 'submitScreening',
+    summary: 'Submit a person for identity verification',
+    description:
+      'Opens a screening session and asks the identity vendor. The status of the reply says what comes next. A grant opens one session.',
+    body: SubmitBody,
+    replies: { 200: SessionResult },
+    errors: [
+      'screening.field_format',
+      'screening.ssn_missing',
+      'screening.ssn_malformed',
+      'screening.birth_date_impossible',
+      'screening.minor',
+      'screening.address_refused',
+      'screening.person_blocked',
+      'screening.already_registered',
+      'screening.session_spent',
+      'screening.report_expired',
+      'screening.identity_not_found',
+      'screening.product_not_enabled',
+      'account.not_live',
+      'request.forbidden',
+    ],
+  })
   async submit(
     @Body() body: SubmitBody,
     @CurrentContext() context: RequestContext,
@@ -69,10 +90,20 @@ export class ScreeningController {
 
   @Post(':id/otp')
   @Limited({ by: ['stepUpAttempts', 'wrongAnswersPerHourPerAddress', 'vendorShare'] })
-  @ApiOperation({ summary: 'Answer with the one-time code from the SMS' })
-  @HttpCode(200)
-  @ApiBody({ type: OtpBody })
-  @ApiOkResponse({ type: SessionResult })
+  @Operation({
+    id: 'answerScreeningCode',
+    summary: 'Answer with the one-time code from the SMS',
+    description:
+      'A wrong code is no error: the reply has the attempts that remain. The last wrong one blocks the person.',
+    body: OtpBody,
+    replies: { 200: SessionResult },
+    errors: [
+      'screening.not_found',
+      'screening.otp_unusable',
+      'screening.attempt_in_progress',
+      'screening.session_spent',
+    ],
+  })
   async otp(
     @Param('id') id: string,
     @Body() body: OtpBody,
@@ -89,9 +120,21 @@ export class ScreeningController {
 
   @Post(':id/otp/resend')
   @Limited({ by: ['otpResendInterval', 'smsPerHour', 'smsPerDay', 'vendorShare'] })
-  @ApiOperation({ summary: 'Have another SMS code sent' })
-  @HttpCode(200)
-  @ApiOkResponse({ type: SessionResult })
+  @Operation({
+    id: 'resendScreeningCode',
+    summary: 'Have another SMS code sent',
+    description: 'The code before it is void. A session has a number of codes, with a wait between two of them.',
+    replies: { 200: SessionResult },
+    errors: [
+      'screening.not_found',
+      'screening.otp_unusable',
+      'screening.attempt_in_progress',
+      'screening.session_spent',
+      'screening.person_blocked',
+      'screening.too_many_resends',
+      'screening.resend_too_early',
+    ],
+  })
   async resend(
     @Param('id') id: string,
     @CurrentContext() context: RequestContext,
@@ -106,10 +149,20 @@ export class ScreeningController {
 
   @Post(':id/kba')
   @Limited({ by: ['stepUpAttempts', 'wrongAnswersPerHourPerAddress', 'vendorShare'] })
-  @ApiOperation({ summary: 'Answer the knowledge questions' })
-  @HttpCode(200)
-  @ApiBody({ type: KbaBody })
-  @ApiOkResponse({ type: SessionResult })
+  @Operation({
+    id: 'answerScreeningQuestions',
+    summary: 'Answer the knowledge questions',
+    description:
+      'One answer to each question of the session. A wrong set is no error: the reply has the attempts that remain.',
+    body: KbaBody,
+    replies: { 200: SessionResult },
+    errors: [
+      'screening.not_found',
+      'screening.kba_unusable',
+      'screening.attempt_in_progress',
+      'screening.session_spent',
+    ],
+  })
   async kba(
     @Param('id') id: string,
     @Body() body: KbaBody,
@@ -126,9 +179,14 @@ export class ScreeningController {
 
   @Get(':id/status')
   @Limited({ not: 'it reads; the end of an overdue session is recorded once' })
-  @ApiOperation({ summary: 'Read the status of the session and its payment' })
   @Header('cache-control', 'no-store')
-  @ApiOkResponse({ type: StatusResult })
+  @Operation({
+    id: 'readScreeningStatus',
+    summary: 'Read the status of the session and its payment',
+    description: 'Reads only. Poll it, or let webhooks tell of the end.',
+    replies: { 200: StatusResult },
+    errors: ['screening.not_found'],
+  })
   async status(@Param('id') id: string, @CurrentPrincipal() principal: Principal): Promise<StatusResult> {
     let found = await this.statuses.find(id, principal);
     if (found && this.statuses.isOverdue(found.doc, this.clock.now())) {

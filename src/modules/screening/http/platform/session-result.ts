@@ -1,5 +1,7 @@
 // The wire form of a session on the platform API (docs/contract/platform.md#screening-session).
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { USER_TYPES } from '../../../../published/accounts.js';
+import { OVERALL_STATUSES, PAYMENT_STATUSES, VERIFICATION_STATUSES } from '../../../../published/screenings.js';
 import {
   REASONS_FOR_BROWSERS,
   reasonForBrowsers,
@@ -30,9 +32,7 @@ class StepUpResult {
 
 export class SessionResult {
   @ApiProperty({ format: 'uuid' }) readonly id!: string;
-  @ApiProperty({
-    enum: ['SUBMITTED', 'STEP_UP_REQUIRED', 'OTP_PENDING', 'KBA_PENDING', 'VERIFIED', 'BLOCKED', 'EXPIRED', 'ERROR'],
-  })
+  @ApiProperty({ enum: VERIFICATION_STATUSES })
   readonly status!: SessionSummary['status'];
   @ApiPropertyOptional({ type: StepUpResult }) readonly stepUp?: StepUpResult;
   @ApiPropertyOptional({ type: 'integer', description: 'After a wrong code or answer, while another may follow' })
@@ -52,21 +52,20 @@ export class SessionResult {
 }
 
 export class StatusResult extends SessionResult {
-  @ApiProperty({ type: String }) readonly verificationStatus!: SessionSummary['status'];
-  @ApiProperty({
-    enum: ['NOT_REQUIRED', 'PENDING', 'PROCESSING', 'REQUIRES_ACTION', 'SUCCEEDED', 'FAILED', 'REFUNDED'],
-  })
+  @ApiProperty({ enum: VERIFICATION_STATUSES, description: 'The same as `status`' })
+  readonly verificationStatus!: SessionSummary['status'];
+  @ApiProperty({ enum: PAYMENT_STATUSES })
   readonly paymentStatus!: ScreeningStatus['paymentStatus'];
-  @ApiProperty({ type: String, description: 'COMPLETED, PAYMENT_PENDING, PAYMENT_FAILED or the raw status' })
+  @ApiProperty({ enum: OVERALL_STATUSES, description: 'What to branch on: verification and payment together' })
   readonly overallStatus!: ScreeningStatus['overallStatus'];
-  @ApiPropertyOptional({ description: 'Id of the newest payment: `txn_` and a UUID' })
+  @ApiPropertyOptional({ pattern: '^(txn|chk)_[0-9a-f-]{36}$', description: 'Id of the newest payment' })
   readonly transactionId?: string;
   @ApiPropertyOptional({
     format: 'date-time',
     description: 'Time of the refund; absent once the screening is paid again',
   })
   readonly refundedAt?: string;
-  @ApiProperty({ enum: ['CONSUMER', 'AGENT', 'PMC'] }) readonly userType!: SessionSummary['userType'];
+  @ApiProperty({ enum: USER_TYPES }) readonly userType!: SessionSummary['userType'];
 }
 
 type SessionFields = Pick<SessionResult, keyof SessionResult>;

@@ -2,6 +2,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn, IsInt, IsOptional, IsString, Matches, MaxLength, MinLength, ValidateIf } from 'class-validator';
 import { END_USER_TYPES, type EndUserType } from '../../../../kernel/end-user-type.js';
+import { USER_TYPES } from '../../../../published/accounts.js';
 import { folded, HAS_VISIBLE, phoneDigits, stateCode, zipCode } from '../../../../published/folded-text.js';
 import { TERMS_VERSION } from '../../../../kernel/terms.js';
 import { IsMailAddress, means, Rule } from '../../../../platform/http/body-pipe.js';
@@ -28,19 +29,30 @@ const NAME = new RegExp(`^[${IN_NAME}]+(?: [${IN_NAME} \\p{Nd}]*)?$`, 'u');
 const MIDDLE_NAME = new RegExp(`^[${IN_NAME}][${IN_NAME} \\p{Nd}]*$`, 'u');
 const HAS_LETTER = /(?!\p{DI})\p{L}/u;
 const PLAIN_TEXT = /^[^\p{Cc}\p{Cs}]*$/u;
+/** Ten digits with what people write between them. */
+const PHONE = '^[ ()./-]*(?!1|0[ ()./-]*0)(?:\\d[ ()./-]*){10}$';
+const SSN = /^\d{9}$/;
+const ZIP = /^\d{5}(-?\d{4})?$/;
 const AHEAD_MS = 300_000;
 
-/** A text is checked in the simplified form in which it is sent. */
-const Folded = (holds: (text: string) => boolean, options: ReturnType<typeof means>): PropertyDecorator =>
-  Rule((text: string) => holds(folded(text)), options);
-const IsName = (form: RegExp, rule: string): PropertyDecorator =>
-  Folded((name) => form.test(name) && HAS_LETTER.test(name), format(rule));
-const AtMost = (length: number): PropertyDecorator =>
-  Folded((text) => Array.from(text).length <= length, format(`must have at most ${length} characters`));
+/** A text is checked in the simplified form in which it is sent. `form` is for documents. */
+const Folded = (
+  holds: (text: string) => boolean,
+  options: ReturnType<typeof means>,
+  form: object = {},
+): PropertyDecorator => Rule((text: string) => holds(folded(text)), options, form);
+const IsName = (pattern: RegExp, rule: string): PropertyDecorator =>
+  Folded((name) => pattern.test(name) && HAS_LETTER.test(name), format(rule), { pattern: pattern.source });
+const AtMost = (maxLength: number): PropertyDecorator =>
+  Folded((text) => Array.from(text).length <= maxLength, format(`must have at most ${maxLength} characters`), {
+    maxLength,
+  });
 const IsPlainText = (): PropertyDecorator =>
-  Folded((text) => PLAIN_TEXT.test(text), format('must have no control characters'));
+  Folded((text) => PLAIN_TEXT.test(text), format('must have no control characters'), {
+    pattern: '^[^\\x00-\\x1f\\x7f-\\x9f]*$',
+  });
 const IsVisible = (options: ReturnType<typeof means>): PropertyDecorator =>
-  Folded((text) => HAS_VISIBLE.test(text), options);
+  Folded((text) => HAS_VISIBLE.test(text), options, { minLength: 1 });
 
 export class SubmitBody {
   @ApiProperty()
@@ -75,7 +87,7 @@ export class SubmitBody {
 
   @ApiPropertyOptional({ description: 'Nine digits; required for CONSUMER', example: '666123456' })
   @ValidateIf(({ ssn, userType }: SubmitBody) => userType === 'CONSUMER' || !isBlank(ssn))
-  @Folded((ssn) => /^\d{9}$/.test(ssn), means('screening.ssn_malformed', 'must have nine digits'))
+  @Folded((ssn) => SSN.test(ssn), means('screening.ssn_malformed', 'must have nine digits'), { pattern: SSN.source })
   @IsString({ message: 'must be a string' })
   @Rule((ssn) => !isBlank(ssn), means('screening.ssn_missing', 'is required for a consumer'))
   readonly ssn?: string;
@@ -84,7 +96,7 @@ export class SubmitBody {
     description: 'Ten digits, not beginning with 1 or 00; spaces and `( ) - . /` are stripped',
     example: '(415) 555-0134',
   })
-  @Rule((text: string) => /^(?!1|00)\d{10}$/.test(phoneDigits(text)), format(phoneRule))
+  @Rule((text: string) => /^(?!1|00)\d{10}$/.test(phoneDigits(text)), format(phoneRule), { pattern: PHONE })
   @MaxLength(40, format(phoneRule))
   @MinLength(1, required)
   @IsString(required)
@@ -125,13 +137,15 @@ export class SubmitBody {
   readonly currentCity!: string;
 
   @ApiProperty({ description: 'Two-letter code of a state or territory, in either case', example: 'CA' })
-  @Rule((text: string) => US_STATES.includes(stateCode(text)), format('must be a two-letter state code'))
+  @Rule((text: string) => US_STATES.includes(stateCode(text)), format('must be a two-letter state code'), {
+    enum: US_STATES,
+  })
   @MinLength(1, required)
   @IsString(required)
   readonly currentState!: string;
 
   @ApiProperty({ description: 'Five digits, or nine with a dash, a space or nothing between', example: '94105' })
-  @Rule((text: string) => /^\d{5}(-?\d{4})?$/.test(zipCode(text)), format(zipRule))
+  @Rule((text: string) => ZIP.test(zipCode(text)), format(zipRule), { pattern: ZIP.source })
   @MinLength(1, required)
   @IsString(required)
   readonly currentZip!: string;
@@ -154,14 +168,14 @@ export class SubmitBody {
   @Rule((text: string, _, now) => Date.parse(text) <= now.getTime() + AHEAD_MS, {
     message: 'must not be more than five minutes ahead',
   })
-  @Rule(isTime, timeRule)
+  @Rule(isTime, timeRule, { format: 'date-time' })
   @MaxLength(40, timeRule)
   @MinLength(1, required)
   @IsString(required)
   readonly termsAcceptedAt!: string;
 
-  @ApiProperty({ enum: ['CONSUMER', 'AGENT', 'PMC'] })
-  @IsIn(['CONSUMER', 'AGENT', 'PMC'], { message: 'must be CONSUMER, AGENT or PMC' })
+  @ApiProperty({ enum: USER_TYPES })
+  @IsIn(USER_TYPES, { message: 'must be CONSUMER, AGENT or PMC' })
   @MinLength(1, required)
   @IsString(required)
   readonly userType!: Applicant['userType'];

@@ -1,10 +1,20 @@
 import { Controller, Get, Header, Param } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { ApiOkResponse, ApiOperation, ApiProperty, ApiPropertyOptional, ApiSecurity, ApiTags } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional, ApiSecurity, ApiTags } from '@nestjs/swagger';
 import { Clock } from '../../../../kernel/clock.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { Limited } from '../../../../platform/http/limited.js';
 import { CurrentPrincipal, type Principal } from '../../../../platform/http/principal.js';
+import { USER_TYPES, type UserType } from '../../../../published/accounts.js';
+import {
+  OVERALL_STATUSES,
+  type OverallStatus,
+  PAYMENT_STATUSES,
+  type PaymentStatus,
+  VERIFICATION_STATUSES,
+  type VerificationStatus,
+} from '../../../../published/screenings.js';
+import { Operation } from '../../../../surfaces/openapi/operation.js';
 import { ExpireSession } from '../../application/expire-session.js';
 import { ScreeningStatusReader, type UnitAddress } from '../../read/screening-status.js';
 
@@ -12,15 +22,13 @@ const text = { type: 'string' } as const;
 
 class ServerStatusResult {
   @ApiProperty({ format: 'uuid' }) readonly session_id!: string;
-  @ApiProperty() readonly status!: string;
-  @ApiProperty() readonly verification_status!: string;
-  @ApiProperty({
-    enum: ['NOT_REQUIRED', 'PENDING', 'PROCESSING', 'REQUIRES_ACTION', 'SUCCEEDED', 'FAILED', 'REFUNDED'],
-  })
-  readonly payment_status!: string;
-  @ApiProperty({ description: 'COMPLETED, PAYMENT_PENDING, PAYMENT_FAILED or the raw status' })
-  readonly overall_status!: string;
-  @ApiProperty({ enum: ['CONSUMER', 'AGENT', 'PMC'] }) readonly user_type!: string;
+  @ApiProperty({ enum: VERIFICATION_STATUSES }) readonly status!: VerificationStatus;
+  @ApiProperty({ enum: VERIFICATION_STATUSES, description: 'The same as `status`' })
+  readonly verification_status!: VerificationStatus;
+  @ApiProperty({ enum: PAYMENT_STATUSES }) readonly payment_status!: PaymentStatus;
+  @ApiProperty({ enum: OVERALL_STATUSES, description: 'What to branch on: verification and payment together' })
+  readonly overall_status!: OverallStatus;
+  @ApiProperty({ enum: USER_TYPES }) readonly user_type!: UserType;
   @ApiProperty({ format: 'date-time' }) readonly created_at!: string;
   @ApiProperty({ format: 'date-time' }) readonly updated_at!: string;
   @ApiPropertyOptional({ format: 'date-time', description: 'Present after the release of a report' })
@@ -46,9 +54,14 @@ export class ServerScreeningController {
 
   @Get(':session_id/status')
   @Limited({ not: 'it reads; the end of an overdue session is recorded once' })
-  @ApiOperation({ summary: 'Read the status of a session and its payment' })
   @Header('cache-control', 'no-store')
-  @ApiOkResponse({ type: ServerStatusResult })
+  @Operation({
+    id: 'readScreeningStatusOnServer',
+    summary: 'Read the status of a session and its payment',
+    description: 'Sessions of the account and of its direct children.',
+    replies: { 200: ServerStatusResult },
+    errors: ['screening.not_found'],
+  })
   async status(@Param('session_id') id: string, @CurrentPrincipal() principal: Principal): Promise<ServerStatusResult> {
     let found = await this.statuses.findReadable(id, principal);
     if (found && this.statuses.isOverdue(found.doc, this.clock.now())) {

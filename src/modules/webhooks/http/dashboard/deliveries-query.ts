@@ -15,7 +15,7 @@ export const DELIVERY_STATUSES = Object.keys({
   canceled: true,
   failed: true,
 } satisfies Record<Status, true>) as readonly Status[];
-const LOGGED_TYPES: readonly string[] = [...EVENT_TYPES, 'ping'];
+export const LOGGED_TYPES: readonly string[] = [...EVENT_TYPES, 'ping'];
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 100;
 
@@ -37,6 +37,7 @@ export class DeliveriesQuery {
   @IsOptional()
   @ValidateBy({
     name: 'isCursor',
+    constraints: [{ form: { pattern: '^[A-Za-z0-9_-]{22}$' } }],
     validator: {
       validate: (value) => placeOf(value) !== null,
       defaultMessage: () => 'must be the next_cursor of a page',

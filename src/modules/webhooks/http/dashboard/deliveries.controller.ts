@@ -1,6 +1,6 @@
-import { Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { ApiAcceptedResponse, ApiBearerAuth, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { NeedsPermission } from '../../../../platform/http/authentication.js';
 import { Limited, ReadsOnly } from '../../../../platform/http/limited.js';
@@ -10,6 +10,7 @@ import {
   type Principal,
   type RequestContext,
 } from '../../../../platform/http/principal.js';
+import { Operation } from '../../../../surfaces/openapi/operation.js';
 import { Redeliver } from '../../application/redeliver.js';
 import { DeliveryReader } from '../../read/deliveries.js';
 import { EndpointReader } from '../../read/endpoints.js';
@@ -36,8 +37,14 @@ export class DeliveriesController {
 
   @Get()
   @ReadsOnly()
-  @ApiOperation({ summary: 'The deliveries to the endpoint in the last 30 days, newest first' })
-  @ApiOkResponse({ type: DeliveryPageResult })
+  @Operation({
+    id: 'listDeliveries',
+    summary: 'The deliveries to the endpoint in the last 30 days, newest first',
+    description: 'A page of the delivery log. `next_cursor` leads to the next page.',
+    query: DeliveriesQuery,
+    replies: { 200: DeliveryPageResult },
+    errors: ['request.forbidden', 'webhook.endpoint_not_found'],
+  })
   async list(
     @Param('id') id: string,
     @Query() query: DeliveriesQuery,
@@ -49,8 +56,13 @@ export class DeliveriesController {
 
   @Get(':deliveryId')
   @ReadsOnly()
-  @ApiOperation({ summary: 'A delivery with its attempts' })
-  @ApiOkResponse({ type: DeliveryDetailResult })
+  @Operation({
+    id: 'readDelivery',
+    summary: 'A delivery with its attempts',
+    description: 'Also a delivery that is no longer listed.',
+    replies: { 200: DeliveryDetailResult },
+    errors: ['request.forbidden', 'webhook.endpoint_not_found'],
+  })
   async find(
     @Param('id') id: string,
     @Param('deliveryId') deliveryId: string,
@@ -64,9 +76,18 @@ export class DeliveriesController {
 
   @Post(':deliveryId/redeliver')
   @Limited({ by: ['webhookRedeliveryInterval'] })
-  @ApiOperation({ summary: 'Send a delivery again now, under the same event id; at most once a minute' })
-  @HttpCode(202)
-  @ApiAcceptedResponse({ type: RedeliveryResult })
+  @Operation({
+    id: 'redeliver',
+    summary: 'Send a delivery again now, under the same event id; at most once a minute',
+    description: 'It uses up none of the scheduled attempts.',
+    replies: { 202: RedeliveryResult },
+    errors: [
+      'request.forbidden',
+      'webhook.endpoint_not_found',
+      'webhook.endpoint_disabled',
+      'webhook.redelivery_too_soon',
+    ],
+  })
   async redeliver(
     @Param('id') id: string,
     @Param('deliveryId') deliveryId: string,

@@ -1,22 +1,33 @@
 // The wire form of the delivery log (docs/contract/webhooks.md#deliveries).
 import { ApiProperty } from '@nestjs/swagger';
 import type { DeliveryPage, ReadAttempt } from '../../read/deliveries.js';
-import { cursorOf, DELIVERY_STATUSES } from './deliveries-query.js';
+import { cursorOf, DELIVERY_STATUSES, LOGGED_TYPES } from './deliveries-query.js';
 
 type LoggedDelivery = DeliveryPage['items'][number];
 
+const EVENT_ID = '^evt_[0-9a-f-]{36}$';
 const TIME_OR_NULL = { type: String, format: 'date-time', nullable: true } as const;
 const NUMBER_OR_NULL = { type: 'integer', nullable: true } as const;
+/** This is written as a record, so that a new code does not compile until it is listed here. */
+export const ERROR_CODES = Object.keys({
+  TIMEOUT: true,
+  DNS_FAILURE: true,
+  CONNECTION_FAILED: true,
+  TLS_ERROR: true,
+  REDIRECT: true,
+  HTTP_STATUS: true,
+  BLOCKED_ADDRESS: true,
+} satisfies Record<NonNullable<ReadAttempt['errorCode']>, true>);
 const ERROR_CODE = {
-  enum: ['TIMEOUT', 'DNS_FAILURE', 'CONNECTION_FAILED', 'TLS_ERROR', 'REDIRECT', 'HTTP_STATUS', 'BLOCKED_ADDRESS'],
+  enum: ERROR_CODES,
   nullable: true,
   description: 'Null: delivered, or not tried yet',
 };
 
 export class DeliveryResult {
   @ApiProperty({ format: 'uuid' }) readonly delivery_id!: string;
-  @ApiProperty({ example: 'evt_01890000-0000-8000-8000-000000000000' }) readonly event_id!: string;
-  @ApiProperty({ example: 'screening.completed' }) readonly event_type!: string;
+  @ApiProperty({ pattern: EVENT_ID, example: 'evt_01890000-0000-8000-8000-000000000000' }) readonly event_id!: string;
+  @ApiProperty({ enum: LOGGED_TYPES, example: 'screening.completed' }) readonly event_type!: string;
   @ApiProperty({ format: 'date-time', description: 'Time of the change that the event reports' })
   readonly occurred_at!: string;
   @ApiProperty({ enum: DELIVERY_STATUSES }) readonly status!: (typeof DELIVERY_STATUSES)[number];
@@ -59,7 +70,7 @@ export class DeliveryPageResult {
 
 export class RedeliveryResult {
   @ApiProperty({ format: 'uuid' }) readonly delivery_id!: string;
-  @ApiProperty({ description: 'The same as before' }) readonly event_id!: string;
+  @ApiProperty({ pattern: EVENT_ID, description: 'The same as before' }) readonly event_id!: string;
   @ApiProperty({ enum: ['pending'] }) readonly status!: 'pending';
 }
 

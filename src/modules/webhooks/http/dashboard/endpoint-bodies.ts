@@ -16,7 +16,11 @@ const EVENTS_RULE = 'must be null or a list of at least one known event type oth
 const OVERLAP_RULE = { message: `must be a whole number of seconds from 0 to ${MAX_OVERLAP_SECONDS}` };
 const notTooLong = means('webhook.url_invalid', `must have at most ${MAX_URL} characters`);
 const IsEventList = (): PropertyDecorator =>
-  ValidateBy({ name: 'isEventList', validator: { validate: isEventList, defaultMessage: () => EVENTS_RULE } });
+  ValidateBy({
+    name: 'isEventList',
+    constraints: [{ form: { minItems: 1 } }],
+    validator: { validate: isEventList, defaultMessage: () => EVENTS_RULE },
+  });
 const mailAddress = { message: 'must be a mail address' };
 
 function isEventList(value: unknown): boolean {

@@ -3,6 +3,7 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import type { Ping } from '../../application/ping-endpoint.js';
 import type { RotatedSecret } from '../../application/rotate-secret.js';
 import type { EndpointView } from '../../read/endpoints.js';
+import { ERROR_CODES } from './delivery-results.js';
 import { EVENT_TYPES } from './endpoint-bodies.js';
 
 const TIME_OR_NULL = { type: String, format: 'date-time', nullable: true } as const;
@@ -24,14 +25,20 @@ export class EndpointResult {
   readonly consecutive_failures!: number;
   @ApiProperty(TIME_OR_NULL) readonly last_success_at!: string | null;
   @ApiProperty(TIME_OR_NULL) readonly last_failure_at!: string | null;
-  @ApiProperty({ type: String, nullable: true, example: 'NO_SUCCESSFUL_DELIVERY' }) readonly disabled_reason!:
-    string | null;
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    'x-extensible-enum': ['NO_SUCCESSFUL_DELIVERY'],
+    example: 'NO_SUCCESSFUL_DELIVERY',
+  } as object)
+  readonly disabled_reason!: string | null;
   @ApiProperty({ format: 'date-time' }) readonly created_at!: string;
   @ApiProperty({ format: 'date-time' }) readonly updated_at!: string;
 }
 
 const SECRET = {
   description: 'Shown only this once. Keep it where the receiver verifies signatures',
+  pattern: '^whsec_',
   example: 'whsec_...',
 };
 
@@ -49,7 +56,7 @@ export class PingResult {
   @ApiProperty({ format: 'uuid' }) readonly delivery_id!: string;
   @ApiPropertyOptional({ type: 'integer', description: 'Absent when the receiver gave no answer' })
   readonly http_status?: number;
-  @ApiPropertyOptional({ description: 'Absent when the receiver took the ping', example: 'TIMEOUT' })
+  @ApiPropertyOptional({ enum: ERROR_CODES, description: 'Absent when the receiver took the ping', example: 'TIMEOUT' })
   readonly error_code?: string;
   @ApiProperty({ type: 'integer', description: 'Whole milliseconds' }) readonly latency_ms!: number;
 }

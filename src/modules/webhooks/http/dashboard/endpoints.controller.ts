@@ -1,15 +1,7 @@
-import { Body, Controller, Delete, Get, Header, HttpCode, Param, Post, Put, Req } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Header, Param, Post, Put, Req } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { RouteConfig } from '@nestjs/platform-fastify';
-import {
-  ApiBearerAuth,
-  ApiBody,
-  ApiCreatedResponse,
-  ApiNoContentResponse,
-  ApiOkResponse,
-  ApiOperation,
-  ApiTags,
-} from '@nestjs/swagger';
+import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { nameFor } from '../../../../platform/http/idempotency.js';
@@ -22,6 +14,7 @@ import {
   type Principal,
   type RequestContext,
 } from '../../../../platform/http/principal.js';
+import { Operation } from '../../../../surfaces/openapi/operation.js';
 import { ChangeEndpoint } from '../../application/change-endpoint.js';
 import { DeleteEndpoint } from '../../application/delete-endpoint.js';
 import { EndpointSecrets } from '../../application/endpoint-secrets.js';
@@ -63,10 +56,15 @@ export class EndpointsController {
   @Post()
   @Limited({ by: ['endpointChangesPerHour'] })
   @RouteConfig({ bodyLimit: LARGE_BODY_BYTES })
-  @ApiOperation({ summary: 'Register the endpoint of the account. It replaces a disabled endpoint' })
   @Header('cache-control', 'no-store')
-  @ApiBody({ type: CreateEndpointBody })
-  @ApiCreatedResponse({ type: CreatedEndpointResult })
+  @Operation({
+    id: 'createEndpoint',
+    summary: 'Register the endpoint of the account. It replaces a disabled endpoint',
+    description: 'Only this reply shows the secret.',
+    body: CreateEndpointBody,
+    replies: { 201: CreatedEndpointResult },
+    errors: ['request.forbidden', 'webhook.endpoint_exists', 'webhook.url_invalid'],
+  })
   async create(
     @Body() body: CreateEndpointBody,
     @CurrentContext() context: RequestContext,
@@ -90,8 +88,13 @@ export class EndpointsController {
 
   @Get()
   @ReadsOnly()
-  @ApiOperation({ summary: 'The endpoints of the account: one, or none' })
-  @ApiOkResponse({ type: [EndpointResult] })
+  @Operation({
+    id: 'listEndpoints',
+    summary: 'The endpoints of the account: one, or none',
+    description: 'Reads only.',
+    replies: { 200: [EndpointResult] },
+    errors: ['request.forbidden'],
+  })
   async list(@CurrentPrincipal() { accountId }: Principal): Promise<EndpointResult[]> {
     const endpoint = await this.endpoints.find(accountId);
     return endpoint === null ? [] : [await this.show(endpoint, accountId)];
@@ -100,11 +103,15 @@ export class EndpointsController {
   @Put(':id')
   @Limited({ by: ['endpointChangesPerHour'] })
   @RouteConfig({ bodyLimit: LARGE_BODY_BYTES })
-  @ApiOperation({
+  @Operation({
+    id: 'changeEndpoint',
     summary: 'Change the given fields, and make a disabled endpoint active again. An empty body does only the latter',
+    description: 'An absent field stays as it is. Null takes a choice back.',
+    body: ChangeEndpointBody,
+    bodyIsOptional: true,
+    replies: { 200: EndpointResult },
+    errors: ['request.forbidden', 'webhook.endpoint_not_found', 'webhook.url_invalid'],
   })
-  @ApiBody({ type: ChangeEndpointBody, required: false })
-  @ApiOkResponse({ type: EndpointResult })
   async change(
     @Param('id') id: string,
     @Body() body: ChangeEndpointBody,
@@ -116,11 +123,16 @@ export class EndpointsController {
 
   @Post(':id/rotate')
   @Limited({ by: ['endpointChangesPerHour'] })
-  @ApiOperation({ summary: 'Make a new secret that signs at once. The previous one signs as well for a while' })
-  @HttpCode(200)
   @Header('cache-control', 'no-store')
-  @ApiBody({ type: RotateSecretBody, required: false })
-  @ApiOkResponse({ type: RotatedSecretResult })
+  @Operation({
+    id: 'rotateSecret',
+    summary: 'Make a new secret that signs at once. The previous one signs as well for a while',
+    description: 'Only this reply shows the new secret. An endpoint has at most two.',
+    body: RotateSecretBody,
+    bodyIsOptional: true,
+    replies: { 200: RotatedSecretResult },
+    errors: ['request.forbidden', 'webhook.endpoint_not_found'],
+  })
   async rotate(
     @Param('id') id: string,
     @Body() body: RotateSecretBody,
@@ -139,18 +151,26 @@ export class EndpointsController {
 
   @Delete(':id')
   @Limited({ by: ['endpointChangesPerHour'] })
-  @ApiOperation({ summary: 'Delete the endpoint and cancel its pending deliveries' })
-  @HttpCode(204)
-  @ApiNoContentResponse()
+  @Operation({
+    id: 'deleteEndpoint',
+    summary: 'Delete the endpoint and cancel its pending deliveries',
+    description: 'Its delivery log is kept and no longer shown.',
+    replies: { 204: null },
+    errors: ['request.forbidden', 'webhook.endpoint_not_found'],
+  })
   async delete(@Param('id') id: string, @CurrentContext() context: RequestContext): Promise<void> {
     await this.commands.execute(new DeleteEndpoint(id, context));
   }
 
   @Post(':id/test')
   @Limited({ by: ['pingsPerSecond'] })
-  @ApiOperation({ summary: 'Send a signed ping now and wait for the answer' })
-  @HttpCode(200)
-  @ApiOkResponse({ type: PingResult })
+  @Operation({
+    id: 'pingEndpoint',
+    summary: 'Send a signed ping now and wait for the answer',
+    description: 'The reply is 200 whatever the receiver answers.',
+    replies: { 200: PingResult },
+    errors: ['request.forbidden', 'webhook.endpoint_not_found', 'webhook.endpoint_disabled'],
+  })
   async test(@Param('id') id: string, @CurrentContext() context: RequestContext): Promise<PingResult> {
     return pingResult(await this.commands.execute(new PingEndpoint(id, context)));
   }

@@ -1,0 +1,123 @@
+// The OpenAPI documents of the real controllers, and the comparison of replies with them.
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { PASSED_ON } from '../../../src/surfaces/direct/operations.js';
+import { type Answered, Documented } from '../../support/documented.js';
+import { DOCUMENTS, openApiDocuments } from '../../support/documents.js';
+
+let documents: Awaited<ReturnType<typeof openApiDocuments>>;
+beforeAll(async () => {
+  documents = await openApiDocuments();
+});
+
+const operationsOf = (document: any): any[] =>
+  Object.values<object>(document.paths).flatMap((operations) => Object.values(operations));
+
+describe('the OpenAPI documents', () => {
+  it('name each operation by hand, and once', () => {
+    const ids = operationsOf(documents.all).map(({ operationId }) => operationId as string);
+    expect(ids.filter((id) => !/^[a-z][A-Za-z]+$/.test(id))).toEqual([]);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(ids).toEqual(expect.arrayContaining(['submitScreening', 'registerRenter', 'linkReportToAgentOfRenter']));
+  });
+
+  it('say each status of an operation, and no status by default', () => {
+    for (const { operationId, responses, description } of operationsOf(documents.all)) {
+      expect([operationId, Object.keys(responses).filter((status) => !/^\d{3}$/.test(status))]).toEqual([
+        operationId,
+        [],
+      ]);
+      expect([operationId, Object.keys(responses)]).toEqual([
+        operationId,
+        expect.arrayContaining(['400', '403', '408', '414', '417', '431', '500', '503']),
+      ]);
+      expect([operationId, description]).toEqual([operationId, expect.stringMatching(/\S/)]);
+    }
+  });
+
+  it.each(DOCUMENTS)('have only the schemas, headers and credentials that the API needs: %s', (name) => {
+    const { paths, webhooks = {}, components } = documents[name];
+    const text = JSON.stringify({ paths, webhooks, components });
+    for (const kind of ['schemas', 'responses', 'headers', 'parameters'])
+      for (const used of Object.keys(components[kind]))
+        expect([used, text.includes(`#/components/${kind}/${used}"`)]).toEqual([used, true]);
+    const credentials = operationsOf(documents[name]).flatMap(({ security }) => security.flatMap(Object.keys));
+    expect([...new Set(credentials)].sort()).toEqual(Object.keys(components.securitySchemes).sort());
+  });
+
+  it('are in the dialect of OpenAPI 3.1', () => {
+    for (const document of Object.values(documents)) {
+      expect(document.openapi).toBe('3.1.0');
+      expect(JSON.stringify(document)).not.toContain('"nullable"');
+    }
+  });
+
+  it('have the schemas of vendors that may send further fields', () => {
+    const schemas = documents.direct.components.schemas;
+    for (const name of PASSED_ON) expect([name, schemas[name]?.properties]).toEqual([name, expect.any(Object)]);
+  });
+
+  it('say the lengths and patterns that the body classes check', () => {
+    const { SubmitBody, CreateEndpointBody } = documents.all.components.schemas;
+    expect(SubmitBody.properties.lastName).toMatchObject({ minLength: 1, maxLength: 60, pattern: expect.any(String) });
+    expect(SubmitBody.properties.ssn.pattern).toBe('^\\d{9}$');
+    expect(SubmitBody.properties.email.format).toBe('email');
+    expect(CreateEndpointBody.properties.url.maxLength).toBe(2_048);
+  });
+
+  it('say all words of the fields that callers branch on', () => {
+    const { StatusResult, ServerStatusResult, ErrorContent } = documents.all.components.schemas;
+    expect(StatusResult.properties.overallStatus.enum).toEqual(ServerStatusResult.properties.overall_status.enum);
+    expect(StatusResult.properties.overallStatus.enum).toContain('PAYMENT_PENDING');
+    expect(ErrorContent.properties.code.enum).toContain('SCREENING_NOT_FOUND');
+  });
+
+  it('have each event of the catalogue as a webhook', () => {
+    const { webhooks, components } = documents.dashboard;
+    expect(Object.keys(webhooks)).toEqual(expect.arrayContaining(['screening.completed', 'payment.refunded', 'ping']));
+    expect(components.schemas.ReportUnavailableEvent.properties.data.properties.reason_code.enum).toContain(
+      'FILE_FROZEN',
+    );
+  });
+});
+
+describe('a reply that is compared with the documents', () => {
+  const refusal: Answered = {
+    method: 'GET',
+    path: '/screening/018f2f6e-0000-7000-8000-000000000000/status?x=1',
+    status: 404,
+    headers: { 'content-type': 'application/json; charset=utf-8', 'x-request-id': 'a', date: 'today' },
+    text: JSON.stringify({
+      error: {
+        code: 'NOT_FOUND',
+        message: 'No screening session with this id exists for this credential.',
+        recoverable: false,
+        request_id: '018f2f6e-0000-7000-8000-000000000000',
+      },
+    }),
+  };
+  const faultsOf = (changed: Partial<Answered>): string[] =>
+    new Documented(documents.all).faultsOf({ ...refusal, ...changed });
+
+  it('has no fault when the document says it', () => {
+    expect(faultsOf({})).toEqual([]);
+  });
+
+  it.each<[string, Partial<Answered>, string]>([
+    ['status', { status: 418 }, 'the status is not documented'],
+    [
+      'code',
+      { text: refusal.text.replace('NOT_FOUND', 'REPORT_EXPIRED') },
+      'must be equal to one of the allowed values',
+    ],
+    ['header', { headers: { ...refusal.headers, location: '/' } }, 'the header location is not documented'],
+    [
+      'field',
+      { text: refusal.text.replace('"recoverable"', '"told":1,"recoverable"') },
+      '"unevaluatedProperty":"told"',
+    ],
+    ['media type', { headers: { ...refusal.headers, 'content-type': 'text/plain' } }, 'the type text/plain'],
+    ['envelope', { path: '/nowhere', text: '{"error":{}}' }, 'must have required property'],
+  ])('has a fault when the document does not say its %s', (_, changed, fault) => {
+    expect(faultsOf(changed).join('\n')).toContain(fault);
+  });
+});
