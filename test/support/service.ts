@@ -5,6 +5,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { Documented } from './documented.js';
 import { until } from './eventually.js';
 import { runOperatorCommand } from './operator.js';
 import { freePort, RedisServer } from './redis.js';
@@ -245,6 +246,8 @@ interface Kept {
     say: (text: string) => void,
   ): Promise<Readonly<Record<string, string>>>;
   makeAccounts(env: Readonly<Record<string, string>>): Promise<Credentials>;
+  /** The service's own document, with which every reply is compared. The first service of the worker that serves it sets this. */
+  documented?: Documented;
 }
 
 const kept = globalThis as unknown as Kept;
@@ -280,7 +283,10 @@ export class Service {
     );
     const { PUBLIC_URL = '', SANDBOX_URL = '', DATA_DIR = '', REDIS_URL = '' } = env;
     const redis = RedisServer.at(Number(new URL(REDIS_URL).port));
-    return new Service(PUBLIC_URL, SANDBOX_URL, DATA_DIR, redis, program, program, env, await kept.makeAccounts(env));
+    const own = await kept.makeAccounts(env);
+    const service = new Service(PUBLIC_URL, SANDBOX_URL, DATA_DIR, redis, program, program, env, own);
+    await service.readDocuments();
+    return service;
   }
 
   /** Starts all programs. `env` overrides the service's environment. */
@@ -368,10 +374,18 @@ export class Service {
         await until('each process is ready', async () => (await fetch(ready).catch(() => null))?.ok === true);
       }
     }
+    await this.readDocuments();
     await until(
       'the sandbox answers',
       async () => (await fetch(`${this.sandboxUrl}/control/calls`).catch(() => null))?.ok === true,
     );
+  }
+
+  /** Once in a suite. A service in production serves no documents. */
+  private async readDocuments(): Promise<void> {
+    if (kept.documented) return;
+    const reply = await fetch(`${this.baseUrl}/openapi.json`);
+    if (reply.status === 200) kept.documented = new Documented(await reply.json());
   }
 
   async request(
@@ -387,7 +401,11 @@ export class Service {
       redirect: 'manual',
       signal: AbortSignal.timeout(timeoutMs),
     });
-    return { status: response.status, headers: response.headers, ...withoutRequestId(response, await response.text()) };
+    const text = await response.text();
+    const headersSent = Object.fromEntries(response.headers);
+    const faults = kept.documented?.faultsOf({ method, path, status: response.status, headers: headersSent, text });
+    if (faults && faults.length > 0) throw new Error(`The documents do not say this:\n${faults.join('\n')}`);
+    return { status: response.status, headers: response.headers, ...withoutRequestId(response, text) };
   }
 
   /** Runs an operator command beside the service. `stdout` also holds the text from standard error. */
