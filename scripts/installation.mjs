@@ -25,6 +25,13 @@ export function ensureInstalled() {
   if (isCheckout) ensurePackages(ROOT);
 }
 
+/** The folder of the programs that check the OpenAPI documents. */
+export function ensureOpenApiTools() {
+  const folder = at('tools', 'openapi');
+  ensurePackages(folder);
+  return folder;
+}
+
 /** The folder of the image's Node version, installed from packages. */
 export function ensureNode24() {
   const folder = at('tools', 'node24');
