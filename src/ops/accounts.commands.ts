@@ -15,8 +15,10 @@ import {
   accountProjection,
   accountsList,
   type FoundAccount,
+  readAccount,
 } from '../modules/accounts/read/accounts.js';
 import { GroupedStream } from '../platform/aggregates/grouped-stream.js';
+import { EventStore } from '../ports/event-store.js';
 import { CommandGroup } from './command-group.js';
 import {
   idIn,
@@ -32,7 +34,7 @@ import {
   yesOrNo,
 } from './operator.js';
 import { Consent, ConsentedCommand, type ConsentValues } from './consent.js';
-import { OperatorCommand } from './operator-command.js';
+import { OperatorCommand, ShowingCommand } from './operator-command.js';
 import { OperatorLists } from './operator-lists.js';
 import { termsIn } from './terms-file.js';
 
@@ -246,16 +248,16 @@ export class SetAccountCommand extends SettingOptions {
 }
 
 @SubCommand({ name: 'show', arguments: '<account>', description: 'Show an account and its direct children' })
-export class ShowAccountCommand extends OperatorCommand {
+export class ShowAccountCommand extends ShowingCommand {
   constructor(
-    private readonly accounts: AccountDirectory,
+    private readonly events: EventStore,
     private readonly lists: OperatorLists,
   ) {
     super();
   }
 
   override async run([account]: string[]): Promise<void> {
-    const found = await existing(this.accounts, idIn(account, 'account'));
+    const found = await listed(this.events, idIn(account, 'account'));
     print({
       ...shown(found),
       children: await this.lists.idsIn(accountProjection, accountsList(found.accountId)),
@@ -264,9 +266,9 @@ export class ShowAccountCommand extends OperatorCommand {
 }
 
 @SubCommand({ name: 'list', description: 'List all accounts, or the direct children of one' })
-export class ListAccountsCommand extends OperatorCommand {
+export class ListAccountsCommand extends ShowingCommand {
   constructor(
-    private readonly accounts: AccountDirectory,
+    private readonly events: EventStore,
     private readonly lists: OperatorLists,
   ) {
     super();
@@ -279,7 +281,7 @@ export class ListAccountsCommand extends OperatorCommand {
 
   override async run(_: string[], { parent }: { parent?: string }): Promise<void> {
     const ids = await this.lists.idsIn(accountProjection, accountsList(parent));
-    for (const id of ids) print(shown(await existing(this.accounts, id)));
+    for (const id of ids) print(shown(await listed(this.events, id)));
   }
 }
 
@@ -355,6 +357,12 @@ function logoIn(path: string): string {
   } catch (error) {
     throw new WrongInput(`The file of --logo cannot be read: ${(error as Error).message}.`);
   }
+}
+
+async function listed(events: EventStore, accountId: string): Promise<FoundAccount> {
+  const account = await readAccount(events, accountId);
+  if (account === null) throw new DomainError('request.not_found', { field: 'account' });
+  return account;
 }
 
 function settingsOf(values: SettingValues): SettingsToSet {

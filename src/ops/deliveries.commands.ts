@@ -3,7 +3,7 @@ import { Command, Option, SubCommand } from 'nest-commander';
 import { EndpointReader } from '../modules/webhooks/read/endpoints.js';
 import { CommandGroup } from './command-group.js';
 import { idIn, print } from './operator.js';
-import { OperatorCommand } from './operator-command.js';
+import { ShowingCommand } from './operator-command.js';
 
 interface FailingOptions {
   readonly account?: string;
@@ -13,7 +13,7 @@ interface FailingOptions {
   name: 'failing',
   description: 'List endpoints that are failing or disabled, or have retried or exhausted deliveries, one on each line',
 })
-export class FailingDeliveriesCommand extends OperatorCommand {
+export class FailingDeliveriesCommand extends ShowingCommand {
   constructor(private readonly endpoints: EndpointReader) {
     super();
   }

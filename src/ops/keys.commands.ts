@@ -20,9 +20,10 @@ import {
   keysOfAccount,
   type ListedKey,
 } from '../modules/accounts/read/access-keys.js';
+import { ReadModels } from '../ports/read-models.js';
 import { CommandGroup } from './command-group.js';
 import { idIn, listIn, NONE, oneOf, orNull, print, type OrNone, wholeNumber, WrongInput } from './operator.js';
-import { OperatorCommand } from './operator-command.js';
+import { ShowingCommand } from './operator-command.js';
 import { OperatorLists } from './operator-lists.js';
 import { Consent, ConsentedCommand, type ConsentValues } from './consent.js';
 
@@ -89,17 +90,19 @@ export class IssueKeyCommand extends PublishableOptions {
   arguments: '<account>',
   description: 'List the keys of an account, without the keys themselves',
 })
-export class ListKeysCommand extends OperatorCommand {
+export class ListKeysCommand extends ShowingCommand {
   constructor(
-    private readonly keys: AccessKeyDirectory,
+    private readonly readModels: ReadModels,
     private readonly lists: OperatorLists,
   ) {
     super();
   }
 
   override async run([account]: string[]): Promise<void> {
-    for (const id of await this.lists.idsIn(accessKeyProjection, keysOfAccount(idIn(account, 'account'))))
-      print(shown(await existing(this.keys, id)));
+    for (const keyId of await this.lists.idsIn(accessKeyProjection, keysOfAccount(idIn(account, 'account')))) {
+      const key = await this.readModels.get(accessKeyProjection, keyId);
+      if (key !== null) print(shown({ keyId, ...key.doc }));
+    }
   }
 }
 

@@ -1,226 +1,143 @@
-// ops audit verify | stream show | timeline: for investigators
+// ops log copy: from the embedded event store to EventStoreDB; ops log compress: older events of the embedded one
+import { join } from 'node:path';
 import { Command, Option, SubCommand } from 'nest-commander';
-import { eventsFolder } from '../adapters/event-store/event-store.module.js';
-import { ErasureLedger } from '../adapters/vault/erasure-ledger.js';
+import { ReplacedFile } from '../adapters/durable-files.js';
+import { EmbeddedEventStore } from '../adapters/event-store/embedded.js';
+import type { EventStoreDbEventStore } from '../adapters/event-store/eventstoredb.js';
 import { DataFolderSettings } from '../config/data-folder.js';
-import { EventStoreSettings } from '../config/event-store.js';
-import { Clock } from '../kernel/clock.js';
-import { categoryOf, type RecordedEvent } from '../kernel/domain-event.js';
-import { isId } from '../kernel/ids.js';
-import { overallStatusOf } from '../modules/screening/domain/overall-status.js';
-import { screeningSession } from '../modules/screening/domain/screening-session.js';
-import type { SessionEvent, SessionState } from '../modules/screening/domain/session.js';
-import { LogWatch, NotAcceptable } from '../platform/audit/log-watch.js';
-import { VaultAudit } from '../platform/audit/vault-audit.js';
-import { type LogReport, verifyLog, type VerifyOptions } from '../platform/audit/verify.js';
-import { EventStore, StoredLog } from '../ports/event-store.js';
-import { Vault, VaultSubjects } from '../ports/vault.js';
-import { restoredIn } from './backups.js';
+import { type CopyCheckpoint, copyLog } from '../platform/audit/copy-log.js';
+import { LogWatch } from '../platform/audit/log-watch.js';
+import { StoredLog } from '../ports/event-store.js';
 import { CommandGroup } from './command-group.js';
-import { givenUpIn } from './given-up.js';
-import { Consent, ConsentedCommand, type ConsentValues } from './consent.js';
-import { eventsAbout } from './events-about.js';
-import { print, Progress, timeIn, WrongInput } from './operator.js';
+import { print, WrongInput } from './operator.js';
 import { OperatorCommand } from './operator-command.js';
-import { OperatorLists } from './operator-lists.js';
-import { SubjectAudit } from './subject-audit.js';
-import { VAULT_KNOWLEDGE } from './vault-knowledge.js';
-import { rangesOf, walkInThreads } from './verify-in-threads.js';
 
-@SubCommand({
-  name: 'verify',
-  description: 'Check the log, and the vault against the log; prints each fault on a line, with exit code 1',
-})
-export class VerifyAuditCommand extends OperatorCommand {
-  constructor(
-    private readonly store: StoredLog,
-    private readonly vault: Vault,
-    private readonly subjects: VaultSubjects,
-    private readonly ledger: ErasureLedger,
-    private readonly watch: LogWatch,
-    private readonly place: EventStoreSettings,
-    private readonly folder: DataFolderSettings,
-  ) {
-    super();
-  }
+const TOLD_EVERY = 10_000;
+/** This file in the data folder records how far an earlier run compared the two logs. Without it, the next run compares from the beginning. */
+const CHECKPOINT_FILE = 'log-copy.json';
 
-  @Option({
-    flags: '--since <position>',
-    description: 'only events after this position, which an earlier run printed as "through"',
-  })
-  readSince(text: string): string {
-    return /^\d{1,20}$/.test(text) ? text.padStart(20, '0') : text;
-  }
-
-  override async run(_: string[], { since = null }: { readonly since?: string | null } = {}): Promise<void> {
-    const { store } = this;
-    const compared = await this.watch.compare();
-    const complaint = compared?.complaint ?? null;
-    if (complaint !== null) print({ position: null, fault: complaint });
-    const head = await store.head();
-    const walked = this.walkedInThreads(since, head);
-    const progress = new Progress();
-    const interrupted = new AbortController();
-    const interrupt = (): void => interrupted.abort();
-    process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
-    const audit = new SubjectAudit({
-      entries: new VaultAudit(store, this.vault, VAULT_KNOWLEDGE),
-      store,
-      subjects: this.subjects,
-      ledger: this.ledger,
-      givenUp: await givenUpIn(this.folder.path, await restoredIn(this.folder.path)),
-      isWhole: () => since === null && !interrupted.signal.aborted,
-    });
-    const verified = verifyLog(store, {
-      since,
-      vault: audit,
-      onFault: (fault) => {
-        audit.isDamaged ||= fault.eventId === undefined && fault.position !== null;
-        print(fault);
-      },
-      onProgress: (sofar) =>
-        progress.told(
-          () =>
-            `${sofar.events} events verified, ${sofar.faults} faults, through ${sofar.through} of ${head}; ${goOn(sofar)}`,
-        ),
-      signal: interrupted.signal,
-      ...(walked && { walked }),
-    });
-    const report = await verified
-      .catch((error: unknown) => {
-        throw error instanceof RangeError
-          ? new WrongInput('--since must be a position that an earlier run printed as "through".')
-          : error;
-      })
-      .finally(() => process.off('SIGINT', interrupt).off('SIGTERM', interrupt));
-    const faults = report.faults + (complaint === null ? 0 : 1);
-    print({ ...report, faults, unnamed: audit.unnamed });
-    if (interrupted.signal.aborted) process.stderr.write(`Interrupted; ${goOn(report)}.\n`);
-    if (faults > 0) process.exitCode = 1;
-    else if (interrupted.signal.aborted) process.exitCode = INTERRUPTED;
-  }
-
-  /** Null when the log has only one range or is not embedded, because the threads could then not share the work. */
-  private walkedInThreads(since: string | null, head: string | null): VerifyOptions['walked'] | null {
-    const { place } = this.place;
-    const ranges = rangesOf(since, head);
-    if (place.kind !== 'embedded' || ranges.length < 2) return null;
-    const directory = eventsFolder(this.folder);
-    return (chosenTypes) => walkInThreads(ranges, { directory, mapSizeBytes: place.maxBytes, chosenTypes });
-  }
-}
-
-/** The exit code that shells use for an interrupted program. */
-const INTERRUPTED = 130;
-
-function goOn({ through }: LogReport): string {
-  return `\`ops audit verify${through === null ? '' : ` --since ${through}`}\` goes on from here`;
+interface CopyLogOptions {
+  readonly to: string;
+  readonly compareAll?: boolean;
+  readonly oneByOne?: boolean;
 }
 
 @SubCommand({
-  name: 'accept',
+  name: 'copy',
   description:
-    'Accept the present log after events were lost or an older log was restored on purpose; the service is then ready again',
+    'Copy the embedded log to an empty EventStoreDB and compare the two; a second run copies new events. Exit code 1 when they differ',
 })
-export class AcceptLogCommand extends ConsentedCommand {
+export class CopyLogCommand extends OperatorCommand {
   constructor(
-    private readonly consent: Consent,
+    private readonly source: StoredLog,
     private readonly watch: LogWatch,
-    private readonly clock: Clock,
+    private readonly dataFolder: DataFolderSettings,
   ) {
     super();
   }
 
-  @Option({
-    flags: '--reason <text>',
-    description: 'why the log may differ from before; kept with your name, the time and the lost events',
-    required: true,
-  })
-  override readReason(text: string): string {
-    return super.readReason(text);
+  @Option({ flags: '--to <address>', description: 'esdb:// connection string of the target', required: true })
+  readTarget(text: string): string {
+    return text;
   }
 
-  override async run(_: string[], values: { readonly reason: string } & ConsentValues): Promise<void> {
-    const { actor } = await this.consent.given(values, 'accept the log as it is now');
+  @Option({
+    flags: '--compare-all',
+    description: 'Compare from the beginning, even the part that an earlier run has compared',
+  })
+  readCompareAll(): boolean {
+    return true;
+  }
+
+  @Option({
+    flags: '--one-by-one',
+    description: 'Wait for each append before the next one; this takes longer',
+  })
+  readOneByOne(): boolean {
+    return true;
+  }
+
+  override async run(_arguments: string[], { to, compareAll, oneByOne }: CopyLogOptions): Promise<void> {
+    const { source } = this;
+    if (!(source instanceof EmbeddedEventStore))
+      throw new WrongInput('EVENT_STORE must name an embedded log. No other can be copied.');
+    // A copy would hide that this log has lost events.
+    const complaint = (await this.watch.compare())?.complaint ?? null;
+    if (complaint !== null)
+      throw new WrongInput(`${complaint} It can be copied once \`ops audit accept\` has accepted it.`);
+    const target = await connect(to);
     try {
-      print(await this.watch.accept(actor.id, values.reason, this.clock.now()));
-    } catch (error) {
-      throw error instanceof NotAcceptable ? new WrongInput(error.message) : error;
+      const file = new ReplacedFile(join(this.dataFolder.path, CHECKPOINT_FILE));
+      let saved = await file.read();
+      let told = 0;
+      const progress = (events: number): void => {
+        if (events - told < TOLD_EVERY) return;
+        told = events;
+        process.stderr.write(`${events} events copied\n`);
+      };
+      const { difference, ...copy } = await copyLog(source, target, progress, {
+        ...(!oneByOne && { append: (appends) => target.appendInOrder(appends) }),
+        checkpoint: compareAll ? null : checkpointIn(saved),
+        onCompared: async (checkpoint) => {
+          const content = JSON.stringify(checkpoint);
+          // A second copy that runs at the same time has a checkpoint of its own.
+          if (await file.replace(saved, content)) saved = content;
+        },
+      });
+      if (difference !== null) print(difference);
+      print({ ...copy, differences: difference === null ? 0 : 1 });
+      if (difference !== null) process.exitCode = 1;
+    } finally {
+      await target.close();
     }
   }
 }
 
-@Command({ name: 'audit', description: 'Integrity of the log', subCommands: [VerifyAuditCommand, AcceptLogCommand] })
-export class AuditCommand extends CommandGroup {}
-
 @SubCommand({
-  name: 'show',
-  arguments: '<stream>',
-  description: 'Show all stored events of a stream; an id alone names a screening session',
-})
-export class ShowStreamCommand extends OperatorCommand {
-  constructor(private readonly store: StoredLog) {
-    super();
-  }
-
-  override async run([name = '']: string[]): Promise<void> {
-    const stream = isId(name) ? `${screeningSession.category}-${name}` : name;
-    const events = await this.store.readStream(stream);
-    if (events.length === 0) throw new WrongInput(`There is no stream ${stream}.`);
-    for (const event of events) print(event);
-  }
-}
-
-@Command({ name: 'stream', description: 'Single streams of the log', subCommands: [ShowStreamCommand] })
-export class StreamCommand extends CommandGroup {}
-
-@Command({
-  name: 'timeline',
-  arguments: '<session>',
+  name: 'compress',
   description:
-    'Show a screening session event by event, with its person, party, payments, report, views and shares: the actor, the event and the state',
+    'Compress older events of the embedded log now; the service also compresses some with each append (EVENT_LOG_UNCOMPRESSED)',
 })
-export class TimelineCommand extends OperatorCommand {
+export class CompressLogCommand extends OperatorCommand {
   constructor(
-    private readonly store: EventStore,
-    private readonly lists: OperatorLists,
+    private readonly log: StoredLog,
+    private readonly watch: LogWatch,
   ) {
     super();
   }
 
-  @Option({ flags: '--as-of <time>', description: 'the session as it was then (ISO 8601 with a zone)' })
-  readAsOf(text: string): Date {
-    const time = timeIn(text, '--as-of');
-    if (time > new Date()) throw new WrongInput('--as-of must not be in the future.');
-    return time;
-  }
-
-  override async run([sessionId = '']: string[], { asOf }: { readonly asOf?: Date } = {}): Promise<void> {
-    const about = await eventsAbout(sessionId, this.store, this.lists);
-    if (about.length === 0) throw new WrongInput(`There is no screening session ${sessionId}.`);
-    let state: SessionState = screeningSession.initial;
-    const until = asOf ?? new Date();
-    // The clocks of several machines differ, so an event may have an earlier time than its predecessor.
-    for (const event of about) {
-      const { occurredAt, actor, $correlationId } = event.metadata;
-      if (asOf && new Date(occurredAt) > asOf) continue;
-      const isOwn = categoryOf(event.stream) === screeningSession.category;
-      if (isOwn) state = screeningSession.evolve(state, event as RecordedEvent & SessionEvent);
-      print({
-        at: occurredAt,
-        ...(isOwn ? {} : { stream: event.stream }),
-        revision: event.revision,
-        event: event.type,
-        actor,
-        requestId: $correlationId,
-        ...(isOwn ? { status: state.status } : {}),
-        data: event.data,
-      });
-    }
-    print({
-      asOf: until.toISOString(),
-      state,
-      ...(state.status === 'NONE' ? {} : { overallStatus: overallStatusOf(state) }),
-    });
+  override async run(): Promise<void> {
+    const { log } = this;
+    // A copy that was restored for reading must stay byte for byte as it was in the backup.
+    const refusal = await this.watch.refusal();
+    if (refusal !== null) throw refusal;
+    if (!(log instanceof EmbeddedEventStore))
+      throw new WrongInput('EVENT_STORE must name an embedded log. No other can be compressed.');
+    print({ compressedEvents: await log.compress() });
   }
 }
+
+/** Null when the file is absent or damaged. */
+function checkpointIn(text: string | null): CopyCheckpoint | null {
+  try {
+    const found = JSON.parse(text ?? 'null') as Partial<CopyCheckpoint> | null;
+    const texts = [found?.stream, found?.source, found?.target].every((value) => typeof value === 'string');
+    const counts = [found?.revision, found?.events, found?.streams].every(Number.isSafeInteger);
+    return texts && counts ? (found as CopyCheckpoint) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Imported only here, because otherwise every command would load the client at its start. */
+async function connect(connectionString: string): Promise<EventStoreDbEventStore> {
+  const { EventStoreDbEventStore } = await import('../adapters/event-store/eventstoredb.js');
+  try {
+    return EventStoreDbEventStore.connect({ connectionString });
+  } catch (error) {
+    throw new WrongInput(error instanceof Error ? error.message : String(error));
+  }
+}
+
+@Command({ name: 'log', description: 'The log as a whole', subCommands: [CopyLogCommand, CompressLogCommand] })
+export class LogCommand extends CommandGroup {}

@@ -6,17 +6,19 @@ import { InvalidConfig } from '../config/variables.js';
 import { createLog } from '../platform/observability/log.js';
 import { findVendors, VendorRegistry } from '../vendor-kit/registry.js';
 import { endWithReader, tell, WrongInput } from './operator.js';
-import { OpsModule } from './ops.module.js';
+import { chosenBy, OpsModule } from './ops.module.js';
 
 async function main(): Promise<void> {
   endWithReader();
-  const vendors = await findVendors();
+  const chosen = chosenBy(process.argv.slice(2));
+  const vendors = chosen.vendors ? await findVendors() : [];
   const config = readConfig(process.env, { tools: true, vendors });
   // Standard output contains only results, one JSON object a line.
   const log = createLog('silent', 'ops', { write: () => undefined });
   const options = { cliName: 'ops', serviceErrorHandler: tell, abortOnError: false };
   const registry = new VendorRegistry(vendors, config.vendors.byId);
-  await CommandFactory.run(OpsModule.forRoot(config, registry, log, process.argv[2] ?? '') as never, options);
+  const root = await OpsModule.forRoot(chosen, { config, vendors: registry, log });
+  await CommandFactory.run(root as never, options);
 }
 
 await main().catch((error: unknown) => tell(error instanceof InvalidConfig ? new WrongInput(error.message) : error));

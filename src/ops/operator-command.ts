@@ -7,3 +7,6 @@ export abstract class OperatorCommand extends CommandRunner {
     return super.setCommand(command.allowExcessArguments(false).showHelpAfterError());
   }
 }
+
+/** A command that only shows what the read models hold. It may ask for nothing but the modules of `readModels` in imports.ts. */
+export abstract class ShowingCommand extends OperatorCommand {}

@@ -1,171 +1,86 @@
-// The operator command line. Each group of commands imports the modules that it needs, and opens nothing else.
+// The operator command line. A command loads its own group, imports the modules that it needs, and opens nothing else.
 import { Module, type DynamicModule, type Provider, type Type } from '@nestjs/common';
-import { CqrsModule } from '@nestjs/cqrs';
 import { InjectCommander } from 'nest-commander';
-import { DataFolderModule } from '../adapters/data-folder.module.js';
-import { DeliveryQueueModule } from '../adapters/delivery-queue/delivery-queue.module.js';
-import { EventStoreModule } from '../adapters/event-store/event-store.module.js';
-import { KeptInRedisModule } from '../adapters/kept-in-redis.module.js';
-import { MailSenderModule } from '../adapters/mail-sender/mail-sender.module.js';
-import { ReadModelsModule } from '../adapters/read-models/read-models.module.js';
-import { QueuesModule } from '../adapters/redis/queues.module.js';
-import { RedisModule } from '../adapters/redis/redis.module.js';
-import { VaultModule } from '../adapters/vault/vault.module.js';
-import { VendorsModule } from '../adapters/vendors.module.js';
-import { WebhookSenderModule } from '../adapters/webhook-sender/webhook-sender.module.js';
-import type { Config } from '../config/config.js';
+import { CommandMeta } from 'nest-commander/src/constants.js';
 import { Clock } from '../kernel/clock.js';
-import { AccountsModule } from '../modules/accounts/accounts.module.js';
-import { FeaturesModule } from '../modules/features.module.js';
-import { StoredEventsModule } from '../modules/stored-events.module.js';
-import { WebhooksModule } from '../modules/webhooks/webhooks.module.js';
-import { AggregatesModule } from '../platform/aggregates/aggregates.module.js';
-import { HttpModule } from '../platform/http/http.module.js';
-import type { Log } from '../platform/observability/log.js';
 import { Metrics } from '../platform/observability/metrics.js';
-import { ProjectorModule } from '../platform/subscriptions/projector.module.js';
 import { ProcessModule } from '../process.module.js';
-import type { VendorRegistry } from '../vendor-kit/registry.js';
-import {
-  AccountCreditCommand,
-  AccountsCommand,
-  CreateAccountCommand,
-  ListAccountsCommand,
-  SetAccountCommand,
-  ShowAccountCommand,
-} from './accounts.commands.js';
+import { CommandGroup } from './command-group.js';
 import { Consent } from './consent.js';
-import { DeactivateKeyCommand, IssueKeyCommand, KeysCommand, ListKeysCommand, SetKeyCommand } from './keys.commands.js';
-import {
-  AcceptLedgerCommand,
-  BackupCommand,
-  CreateBackupCommand,
-  ExpireBackupsCommand,
-  ReleaseBackupCommand,
-  RestoreBackupCommand,
-  VerifyBackupCommand,
-} from './backup.commands.js';
-import { Backups } from './backups.js';
-import { DeliveriesCommand, FailingDeliveriesCommand } from './deliveries.commands.js';
-import { CompressLogCommand, CopyLogCommand, LogCommand } from './log-copy.command.js';
-import {
-  AcceptLogCommand,
-  AuditCommand,
-  ShowStreamCommand,
-  StreamCommand,
-  TimelineCommand,
-  VerifyAuditCommand,
-} from './log.commands.js';
-import {
-  EraseIncomePersonCommand,
-  ErasePartyCommand,
-  ErasePersonCommand,
-  PersonCommand,
-  UnblockPersonCommand,
-} from './person.commands.js';
+import { accounts, features, type Imports, logAlone, projector, readModels, type Started, vault } from './imports.js';
+import { OperatorCommand, ShowingCommand } from './operator-command.js';
 import { OperatorLists } from './operator-lists.js';
-import { PaymentsCommand, RefundPaymentCommand } from './payments.commands.js';
-import { ProjectionsCommand, RebuildProjectionsCommand } from './projections.commands.js';
-import { RewrapVaultCommand, VaultCommand } from './vault.commands.js';
-import {
-  CheckWebhooksCommand,
-  ReplayWebhooksCommand,
-  WebhookBacklogCommand,
-  WebhooksCommand,
-} from './webhooks.commands.js';
-import { IssueTokenCommand, RevokeTokenCommand, TokensCommand } from './tokens.commands.js';
 
-type Imports = readonly (Type | DynamicModule)[];
-
-interface CommandGroupParts {
-  readonly imports: Imports;
-  readonly commands: readonly Provider[];
+interface Needs {
+  readonly imports: (started: Started) => Promise<Imports>;
+  readonly providers?: (started: Started) => Promise<readonly Provider[]>;
 }
 
-const LOG: Imports = [DataFolderModule, StoredEventsModule, EventStoreModule];
-const VAULT: Imports = [...LOG, VaultModule];
-/** Redis is connected when it is first used. */
-const READ_MODELS: Imports = [...VAULT, RedisModule, KeptInRedisModule, ReadModelsModule];
-const ACCOUNTS: Imports = [...READ_MODELS, AggregatesModule, HttpModule, CqrsModule.forRoot(), AccountsModule];
-
-function features(config: Config, vendors: VendorRegistry, log: Log): Imports {
-  return [
-    ...ACCOUNTS,
-    QueuesModule,
-    DeliveryQueueModule,
-    VendorsModule.forRoot(config, vendors, log),
-    WebhookSenderModule,
-    MailSenderModule,
-    FeaturesModule,
-  ];
+interface Group extends Needs {
+  /** The file of the group. Every command that it exports belongs to the group. */
+  readonly load: () => Promise<object>;
+  /** The group's commands that only show what the read models hold. They start without the modules of the others. */
+  readonly showing?: readonly string[];
 }
+
+const LISTS: Pick<Needs, 'providers'> = { providers: () => Promise.resolve([OperatorLists]) };
 
 /** The groups of commands, by the first word of a command. */
-const GROUPS: Readonly<Record<string, (config: Config, vendors: VendorRegistry, log: Log) => CommandGroupParts>> = {
-  // This group imports no module, because the target folder of a restore must stay empty.
-  backup: (config) => ({
-    imports: [],
-    commands: [
-      {
-        provide: Backups,
-        useFactory: (clock: Clock) => new Backups(config, clock),
-        inject: [Clock],
-      },
-      BackupCommand,
-      CreateBackupCommand,
-      VerifyBackupCommand,
-      RestoreBackupCommand,
-      ReleaseBackupCommand,
-      ExpireBackupsCommand,
-      AcceptLedgerCommand,
-    ],
-  }),
-  stream: () => ({ imports: LOG, commands: [StreamCommand, ShowStreamCommand] }),
-  log: () => ({ imports: LOG, commands: [LogCommand, CopyLogCommand, CompressLogCommand] }),
-  audit: () => ({ imports: VAULT, commands: [AuditCommand, VerifyAuditCommand, AcceptLogCommand] }),
-  vault: () => ({ imports: VAULT, commands: [VaultCommand, RewrapVaultCommand] }),
-  timeline: () => ({ imports: READ_MODELS, commands: [OperatorLists, TimelineCommand] }),
-  accounts: () => ({
-    imports: ACCOUNTS,
-    commands: [
-      OperatorLists,
-      AccountsCommand,
-      CreateAccountCommand,
-      ShowAccountCommand,
-      ListAccountsCommand,
-      SetAccountCommand,
-      AccountCreditCommand,
-    ],
-  }),
-  keys: () => ({
-    imports: ACCOUNTS,
-    commands: [OperatorLists, KeysCommand, IssueKeyCommand, ListKeysCommand, SetKeyCommand, DeactivateKeyCommand],
-  }),
-  tokens: () => ({
-    imports: ACCOUNTS,
-    commands: [OperatorLists, TokensCommand, IssueTokenCommand, RevokeTokenCommand],
-  }),
-  person: (config, vendors, log) => ({
-    imports: features(config, vendors, log),
-    commands: [PersonCommand, ErasePersonCommand, EraseIncomePersonCommand, ErasePartyCommand, UnblockPersonCommand],
-  }),
-  payments: (config, vendors, log) => ({
-    imports: features(config, vendors, log),
-    commands: [PaymentsCommand, RefundPaymentCommand],
-  }),
-  webhooks: (config, vendors, log) => ({
-    imports: features(config, vendors, log),
-    commands: [WebhooksCommand, WebhookBacklogCommand, CheckWebhooksCommand, ReplayWebhooksCommand],
-  }),
-  deliveries: (config, vendors, log) => ({
-    imports: [...features(config, vendors, log), WebhooksModule],
-    commands: [DeliveriesCommand, FailingDeliveriesCommand],
-  }),
-  projections: (config, vendors, log) => ({
-    imports: [...features(config, vendors, log), ProjectorModule],
-    commands: [ProjectionsCommand, RebuildProjectionsCommand],
-  }),
+const GROUPS: Readonly<Record<string, Group>> = {
+  // This group imports no module, because a folder for a restore must stay empty.
+  backup: {
+    load: () => import('./backup.commands.js'),
+    imports: () => Promise.resolve([]),
+    providers: async ({ config }) => {
+      const { Backups } = await import('./backups.js');
+      return [{ provide: Backups, useFactory: (clock: Clock) => new Backups(config, clock), inject: [Clock] }];
+    },
+  },
+  stream: { load: () => import('./stream.commands.js'), imports: logAlone },
+  log: { load: () => import('./log.commands.js'), imports: logAlone },
+  audit: { load: () => import('./audit.commands.js'), imports: vault },
+  vault: { load: () => import('./vault.commands.js'), imports: vault },
+  timeline: { load: () => import('./timeline.command.js'), imports: readModels, ...LISTS },
+  accounts: {
+    load: () => import('./accounts.commands.js'),
+    imports: accounts,
+    ...LISTS,
+    showing: ['list', 'show'],
+  },
+  keys: { load: () => import('./keys.commands.js'), imports: accounts, ...LISTS, showing: ['list'] },
+  tokens: { load: () => import('./tokens.commands.js'), imports: accounts, ...LISTS },
+  person: { load: () => import('./person.commands.js'), imports: features },
+  payments: { load: () => import('./payments.commands.js'), imports: features },
+  webhooks: { load: () => import('./webhooks.commands.js'), imports: features },
+  deliveries: {
+    load: () => import('./deliveries.commands.js'),
+    imports: readModels,
+    providers: async () => (await import('./webhook-readers.js')).WEBHOOK_READERS,
+  },
+  projections: { load: () => import('./projections.commands.js'), imports: projector },
 };
+
+/** Modules that ask the vendors of the installation. */
+const WITH_VENDORS: ReadonlySet<Needs['imports']> = new Set([accounts, features, projector]);
+
+/** The commands of one command line, and the parts that they need. */
+export interface Chosen {
+  readonly groups: readonly Group[];
+  readonly showing: boolean;
+  readonly vendors: boolean;
+}
+
+/** Words that name no group get the commands of all groups, so that the help can list them. */
+export function chosenBy([name = '', command = '']: readonly string[]): Chosen {
+  const group = Object.hasOwn(GROUPS, name) ? GROUPS[name] : undefined;
+  const groups = group === undefined ? Object.values(GROUPS) : [group];
+  const showing = group?.showing?.includes(command) === true;
+  return { groups, showing, vendors: !showing && groups.some(({ imports }) => WITH_VENDORS.has(imports)) };
+}
+
+export async function allCommands(): Promise<readonly Type[]> {
+  return (await Promise.all(Object.values(GROUPS).map((group) => commandsOf(group)))).flat();
+}
 
 @Module({})
 export class OpsModule {
@@ -174,17 +89,34 @@ export class OpsModule {
     program.name('ops');
   }
 
-  /** `group` is the first word of the command. Any other word gets the commands of all groups, so that the help can list them. */
-  static forRoot(config: Config, vendors: VendorRegistry, log: Log, group: string): DynamicModule {
-    const chosen = Object.hasOwn(GROUPS, group) ? [GROUPS[group]] : Object.values(GROUPS);
-    const parts = chosen.flatMap((partsOf) => (partsOf ? [partsOf(config, vendors, log)] : []));
+  static async forRoot({ groups, showing }: Chosen, started: Started): Promise<DynamicModule> {
+    const imports = new Set<Imports[number]>();
+    const providers = new Set<Provider>([Consent]);
+    for (const group of groups) {
+      for (const one of await (showing ? readModels() : group.imports(started))) imports.add(one);
+      for (const one of (await group.providers?.(started)) ?? []) providers.add(one);
+      for (const one of await commandsOf(group, showing)) providers.add(one);
+    }
+    const { config, vendors, log } = started;
     return {
       module: OpsModule,
-      imports: [
-        ProcessModule.forRoot(config, vendors, log, new Metrics()),
-        ...new Set(parts.flatMap(({ imports }) => imports)),
-      ],
-      providers: [Consent, ...parts.flatMap(({ commands }) => commands)],
+      imports: [ProcessModule.forRoot(config, vendors, log, new Metrics()), ...imports],
+      providers: [...providers],
     };
   }
+}
+
+/** The help lists commands in the order of their group. */
+async function commandsOf({ load }: Group, showing = false): Promise<readonly Type[]> {
+  const kinds = [CommandGroup, showing ? ShowingCommand : OperatorCommand];
+  const found = Object.values(await load()).filter((exported): exported is Type =>
+    kinds.some((kind) => typeof exported === 'function' && exported.prototype instanceof kind),
+  );
+  const order: readonly Type[] = found.flatMap((type) => subCommandsOf(type));
+  return found.sort((one, other) => order.indexOf(one) - order.indexOf(other));
+}
+
+function subCommandsOf(type: Type): readonly Type[] {
+  const declared = Reflect.getMetadata(CommandMeta, type) as { readonly subCommands?: readonly Type[] } | undefined;
+  return declared?.subCommands ?? [];
 }

@@ -6,7 +6,7 @@ import { CommandFactory } from 'nest-commander';
 import { pino } from 'pino';
 import { readConfig } from '../../dist/src/config/config.js';
 import { OperatorCommand } from '../../dist/src/ops/operator-command.js';
-import { OpsModule } from '../../dist/src/ops/ops.module.js';
+import { chosenBy, OpsModule } from '../../dist/src/ops/ops.module.js';
 import { findVendors, VendorRegistry } from '../../dist/src/vendor-kit/registry.js';
 
 const [, , DATA_DIR, ...groups] = process.argv;
@@ -15,7 +15,11 @@ const config = readConfig({ REDIS_URL: 'redis://127.0.0.1:1', DATA_DIR }, { tool
 const registry = new VendorRegistry(vendors, config.vendors.byId);
 const found = {};
 for (const group of groups) {
-  const root = OpsModule.forRoot(config, registry, pino({ level: 'silent' }), group);
+  const root = await OpsModule.forRoot(chosenBy([group]), {
+    config,
+    vendors: registry,
+    log: pino({ level: 'silent' }),
+  });
   root.imports.push(DiscoveryModule);
   const app = await CommandFactory.createWithoutRunning(root, { logger: false, abortOnError: false });
   const types = app

@@ -141,6 +141,15 @@ export class AccountDirectory extends Accounts {
   }
 }
 
+/** As `AccountDirectory.read`, for a command that reads each account once. */
+export async function readAccount(events: EventStore, accountId: string): Promise<FoundAccount | null> {
+  const history = await events.readStream(`${account.category}-${accountId}`);
+  return found(
+    accountId,
+    history.reduce<AccountState>((state, event) => account.evolve(state, known(event)), account.initial),
+  );
+}
+
 function found(accountId: string, state: AccountState): FoundAccount | null {
   if (state.status !== 'open') return null;
   const { brand } = state.settings;

@@ -1,0 +1,29 @@
+// ops stream show
+import { Command, SubCommand } from 'nest-commander';
+import { isId } from '../kernel/ids.js';
+import { screeningSession } from '../modules/screening/domain/screening-session.js';
+import { StoredLog } from '../ports/event-store.js';
+import { CommandGroup } from './command-group.js';
+import { print, WrongInput } from './operator.js';
+import { OperatorCommand } from './operator-command.js';
+
+@SubCommand({
+  name: 'show',
+  arguments: '<stream>',
+  description: 'Show all stored events of a stream; an id alone names a screening session',
+})
+export class ShowStreamCommand extends OperatorCommand {
+  constructor(private readonly store: StoredLog) {
+    super();
+  }
+
+  override async run([name = '']: string[]): Promise<void> {
+    const stream = isId(name) ? `${screeningSession.category}-${name}` : name;
+    const events = await this.store.readStream(stream);
+    if (events.length === 0) throw new WrongInput(`There is no stream ${stream}.`);
+    for (const event of events) print(event);
+  }
+}
+
+@Command({ name: 'stream', description: 'Single streams of the log', subCommands: [ShowStreamCommand] })
+export class StreamCommand extends CommandGroup {}

@@ -1,0 +1,62 @@
+// ops timeline
+import { Command, Option } from 'nest-commander';
+import { categoryOf, type RecordedEvent } from '../kernel/domain-event.js';
+import { overallStatusOf } from '../modules/screening/domain/overall-status.js';
+import { screeningSession } from '../modules/screening/domain/screening-session.js';
+import type { SessionEvent, SessionState } from '../modules/screening/domain/session.js';
+import { EventStore } from '../ports/event-store.js';
+import { eventsAbout } from './events-about.js';
+import { print, timeIn, WrongInput } from './operator.js';
+import { OperatorCommand } from './operator-command.js';
+import { OperatorLists } from './operator-lists.js';
+
+@Command({
+  name: 'timeline',
+  arguments: '<session>',
+  description:
+    'Show a screening session event by event, with its person, party, payments, report, views and shares: the actor, the event and the state',
+})
+export class TimelineCommand extends OperatorCommand {
+  constructor(
+    private readonly store: EventStore,
+    private readonly lists: OperatorLists,
+  ) {
+    super();
+  }
+
+  @Option({ flags: '--as-of <time>', description: 'the session as it was then (ISO 8601 with a zone)' })
+  readAsOf(text: string): Date {
+    const time = timeIn(text, '--as-of');
+    if (time > new Date()) throw new WrongInput('--as-of must not be in the future.');
+    return time;
+  }
+
+  override async run([sessionId = '']: string[], { asOf }: { readonly asOf?: Date } = {}): Promise<void> {
+    const about = await eventsAbout(sessionId, this.store, this.lists);
+    if (about.length === 0) throw new WrongInput(`There is no screening session ${sessionId}.`);
+    let state: SessionState = screeningSession.initial;
+    const until = asOf ?? new Date();
+    // The clocks of several machines differ, so an event may have an earlier time than its predecessor.
+    for (const event of about) {
+      const { occurredAt, actor, $correlationId } = event.metadata;
+      if (asOf && new Date(occurredAt) > asOf) continue;
+      const isOwn = categoryOf(event.stream) === screeningSession.category;
+      if (isOwn) state = screeningSession.evolve(state, event as RecordedEvent & SessionEvent);
+      print({
+        at: occurredAt,
+        ...(isOwn ? {} : { stream: event.stream }),
+        revision: event.revision,
+        event: event.type,
+        actor,
+        requestId: $correlationId,
+        ...(isOwn ? { status: state.status } : {}),
+        data: event.data,
+      });
+    }
+    print({
+      asOf: until.toISOString(),
+      state,
+      ...(state.status === 'NONE' ? {} : { overallStatus: overallStatusOf(state) }),
+    });
+  }
+}
