@@ -148,6 +148,23 @@ describe('minting a session grant', () => {
     expect(JSON.stringify(await eventsOf(one.grantId))).not.toMatch(/canary/i);
   });
 
+  it('keeps a hash of the external id that is equal only for the same id, account and environment', async () => {
+    const grants = new AccountGrants(aggregates, details, clock);
+    const hashOf = async (wishes: Partial<GrantRequest>, environment?: 'live') =>
+      (await grants.find((await mint(wishes, environment)).grantId))?.externalIdHash;
+    const named = { details: { external_id: 'lease 7' } };
+    const hash = await hashOf(named);
+    expect(hash).toEqual(expect.any(String));
+    expect(await hashOf(named)).toBe(hash);
+    const others = [
+      await hashOf({ details: { external_id: 'lease 8' } }),
+      await hashOf({ ...named, onBehalfOf: child }),
+      await hashOf(named, 'live'),
+    ];
+    expect(new Set([hash, ...others]).size).toBe(4);
+    expect(await hashOf({ details: { metadata: { unit: '4B' } } })).toBeNull();
+  });
+
   describe('when a session begins under the grant', () => {
     const context = {
       accountId: parent,
@@ -245,6 +262,7 @@ describe('minting a session grant', () => {
       userType: null,
       endUserType: null,
       applicationFeeCents: null,
+      externalIdHash: null,
     });
     const plain = await mint();
     expect(await grants.find(plain.grantId)).toEqual({
@@ -255,6 +273,7 @@ describe('minting a session grant', () => {
       userType: null,
       endUserType: null,
       applicationFeeCents: null,
+      externalIdHash: null,
     });
     for (const id of [newId(), 'grant', '', minted.token, minted.grantId.toUpperCase()])
       expect([id, await grants.find(id)]).toEqual([id, null]);

@@ -175,6 +175,7 @@ describe('the recipient of a share', () => {
       userType: null,
       endUserType: null,
       applicationFeeCents: null,
+      externalIdHash: null,
     });
     expect(
       await here.consent(harness.session(owner), { grantId, recipientAccountId: page }, harness.as(owner)),
@@ -195,6 +196,7 @@ describe('the recipient of a share', () => {
       userType: null,
       endUserType: null,
       applicationFeeCents: null,
+      externalIdHash: null,
     });
     expect(
       await here.consent(harness.session(owner), { grantId, recipientAccountId: page }, harness.as(owner)),

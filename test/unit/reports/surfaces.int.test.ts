@@ -263,6 +263,7 @@ describe('the report routes', () => {
         userType: null,
         endUserType: null,
         applicationFeeCents: null,
+        externalIdHash: null,
       });
       const reply = await post(
         `/reports/${harness.session(owner)}/consent-to-share`,

@@ -372,6 +372,7 @@ function everyEvent(): DomainEvent[] {
   run(sessionGrant, { kind: 'mint', terms });
   const { applicationFeeCents: _, ...others } = terms;
   run(sessionGrant, { kind: 'mint', terms: { ...others, endUserType: 'PROPERTY_MANAGEMENT' } });
+  run(sessionGrant, { kind: 'mint', terms: { ...others, externalIdHash: 'hash' } });
   run(
     incomeSession,
     income.open(['PAYROLL', 'BANKING'], 'screening'),
@@ -386,6 +387,7 @@ function everyEvent(): DomainEvent[] {
   run(incomeSession, income.open(), { kind: 'record-erasure' });
   run(incomeSession, { ...income.open(), grantId: 'grant' } as IncomeCommand);
   run(screeningSession, { ...SUBMIT, grantId: 'grant' } as SessionCommand);
+  run(screeningSession, { ...SUBMIT, grantId: 'grant', externalIdHash: 'hash' } as SessionCommand);
   run(screeningSession, {
     ...SUBMIT,
     termsVersion: '1',

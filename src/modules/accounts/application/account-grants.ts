@@ -21,7 +21,8 @@ export class AccountGrants extends SessionGrants {
   override async find(grantId: string): Promise<GrantFacts | null> {
     const state = await this.stateOf(grantId);
     if (state.status === 'unknown') return null;
-    const { environment, recipientAccountId, userType, endUserType = null, applicationFeeCents = null } = state;
+    const { environment, recipientAccountId, userType } = state;
+    const { endUserType = null, applicationFeeCents = null, externalIdHash = null } = state;
     return {
       grantId,
       accountId: embedderOf(state),
@@ -30,6 +31,7 @@ export class AccountGrants extends SessionGrants {
       userType,
       endUserType,
       applicationFeeCents,
+      externalIdHash,
     };
   }
 

@@ -1,9 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { idOf, type RecordedEvent } from '../../../kernel/domain-event.js';
+import type { Environment } from '../../../kernel/environment.js';
 import { derivedId } from '../../../kernel/ids.js';
 import type { VaultPromise } from '../../../kernel/vault-promise.js';
 import { Vault } from '../../../ports/vault.js';
 import { unlessErased } from '../../../ports/vault-entry.js';
+import { EXTERNAL_ID_KEY, externalIdHash } from '../../../published/external-ids.js';
 import { sessionGrant, type SessionGrantEvent } from '../domain/session-grant.js';
 
 /** The details that a caller gives for a session are stored under the grant until a person is known. Then they are stored under the person. */
@@ -40,7 +42,16 @@ export class GrantDetails {
     return subject;
   }
 
-  /** Moves the details to the person's subject, unless either subject was erased in the meantime. Safe to repeat. */
+  /** The hash by which lists find the caller's own id. Null for details without one. */
+  async externalIdHashOf(
+    embedder: { readonly accountId: string; readonly environment: Environment },
+    { external_id: externalId }: Readonly<Record<string, unknown>>,
+  ): Promise<string | null> {
+    if (typeof externalId !== 'string') return null;
+    return externalIdHash(await this.vault.installationKey(EXTERNAL_ID_KEY), embedder, externalId);
+  }
+
+  /** Moves the details to the person's subject, unless either subject was erased meanwhile. Safe to repeat. */
   async move(grantId: string, subject: string, personSubject: string): Promise<void> {
     const details = await unlessErased(this.vault.get(subject, grantId));
     // Details that are missing were erased, or another process has already moved them.

@@ -83,6 +83,7 @@ export class IssueGrantHandler implements ICommandHandler<IssueGrant> {
     if (applicationFeeCents !== null) await this.admitFee(accountId, applicationFeeCents);
     // The details are stored before the event that refers to them.
     const detailsSubject = details && (await this.details.keep(grantId, details));
+    const externalIdHash = details && (await this.details.externalIdHashOf({ accountId, environment }, details));
     const token = writeKey('grant', environment, grantId, randomBytes(32));
     const { ttlSeconds } = this.options;
     const expiresAt = new Date(this.clock.now().getTime() + ttlSeconds * 1_000).toISOString();
@@ -95,6 +96,7 @@ export class IssueGrantHandler implements ICommandHandler<IssueGrant> {
       detailsSubject,
       ...(endUserType !== null && { endUserType }),
       ...(applicationFeeCents !== null && { applicationFeeCents }),
+      ...(externalIdHash !== null && { externalIdHash }),
       tokenHash: hashKey(token),
       expiresAt,
     };

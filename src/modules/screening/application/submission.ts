@@ -68,6 +68,7 @@ export function submissionOf(
     ...(grant && {
       grantId: grant.grantId,
       ...(grant.recipientAccountId && { intendedRecipientId: grant.recipientAccountId }),
+      ...(grant.externalIdHash !== null && { externalIdHash: grant.externalIdHash }),
     }),
     ...(partyId !== null && { partyId }),
     countedAs,

@@ -18,7 +18,7 @@ import { recordRegistration, recordVerdict, type RecordRegistration, type Verdic
 /** The facts that a submission gives in addition to the person's details. */
 type SaidWithSubmission = Pick<
   Extract<SessionEvent, { type: 'ScreeningSubmitted' }>['data'],
-  'termsAcceptedAt' | 'termsVersion' | 'endUserType' | 'productId' | 'unitAddressKept'
+  'termsAcceptedAt' | 'termsVersion' | 'endUserType' | 'productId' | 'unitAddressKept' | 'externalIdHash'
 >;
 
 export type SessionCommand =
@@ -169,7 +169,7 @@ function isNewer(payment: PaymentUpdate, { payment: known, spent = [] }: Submitt
 function submit(command: Extract<SessionCommand, { kind: 'submit' }>): readonly SessionEvent[] {
   const { subjectId, personId, userType, paymentRequired, vendors } = command;
   const { termsAcceptedAt, termsVersion, endUserType, productId, unitAddressKept } = command;
-  const { grantId, intendedRecipientId, partyId, countedAs, registeredAs } = command;
+  const { grantId, intendedRecipientId, partyId, countedAs, registeredAs, externalIdHash } = command;
   const given = {
     ...(termsAcceptedAt !== undefined && { termsAcceptedAt }),
     ...(termsVersion !== undefined && { termsVersion }),
@@ -181,6 +181,7 @@ function submit(command: Extract<SessionCommand, { kind: 'submit' }>): readonly 
     ...(partyId !== undefined && { partyId }),
     ...(countedAs !== undefined && { countedAs }),
     ...(registeredAs !== undefined && { registeredAs }),
+    ...(externalIdHash !== undefined && { externalIdHash }),
   };
   return [
     {

@@ -73,7 +73,9 @@ export type SessionEvent =
         readonly countedAs?: readonly string[];
         /** Keyed hash of SSN, birth date and last name. Absent without an SSN, and in events of older releases. */
         readonly registeredAs?: string;
-        /** The vendors of all calls of the session. Absent in events of older releases, which used the first vendors. */
+        /** Keyed hash of the integrator's own id of the session, from the grant. Absent without one, and in events of older releases. */
+        readonly externalIdHash?: string;
+        /** The vendors of all its calls. Absent in events of older releases, which used the first vendors. */
         readonly vendors?: VendorChoice;
       }
     >
