@@ -19,7 +19,9 @@ import {
 } from '../modules/accounts/read/accounts.js';
 import { GroupedStream } from '../platform/aggregates/grouped-stream.js';
 import { EventStore } from '../ports/event-store.js';
+import type { Cursor } from '../ports/read-models.js';
 import { CommandGroup } from './command-group.js';
+import { cursorIn, limitIn, tellNext } from './listing.js';
 import {
   idIn,
   listIn,
@@ -27,12 +29,12 @@ import {
   oneOf,
   operatorContext,
   orNull,
-  print,
   type OrNone,
   wholeNumber,
   WrongInput,
   yesOrNo,
 } from './operator.js';
+import { print, printRow } from './output.js';
 import { Consent, ConsentedCommand, type ConsentValues } from './consent.js';
 import { OperatorCommand, ShowingCommand } from './operator-command.js';
 import { OperatorLists } from './operator-lists.js';
@@ -265,7 +267,13 @@ export class ShowAccountCommand extends ShowingCommand {
   }
 }
 
-@SubCommand({ name: 'list', description: 'List all accounts, or the direct children of one' })
+interface AccountsValues {
+  readonly parent?: string;
+  readonly limit?: number;
+  readonly cursor?: Cursor;
+}
+
+@SubCommand({ name: 'list', description: 'List all accounts, or the direct children of one, the oldest first' })
 export class ListAccountsCommand extends ShowingCommand {
   constructor(
     private readonly events: EventStore,
@@ -279,9 +287,27 @@ export class ListAccountsCommand extends ShowingCommand {
     return idIn(text, 'account');
   }
 
-  override async run(_: string[], { parent }: { parent?: string }): Promise<void> {
+  @Option({ flags: '--limit <number>', description: 'size of the page; all accounts if not given' })
+  readLimit(text: string): number {
+    return limitIn(text);
+  }
+
+  @Option({ flags: '--cursor <cursor>', description: 'the next page, as the page before names it' })
+  readCursor(text: string): Cursor {
+    return cursorIn(text);
+  }
+
+  override async run(_: string[], { parent, limit, cursor }: AccountsValues = {}): Promise<void> {
     const ids = await this.lists.idsIn(accountProjection, accountsList(parent));
-    for (const id of ids) print(shown(await listed(this.events, id)));
+    const left = cursor === undefined ? ids : ids.filter((id) => id > cursor.id);
+    const page = left.slice(0, limit);
+    for (const id of page) {
+      const account = await listed(this.events, id);
+      const { accountId, name, parentId, provisionedForLive: live, feeCents, currency } = account;
+      printRow(shown(account), { accountId, name, live, feeCents, currency, parentId });
+    }
+    const last = page.at(-1);
+    tellNext(last !== undefined && page.length < left.length ? { sort: '', id: last } : null, ids.length);
   }
 }
 

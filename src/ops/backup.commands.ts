@@ -9,7 +9,8 @@ import type { LogFault } from '../ports/inspectable-log.js';
 import { Backups, type Completion } from './backups.js';
 import { CommandGroup } from './command-group.js';
 import { Consent, ConsentedCommand, type ConsentValues } from './consent.js';
-import { operatorContext, print, wholeNumber, WrongInput } from './operator.js';
+import { operatorContext, wholeNumber, WrongInput } from './operator.js';
+import { print } from './output.js';
 import { OperatorCommand } from './operator-command.js';
 import { VAULT_KNOWLEDGE } from './vault-knowledge.js';
 

@@ -22,7 +22,8 @@ import {
 } from '../modules/accounts/read/access-keys.js';
 import { ReadModels } from '../ports/read-models.js';
 import { CommandGroup } from './command-group.js';
-import { idIn, listIn, NONE, oneOf, orNull, print, type OrNone, wholeNumber, WrongInput } from './operator.js';
+import { idIn, listIn, NONE, oneOf, orNull, type OrNone, wholeNumber, WrongInput } from './operator.js';
+import { print, printRow } from './output.js';
 import { ShowingCommand } from './operator-command.js';
 import { OperatorLists } from './operator-lists.js';
 import { Consent, ConsentedCommand, type ConsentValues } from './consent.js';
@@ -101,7 +102,9 @@ export class ListKeysCommand extends ShowingCommand {
   override async run([account]: string[]): Promise<void> {
     for (const keyId of await this.lists.idsIn(accessKeyProjection, keysOfAccount(idIn(account, 'account')))) {
       const key = await this.readModels.get(accessKeyProjection, keyId);
-      if (key !== null) print(shown({ keyId, ...key.doc }));
+      if (key === null) continue;
+      const { status, environment, use } = key.doc;
+      printRow(shown({ keyId, ...key.doc }), { keyId, environment, kind: use.kind, status });
     }
   }
 }

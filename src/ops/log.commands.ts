@@ -9,7 +9,8 @@ import { type CopyCheckpoint, copyLog } from '../platform/audit/copy-log.js';
 import { LogWatch } from '../platform/audit/log-watch.js';
 import { StoredLog } from '../ports/event-store.js';
 import { CommandGroup } from './command-group.js';
-import { print, WrongInput } from './operator.js';
+import { WrongInput } from './operator.js';
+import { print } from './output.js';
 import { OperatorCommand } from './operator-command.js';
 
 const TOLD_EVERY = 10_000;

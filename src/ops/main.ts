@@ -6,19 +6,23 @@ import { InvalidConfig } from '../config/variables.js';
 import { createLog } from '../platform/observability/log.js';
 import { findVendors, VendorRegistry } from '../vendor-kit/registry.js';
 import { endWithReader, tell, WrongInput } from './operator.js';
+import { endTable, printAsJson } from './output.js';
 import { chosenBy, OpsModule } from './ops.module.js';
 
 async function main(): Promise<void> {
   endWithReader();
+  printAsJson(process.argv.includes('--json'));
+  process.argv = process.argv.filter((word) => word !== '--json');
   const chosen = chosenBy(process.argv.slice(2));
   const vendors = chosen.vendors ? await findVendors() : [];
   const config = readConfig(process.env, { tools: true, vendors });
-  // Standard output contains only results, one JSON object a line.
+  // Stdout carries only results.
   const log = createLog('silent', 'ops', { write: () => undefined });
   const options = { cliName: 'ops', serviceErrorHandler: tell, abortOnError: false };
   const registry = new VendorRegistry(vendors, config.vendors.byId);
   const root = await OpsModule.forRoot(chosen, { config, vendors: registry, log });
   await CommandFactory.run(root as never, options);
+  endTable();
 }
 
 await main().catch((error: unknown) => tell(error instanceof InvalidConfig ? new WrongInput(error.message) : error));

@@ -25,7 +25,12 @@ export class OperatorLists {
   ) {}
 
   async idsIn(projection: AnyProjection, list: string): Promise<string[]> {
-    // The process with the lease does the work: a running service, or else this process.
+    return this.complete(projection, () => this.lists.idsIn(projection, list));
+  }
+
+  /** Reads lists that hold everything written before the command. */
+  async complete<Result>(projection: AnyProjection, read: () => Promise<Result>): Promise<Result> {
+    // The process with the lease does the work: a running service, or else this one.
     const projector = new Projector(this.events, this.store, [projection], SILENT);
     const progress = new Progress();
     projector.start();
@@ -35,7 +40,7 @@ export class OperatorLists {
           throw new WrongInput(`The projection ${projection.name} cannot read an event of the log.`);
         progress.told(() => `The read models are behind the log. Waiting for them.`);
       }
-      return await this.lists.idsIn(projection, list);
+      return await read();
     } finally {
       await projector.stop();
     }

@@ -1,4 +1,4 @@
-// The parts that every operator command uses: the operator's context, the output of results, and the message of a fault.
+// The parts that every operator command uses: the operator's context, the input, and the message of a fault.
 import { userInfo } from 'node:os';
 import { isId, newId } from '../kernel/ids.js';
 import { DomainError } from '../kernel/domain-error.js';
@@ -6,6 +6,7 @@ import { Unavailable } from '../kernel/unavailable.js';
 import type { ActionContext } from '../kernel/context.js';
 import { EventLogDamaged, LogRefused } from '../ports/event-store.js';
 import { VaultMisconfigured } from '../ports/vault.js';
+import { endTable } from './output.js';
 
 /** The operator's input is wrong. The message is one sentence that says how to correct the input. */
 export class WrongInput extends Error {
@@ -23,11 +24,6 @@ export function operatorContext(reason?: string): ActionContext {
     causationId: correlationId,
     ...(reason !== undefined && { reason }),
   };
-}
-
-/** Prints one JSON object on a line, for people and for `jq`. */
-export function print(result: object): void {
-  process.stdout.write(`${JSON.stringify(result)}\n`);
 }
 
 /** Ends the command when the reader of the results closes the pipe, as `head` does. */
@@ -54,6 +50,7 @@ const PROGRESS_EVERY_MS = 3_000;
 /** Prints a fault on stderr in one sentence, or a bug with its stack, and sets exit code 1. */
 export function tell(error: unknown): void {
   process.exitCode = 1;
+  endTable();
   process.stderr.write(`${sentenceOf(error)}\n`);
 }
 
@@ -84,7 +81,7 @@ export function timeIn(text: string, option: string): Date {
   return time;
 }
 
-export function idIn(text: string | undefined, what: 'account' | 'key' | 'token'): string {
+export function idIn(text: string | undefined, what: 'account' | 'key' | 'session' | 'token'): string {
   if (text === undefined || !isId(text))
     throw new WrongInput(`The ${what} must be an id such as 01234567-89ab-7cde-8f01-23456789abcd.`);
   return text;

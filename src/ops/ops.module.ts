@@ -48,14 +48,32 @@ const GROUPS: Readonly<Record<string, Group>> = {
     showing: ['list', 'show'],
   },
   keys: { load: () => import('./keys.commands.js'), imports: accounts, ...LISTS, showing: ['list'] },
+  screenings: {
+    load: () => import('./screenings.commands.js'),
+    imports: readModels,
+    providers: async () => [
+      OperatorLists,
+      (await import('../modules/screening/read/screening-lists.js')).ScreeningLists,
+    ],
+  },
   tokens: { load: () => import('./tokens.commands.js'), imports: accounts, ...LISTS },
   person: { load: () => import('./person.commands.js'), imports: features },
-  payments: { load: () => import('./payments.commands.js'), imports: features },
+  payments: {
+    load: () => import('./payments.commands.js'),
+    imports: features,
+    providers: async () => [OperatorLists, (await import('../modules/payments/read/payment-lists.js')).PaymentLists],
+    showing: ['list'],
+  },
   webhooks: { load: () => import('./webhooks.commands.js'), imports: features },
+  endpoints: {
+    load: () => import('./endpoints.commands.js'),
+    imports: readModels,
+    providers: async () => [OperatorLists, ...(await import('./webhook-readers.js')).WEBHOOK_READERS],
+  },
   deliveries: {
     load: () => import('./deliveries.commands.js'),
     imports: readModels,
-    providers: async () => (await import('./webhook-readers.js')).WEBHOOK_READERS,
+    providers: async () => [OperatorLists, ...(await import('./webhook-readers.js')).WEBHOOK_READERS],
   },
   projections: { load: () => import('./projections.commands.js'), imports: projector },
 };
@@ -109,8 +127,8 @@ export class OpsModule {
 /** The help lists commands in the order of their group. */
 async function commandsOf({ load }: Group, showing = false): Promise<readonly Type[]> {
   const kinds = [CommandGroup, showing ? ShowingCommand : OperatorCommand];
-  const found = Object.values(await load()).filter((exported): exported is Type =>
-    kinds.some((kind) => typeof exported === 'function' && exported.prototype instanceof kind),
+  const found = Object.values((await load()) as Readonly<Record<string, Type | undefined>>).filter(
+    (exported): exported is Type => kinds.some((kind) => (exported?.prototype as unknown) instanceof kind),
   );
   const order: readonly Type[] = found.flatMap((type) => subCommandsOf(type));
   return found.sort((one, other) => order.indexOf(one) - order.indexOf(other));

@@ -1,13 +1,19 @@
-// ops payments refund
+// ops payments list | refund
 import { CommandBus } from '@nestjs/cqrs';
-import { Command, SubCommand } from 'nest-commander';
+import { Command, Option, SubCommand } from 'nest-commander';
 import { REFUND_REASONS } from '../kernel/refund-reason.js';
 import { DomainError } from '../kernel/domain-error.js';
 import type { ErrorCode } from '../kernel/error-codes.js';
 import { RefundAsOperator } from '../modules/payments/application/refund-as-operator.js';
+import type { PaymentStatus } from '../modules/payments/domain/payment.js';
+import { openPayments } from '../modules/payments/read/open-payments.js';
+import { PAYMENT_STATUSES, PaymentLists, transactionOf } from '../modules/payments/read/payment-lists.js';
 import { CommandGroup } from './command-group.js';
 import { Consent, ConsentedCommand, type ConsentValues } from './consent.js';
-import { print, WrongInput } from './operator.js';
+import { ListingCommand, type ListingValues, listPart, tellNext } from './listing.js';
+import { idIn, oneOf, WrongInput } from './operator.js';
+import { OperatorLists } from './operator-lists.js';
+import { print, printRow } from './output.js';
 
 const REFUSALS: Partial<Record<ErrorCode, string>> = {
   'payment.not_found': 'The payment does not exist. The id of a payment begins with txn_ or chk_.',
@@ -51,5 +57,53 @@ export class RefundPaymentCommand extends ConsentedCommand {
   }
 }
 
-@Command({ name: 'payments', description: 'Payments of consumers', subCommands: [RefundPaymentCommand] })
+interface PaymentsValues extends ListingValues {
+  readonly status?: PaymentStatus;
+  readonly session?: string;
+}
+
+@SubCommand({ name: 'list', description: 'List payments, the newest first, of one account or of all' })
+export class ListPaymentsCommand extends ListingCommand {
+  constructor(
+    private readonly lists: OperatorLists,
+    private readonly payments: PaymentLists,
+  ) {
+    super();
+  }
+
+  @Option({ flags: '--status <status>', description: PAYMENT_STATUSES.join(', ') })
+  readStatus(text: string): PaymentStatus {
+    return oneOf(text, PAYMENT_STATUSES, '--status');
+  }
+
+  @Option({ flags: '--session <session>', description: 'only of this screening session, with --account' })
+  readSession(text: string): string {
+    return idIn(text, 'session');
+  }
+
+  override async run(_: string[], values: PaymentsValues = {}): Promise<void> {
+    const { account, session, environment, status } = values;
+    if (account === undefined && session !== undefined) throw new WrongInput('Give --account with --session.');
+    const filter = { environment, status, of: account === undefined ? undefined : { account, session } };
+    const { items, next, total } = await this.lists.complete(openPayments, () =>
+      this.payments.page(filter, listPart(values)),
+    );
+    for (const view of items) {
+      const { reference: _reference, ...payment } = view.doc;
+      const { status: state, amountCents, currency, refundedCents, sessionId, accountId, createdAt } = payment;
+      const transaction = transactionOf(view);
+      printRow(
+        { transaction, ...payment },
+        { transaction, status: state, amountCents, currency, refundedCents, sessionId, accountId, createdAt },
+      );
+    }
+    tellNext(next, total);
+  }
+}
+
+@Command({
+  name: 'payments',
+  description: 'Payments of consumers',
+  subCommands: [ListPaymentsCommand, RefundPaymentCommand],
+})
 export class PaymentsCommand extends CommandGroup {}

@@ -12,7 +12,8 @@ import { UnblockPerson } from '../modules/screening/application/unblock-person.j
 import { LogRefused } from '../ports/event-store.js';
 import { CommandGroup } from './command-group.js';
 import { Consent, ConsentedCommand, type ConsentValues } from './consent.js';
-import { idIn, oneOf, print, WrongInput } from './operator.js';
+import { idIn, oneOf, WrongInput } from './operator.js';
+import { print } from './output.js';
 
 /** `subject`: the subject whose key is destroyed; null when the session has none. */
 interface Erased {

@@ -7,7 +7,8 @@ import { Projector } from '../platform/subscriptions/projector.js';
 import { EventStore } from '../ports/event-store.js';
 import { type AnyProjection, ProjectionStore } from '../ports/projection-store.js';
 import { CommandGroup } from './command-group.js';
-import { print, Progress, WrongInput } from './operator.js';
+import { Progress, WrongInput } from './operator.js';
+import { print } from './output.js';
 import { OperatorCommand } from './operator-command.js';
 
 const LOOK_EVERY_MS = 200;

@@ -4,7 +4,8 @@ import { isId } from '../kernel/ids.js';
 import { screeningSession } from '../modules/screening/domain/screening-session.js';
 import { StoredLog } from '../ports/event-store.js';
 import { CommandGroup } from './command-group.js';
-import { print, WrongInput } from './operator.js';
+import { WrongInput } from './operator.js';
+import { print } from './output.js';
 import { OperatorCommand } from './operator-command.js';
 
 @SubCommand({

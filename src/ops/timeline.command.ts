@@ -6,7 +6,8 @@ import { screeningSession } from '../modules/screening/domain/screening-session.
 import type { SessionEvent, SessionState } from '../modules/screening/domain/session.js';
 import { EventStore } from '../ports/event-store.js';
 import { eventsAbout } from './events-about.js';
-import { print, timeIn, WrongInput } from './operator.js';
+import { timeIn, WrongInput } from './operator.js';
+import { print, printRow } from './output.js';
 import { OperatorCommand } from './operator-command.js';
 import { OperatorLists } from './operator-lists.js';
 
@@ -40,18 +41,16 @@ export class TimelineCommand extends OperatorCommand {
     for (const event of about) {
       const { occurredAt, actor, $correlationId } = event.metadata;
       if (asOf && new Date(occurredAt) > asOf) continue;
-      const isOwn = categoryOf(event.stream) === screeningSession.category;
+      const category = categoryOf(event.stream);
+      const isOwn = category === screeningSession.category;
       if (isOwn) state = screeningSession.evolve(state, event as RecordedEvent & SessionEvent);
-      print({
-        at: occurredAt,
-        ...(isOwn ? {} : { stream: event.stream }),
-        revision: event.revision,
-        event: event.type,
-        actor,
-        requestId: $correlationId,
-        ...(isOwn ? { status: state.status } : {}),
-        data: event.data,
-      });
+      const [stream, status] = isOwn ? [undefined, state.status] : [event.stream, undefined];
+      const { revision, type, data } = event;
+      // JSON leaves out what is undefined.
+      printRow(
+        { at: occurredAt, stream, revision, event: type, actor, requestId: $correlationId, status, data },
+        { at: occurredAt, event: type, status, actor: actor.kind, stream: category },
+      );
     }
     print({
       asOf: until.toISOString(),

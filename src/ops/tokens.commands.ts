@@ -8,7 +8,8 @@ import { RevokeDashboardToken } from '../modules/accounts/application/revoke-das
 import { accountProjection, accountsList } from '../modules/accounts/read/accounts.js';
 import { CommandGroup } from './command-group.js';
 import { Consent, ConsentedCommand, type ConsentValues } from './consent.js';
-import { idIn, oneOf, operatorContext, print, wholeNumber, WrongInput } from './operator.js';
+import { idIn, oneOf, operatorContext, wholeNumber, WrongInput } from './operator.js';
+import { print } from './output.js';
 import { OperatorLists } from './operator-lists.js';
 
 const DEFAULT_HOURS = 8;

@@ -2,7 +2,7 @@
 import { Command, SubCommand } from 'nest-commander';
 import { Vault } from '../ports/vault.js';
 import { CommandGroup } from './command-group.js';
-import { print } from './operator.js';
+import { print } from './output.js';
 import { OperatorCommand } from './operator-command.js';
 
 @SubCommand({

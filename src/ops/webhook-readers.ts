@@ -21,9 +21,13 @@ export const WEBHOOK_READERS: readonly Provider[] = [
     useFactory: (events: EventStore, readModels: ReadModels, deliveries: DeliveryReader) =>
       new EndpointReader(
         {
-          load: async ({ category, initial, evolve }, accountId) => {
-            const history = (await events.readStream(`${category}-${accountId}`)) as (RecordedEvent & EndpointEvent)[];
-            return { state: history.reduce(evolve, initial) };
+          load: async (folded, accountId) => {
+            const history = await events.readStream(`${folded.category}-${accountId}`);
+            const state = (history as (RecordedEvent & EndpointEvent)[]).reduce(
+              (before, event) => folded.evolve(before, event),
+              folded.initial,
+            );
+            return { state };
           },
         },
         readModels,

@@ -5,7 +5,8 @@ import { CheckDeliveries } from '../modules/webhooks/application/check-deliverie
 import { ReplayEvents } from '../modules/webhooks/application/replay-events.js';
 import { DeliveryQueue } from '../ports/delivery-queue.js';
 import { CommandGroup } from './command-group.js';
-import { idIn, operatorContext, print, timeIn, WrongInput } from './operator.js';
+import { idIn, operatorContext, timeIn, WrongInput } from './operator.js';
+import { print } from './output.js';
 import { OperatorCommand } from './operator-command.js';
 
 @SubCommand({ name: 'backlog', description: 'Show how many deliveries wait, and the longest delay' })

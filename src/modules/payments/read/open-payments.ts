@@ -1,39 +1,107 @@
-// Payments that may have changed at the processor, and the time of the next look-up of each.
+// Payments as they are listed, and the time of the next look at each that may have changed at the processor.
 import { Injectable } from '@nestjs/common';
 import type { Environment } from '../../../kernel/environment.js';
-import { exhaustiveEvents, listOf, openCall, openCallsIn, type Projection } from '../../../kernel/projection.js';
+import {
+  exhaustiveEvents,
+  listOf,
+  listsBy,
+  openCall,
+  openCallsIn,
+  type Projection,
+} from '../../../kernel/projection.js';
 import { ReadModels } from '../../../ports/read-models.js';
 import { lookAt, payment, type PaymentEvent, type PaymentState } from '../domain/payment.js';
 
 interface Followed {
   readonly payment: PaymentState;
+  /** Null for a payment of an account that its first event does not name. */
+  readonly accountId: string | null;
   readonly environment: Environment;
-  /** The time of the last event. */
+  /** Time of the first event. */
+  readonly createdAt: string;
+  /** Time of the last event. */
   readonly since: string;
+}
+
+/** A payment for account holders and operators. Times are ISO 8601 UTC. */
+export interface ListedPayment {
+  readonly accountId: string | null;
+  readonly environment: Environment;
+  readonly sessionId: string | null;
+  /** `chk_...`; null for a payment that was not made at a hosted checkout. */
+  readonly reference: string | null;
+  readonly status: PaymentState['status'];
+  readonly amountCents: number;
+  readonly currency: string | null;
+  readonly refundedCents: number;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+interface PaymentList {
+  readonly account?: string | undefined;
+  readonly environment: Environment;
+  readonly status?: PaymentState['status'] | undefined;
+  /** Only with the account, and without a status. */
+  readonly session?: string | undefined;
+}
+
+/** The name of a list of payments, sorted by the time when they were opened. */
+export function paymentList({ account, environment, status, session }: PaymentList): string {
+  return listOf({ account, environment, status, session });
+}
+
+function listsOf(state: PaymentState, account: string | null, environment: Environment): string[] {
+  if (state.status === 'NONE') return [];
+  const { status, sessionId: session } = state;
+  const lists = listsBy({ environment }, { status });
+  if (account === null) return lists;
+  return [...lists, ...listsBy({ account, environment }, { status }), paymentList({ account, environment, session })];
 }
 
 function ofIntent(intentId: string): string {
   return listOf({ intent: intentId });
 }
 
-/** Lists the payments whose look-up is due, and each payment by its intent. */
-export const openPayments: Projection<{ readonly status: PaymentState['status'] }, Followed> = {
+/** Lists all payments, the due ones by their time, and each payment by its intent. */
+export const openPayments: Projection<ListedPayment, Followed> = {
   name: 'open_payments',
-  version: 9,
+  version: 10,
   category: payment.category,
 
   evolve(before, event) {
     const state = payment.evolve(before?.payment ?? payment.initial, known(event));
     const { environment, occurredAt } = event.metadata;
     if (environment === null) throw new Error(`${event.stream} belongs to no environment`);
-    return { payment: state, environment, since: occurredAt };
+    return {
+      payment: state,
+      accountId: before?.accountId ?? event.metadata.accountId,
+      environment,
+      createdAt: before?.createdAt ?? occurredAt,
+      since: occurredAt,
+    };
   },
 
-  view: ({ payment: { status } }) => ({ status }),
-  entries: ({ payment: state, environment, since }) => {
+  view: ({ payment: state, accountId, environment, createdAt, since }) => {
+    const opened = state.status === 'NONE' ? null : state;
+    return {
+      accountId,
+      environment,
+      sessionId: opened?.sessionId ?? null,
+      reference: opened?.reference ?? null,
+      status: state.status,
+      amountCents: opened?.price.amountCents ?? 0,
+      currency: opened?.currency ?? null,
+      refundedCents: opened?.refundedCents ?? 0,
+      createdAt,
+      updatedAt: since,
+    };
+  },
+  entries: ({ payment: state, accountId, environment, createdAt, since }) => {
     const due = lookAt(state, since);
     const intentId = state.status === 'NONE' ? null : state.paymentIntentId;
     return [
+      ...listsOf(state, accountId, environment).map((list) => ({ list, sort: createdAt })),
       ...(due === null ? [] : [openCall(environment, due.toISOString())]),
       ...(intentId === null ? [] : [{ list: ofIntent(intentId) }]),
     ];

@@ -23,6 +23,7 @@ import {
   type StepUp,
   type UnitAddressContent,
 } from '../domain/session.js';
+import { listsOfSession } from './screening-list-names.js';
 
 /** The facts about a session that callers see, and the facts that decide which callers may see it. Each state of the aggregate fits this type. */
 export type SessionSummary = Pick<Session, 'subjectId' | 'grantId' | 'partyId' | 'unitAddressKept' | 'userType'> &
@@ -49,9 +50,11 @@ interface Followed {
   readonly endedAt: string | null;
   /** The time when the session's payment was refunded (ISO 8601 UTC). Null before a refund, and when the session is paid again. */
   readonly refundedAt: string | null;
+  /** Null without an external id (see published/external-ids.ts). */
+  readonly externalIdHash: string | null;
 }
 
-export interface ScreeningStatus extends Omit<Followed, 'session' | 'endedAt'> {
+export interface ScreeningStatus extends Omit<Followed, 'session' | 'endedAt' | 'externalIdHash'> {
   readonly session: SessionSummary;
   readonly paymentStatus: PaymentStatus;
   readonly overallStatus: OverallStatus;
@@ -81,6 +84,11 @@ function summaryOf(session: Session): SessionSummary {
   return { ...common, status: session.status };
 }
 
+function beginning(event: SessionEvent, at: string): Omit<Followed, 'accountId' | 'environment' | 'session'> {
+  const externalIdHash = (event.type === 'ScreeningSubmitted' && event.data.externalIdHash) || null;
+  return { createdAt: at, updatedAt: at, endedAt: null, refundedAt: null, externalIdHash };
+}
+
 /** The time of the refund after an update of the payment. */
 function refundedAt({ payment }: Session, at: string, before: Pick<Followed, 'refundedAt'>): Followed['refundedAt'] {
   if (payment?.status === 'REFUNDED') return at;
@@ -93,16 +101,17 @@ const DISCARDED = 'VendorReplyDiscarded' satisfies SessionEvent['type'];
 
 export const screeningStatus: Projection<ScreeningStatus, Followed> = {
   name: 'screening_status',
-  version: 16,
+  version: 17,
   category: screeningSession.category,
   toldWithoutLog: true,
 
-  evolve(doc, event) {
-    const session = screeningSession.evolve(doc?.session ?? screeningSession.initial, known(event));
+  evolve(doc, recorded) {
+    const event = known(recorded);
+    const session = screeningSession.evolve(doc?.session ?? screeningSession.initial, event);
     const { accountId, environment, occurredAt } = event.metadata;
     if (session.status === 'NONE' || accountId === null || environment === null)
       throw new Error(`${event.stream} does not begin with a submission`);
-    const before = doc ?? { createdAt: occurredAt, updatedAt: occurredAt, endedAt: null, refundedAt: null };
+    const before = doc ?? beginning(event, occurredAt);
     return {
       accountId,
       environment,
@@ -112,6 +121,7 @@ export const screeningStatus: Projection<ScreeningStatus, Followed> = {
       updatedAt: event.type === DISCARDED ? before.updatedAt : occurredAt,
       endedAt: before.endedAt ?? (isOver(session) ? occurredAt : null),
       refundedAt: event.type === 'PaymentProgressed' ? refundedAt(session, occurredAt, before) : before.refundedAt,
+      externalIdHash: before.externalIdHash,
     };
   },
 
@@ -127,9 +137,14 @@ export const screeningStatus: Projection<ScreeningStatus, Followed> = {
     refundedAt,
     overdueAt: expiresAt(session),
   }),
-  entries: ({ environment, session, endedAt }) => {
+  entries: (followed) => {
+    const { environment, session, createdAt, endedAt } = followed;
     const attempt = attemptOf(session);
     return [
+      ...listsOfSession({ ...followed, overallStatus: overallStatusOf(session) }).map((list) => ({
+        list,
+        sort: createdAt,
+      })),
       ...(attempt === null ? [] : [openCall(environment, attempt.settleAfter)]),
       ...(endedAt !== null && holdsReply(session) ? [{ list: REPLIES_HELD, sort: endedAt }] : []),
     ];

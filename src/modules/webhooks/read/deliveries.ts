@@ -2,6 +2,7 @@
 import type { Environment } from '../../../kernel/environment.js';
 import { isId } from '../../../kernel/ids.js';
 import { exhaustiveEvents, type IndexEntry, listOf, listsBy, type Projection } from '../../../kernel/projection.js';
+import { readPart } from '../../../ports/list-part.js';
 import type { ReadModels, View } from '../../../ports/read-models.js';
 import type { Vault } from '../../../ports/vault.js';
 import {
@@ -37,7 +38,8 @@ export interface DeliveryDoc {
 
 const NOTHING_YET = { environment: null, attempts: [], succeededAt: null, failedAt: null, exhaustedAt: null };
 
-const listed = ({ endpointId, ...filter }: { readonly endpointId: string } & DeliveryFilter): string =>
+/** The list of the deliveries to an endpoint, or of one status to all endpoints. The ids of the deliveries order it. */
+const listed = ({ endpointId, ...filter }: { readonly endpointId?: string } & DeliveryFilter): string =>
   listOf({ endpoint: endpointId, ...filter });
 /** The list that contains the delivery of an event that the receiver last accepted, or last refused. Pings are omitted. */
 const outcomes = (outcome: 'taken' | 'refused', endpoint: string): string => listOf({ endpoint, outcome });
@@ -50,7 +52,7 @@ const latest = (list: string, sort: string): IndexEntry => ({ list, sort, latest
 /** The ids sort in the order of the published events. */
 export const deliveryLog: Projection<DeliveryDoc, Followed> = {
   name: 'webhook_delivery',
-  version: 8,
+  version: 9,
   category: delivery.category,
   listedForDays: 30,
 
@@ -92,7 +94,7 @@ export const deliveryLog: Projection<DeliveryDoc, Followed> = {
     failedAt,
   }),
   entries: ({ delivery: { endpointId: endpoint, eventType, kind, status }, succeededAt, failedAt, exhaustedAt }) => [
-    ...listsBy({ endpoint }, { eventType, status }).map((list) => ({ list })),
+    ...[...listsBy({ endpoint }, { eventType, status }), listed({ status })].map((list) => ({ list })),
     ...(exhaustedAt !== null ? [{ list: exhausted(endpoint), sort: exhaustedAt }] : []),
     ...(kind === 'event' && succeededAt !== null ? [latest(outcomes('taken', endpoint), succeededAt)] : []),
     ...(kind === 'event' && failedAt !== null ? [latest(outcomes('refused', endpoint), failedAt)] : []),
@@ -109,6 +111,16 @@ const known = exhaustiveEvents<DeliveryEvent>('webhook_delivery', {
   DeliveryCanceled: true,
   RedeliveryRequested: true,
 });
+
+/** This is written as a record, so that a new status does not compile until it is listed here. */
+export const DELIVERY_STATUSES = Object.keys({
+  pending: true,
+  retrying: true,
+  succeeded: true,
+  exhausted: true,
+  canceled: true,
+  failed: true,
+} satisfies Record<DeliveryStatus, true>) as readonly DeliveryStatus[];
 
 export interface DeliveryFilter {
   readonly status?: DeliveryStatus;
@@ -146,11 +158,19 @@ export class DeliveryReader {
   /** Newest first. The order never changes, so the next page continues where the previous page ended, even if new deliveries were added. */
   async page(endpointId: string, filter: DeliveryFilter, before: string | null, limit: number): Promise<DeliveryPage> {
     await this.lists.caughtUp(deliveryLog);
+    return this.pageOf([listed({ endpointId, ...filter })], before, limit);
+  }
+
+  /** As `page`, over all endpoints of all accounts. It does not wait for the projector. */
+  pageOfAll(status: DeliveryStatus | undefined, before: string | null, limit: number): Promise<DeliveryPage> {
+    const lists = (status === undefined ? DELIVERY_STATUSES : [status]).map((one) => listed({ status: one }));
+    return this.pageOf(lists, before, limit);
+  }
+
+  private async pageOf(lists: readonly string[], before: string | null, limit: number): Promise<DeliveryPage> {
     const after = before === null ? null : { sort: '', id: before };
-    const { items, next } = await this.readModels.list(deliveryLog, listed({ endpointId, ...filter }), {
-      after,
-      limit,
-    });
+    const together = { projection: deliveryLog, lists, sortOf: () => '' };
+    const { items, next } = await readPart(this.readModels, together, { after, from: null, to: null, limit });
     return { items, next: next?.id ?? null };
   }
 

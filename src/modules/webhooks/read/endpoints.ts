@@ -1,6 +1,7 @@
 // Webhook endpoints for the dashboard of their account, and for the timer that checks their health.
 import type { Environment } from '../../../kernel/environment.js';
 import { exhaustiveEvents, listOf, type Projection } from '../../../kernel/projection.js';
+import { readPart } from '../../../ports/list-part.js';
 import type { Cursor, Page, ReadModels } from '../../../ports/read-models.js';
 import type { AttemptErrorCode } from '../domain/delivery.js';
 import { healthDueAt, type Endpoint, type EndpointEvent } from '../domain/endpoint.js';
@@ -53,6 +54,14 @@ export const endpointProjection: Projection<EndpointDoc, EndpointRecord> = {
   entries: ({ current }) => (current === null ? [] : [{ list: listOf({ status: current.status }) }]),
   dueAt: healthDueAt,
 };
+
+export const ENDPOINT_STATUSES = ['active', 'failing', 'disabled'] as const satisfies readonly Endpoint['status'][];
+
+export interface EndpointPage {
+  readonly items: readonly { readonly accountId: string; readonly endpoint: EndpointSummary }[];
+  /** The next page begins below this account; null at the end. */
+  readonly next: string | null;
+}
 
 const known = exhaustiveEvents<EndpointEvent>('webhook_endpoint', {
   WebhookEndpointRegistered: true,
@@ -131,7 +140,19 @@ export class EndpointReader {
     return (await this.current(accountId))?.endpointId === endpointId;
   }
 
-  /** The accounts with a failing endpoint whose time has passed. */
+  /** The endpoints of all accounts in one of these states, by the ids of the accounts, the newest first. */
+  async page(statuses: readonly Endpoint['status'][], before: string | null, limit: number): Promise<EndpointPage> {
+    const after = before === null ? null : { sort: '', id: before };
+    const lists = statuses.map((status) => listOf({ status }));
+    const listed = { projection: endpointProjection, lists, sortOf: () => '' };
+    const { items, next } = await readPart(this.readModels, listed, { after, from: null, to: null, limit });
+    return {
+      items: items.flatMap(({ id, doc }) => (doc.current ? [{ accountId: id, endpoint: doc.current }] : [])),
+      next: next?.id ?? null,
+    };
+  }
+
+  /** The accounts with a failing endpoint whose time is over. */
   due(at: Date, limit: number): Promise<string[]> {
     return this.readModels.due(endpointProjection, at, limit);
   }
@@ -205,7 +226,8 @@ export class EndpointReader {
     return Math.max(consecutiveFailures, await this.deliveries.exhaustedAfter(endpointId, countedFrom));
   }
 
-  private async current(accountId: string): Promise<EndpointSummary | null> {
+  /** The account's endpoint; null when it has none. */
+  async current(accountId: string): Promise<EndpointSummary | null> {
     return endpointProjection.view((await this.endpoints.load(endpointRecord, accountId)).state).current;
   }
 }

@@ -1,21 +1,10 @@
 // The query of a page of the delivery log (docs/contract/webhooks.md#the-management-routes-in-detail).
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn, IsOptional, IsString, Matches, ValidateBy } from 'class-validator';
-import type { DeliveryFilter, DeliveryPage } from '../../read/deliveries.js';
+import { DELIVERY_STATUSES, type DeliveryFilter, type DeliveryPage } from '../../read/deliveries.js';
 import { EVENT_TYPES } from './endpoint-bodies.js';
 
-type Status = NonNullable<DeliveryFilter['status']>;
-
-/** This is written as a record, so that a new status does not compile until it is listed here. */
-export const DELIVERY_STATUSES = Object.keys({
-  pending: true,
-  retrying: true,
-  succeeded: true,
-  exhausted: true,
-  canceled: true,
-  failed: true,
-} satisfies Record<Status, true>) as readonly Status[];
-export const LOGGED_TYPES: readonly string[] = [...EVENT_TYPES, 'ping'];
+const LOGGED_TYPES: readonly string[] = [...EVENT_TYPES, 'ping'];
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 100;
 
@@ -25,7 +14,7 @@ export class DeliveriesQuery {
   @IsOptional()
   @IsIn(DELIVERY_STATUSES, { message: `must be one of ${DELIVERY_STATUSES.join(', ')}` })
   @IsString({ message: 'must be given once' })
-  readonly status?: Status;
+  readonly status?: NonNullable<DeliveryFilter['status']>;
 
   @ApiPropertyOptional({ enum: LOGGED_TYPES })
   @IsOptional()

@@ -1,0 +1,47 @@
+import { Injectable } from '@nestjs/common';
+import { ENVIRONMENTS, type Environment } from '../../../kernel/environment.js';
+import { readPart, type ListPart } from '../../../ports/list-part.js';
+import { ReadModels, type Page, type View } from '../../../ports/read-models.js';
+import { transactionIdOf, type PaymentStatus } from '../domain/payment.js';
+import { openPayments, paymentList, type ListedPayment } from './open-payments.js';
+
+export const PAYMENT_STATUSES = [
+  'PENDING',
+  'PROCESSING',
+  'REQUIRES_ACTION',
+  'SUCCEEDED',
+  'FAILED',
+] as const satisfies readonly PaymentStatus[];
+
+/** The filters of a list of payments. All that are given must hold. */
+export interface PaymentFilter {
+  /** Undefined: both. */
+  readonly environment?: Environment | undefined;
+  readonly status?: PaymentStatus | undefined;
+  /** `session` needs the account, so that a caller sees no payment of another account. */
+  readonly of?: { readonly account: string; readonly session?: string | undefined } | undefined;
+}
+
+/** Lists of payments, for list routes and operator commands. */
+@Injectable()
+export class PaymentLists {
+  constructor(private readonly readModels: ReadModels) {}
+
+  /**
+   * Payments by the time when they were opened, the newest first. With a session beside a status, a page may lack payments and the total counts all
+   * payments of the session.
+   */
+  async page({ environment: asked, status, of }: PaymentFilter, part: ListPart): Promise<Page<ListedPayment>> {
+    const lists = (asked === undefined ? ENVIRONMENTS : [asked]).map((environment) =>
+      paymentList({ ...of, environment, status: of?.session === undefined ? status : undefined }),
+    );
+    const listed = { projection: openPayments, lists, sortOf: ({ createdAt }: ListedPayment) => createdAt };
+    const page = await readPart(this.readModels, listed, part);
+    return { ...page, items: page.items.filter(({ doc }) => status === undefined || doc.status === status) };
+  }
+}
+
+/** The id under which account holders know the payment. */
+export function transactionOf({ id, doc }: View<ListedPayment>): string {
+  return transactionIdOf(id, doc.reference);
+}

@@ -1,0 +1,101 @@
+import { Injectable } from '@nestjs/common';
+import { ENVIRONMENTS, type Environment } from '../../../kernel/environment.js';
+import { listOf } from '../../../kernel/projection.js';
+import { readPart, type ListPart } from '../../../ports/list-part.js';
+import { ReadModels, type Page } from '../../../ports/read-models.js';
+import { Vault } from '../../../ports/vault.js';
+import { EXTERNAL_ID_KEY, externalIdHash } from '../../../published/external-ids.js';
+import type { OverallStatus } from '../domain/overall-status.js';
+import type { Session } from '../domain/session.js';
+import { externalIdList } from './screening-list-names.js';
+import { screeningStatus, type ScreeningStatus } from './screening-status.js';
+
+/** The status of the verification that goes with each overall status. A verified session always has one of the last three. */
+const VERIFICATION = {
+  SUBMITTED: 'SUBMITTED',
+  STEP_UP_REQUIRED: 'STEP_UP_REQUIRED',
+  OTP_PENDING: 'OTP_PENDING',
+  KBA_PENDING: 'KBA_PENDING',
+  BLOCKED: 'BLOCKED',
+  EXPIRED: 'EXPIRED',
+  ERROR: 'ERROR',
+  COMPLETED: 'VERIFIED',
+  PAYMENT_PENDING: 'VERIFIED',
+  PAYMENT_FAILED: 'VERIFIED',
+} as const satisfies Record<Exclude<OverallStatus, 'VERIFIED'>, Session['status']>;
+
+export type ListedOverallStatus = keyof typeof VERIFICATION;
+export const OVERALL_STATUSES = Object.keys(VERIFICATION) as readonly ListedOverallStatus[];
+export const SESSION_STATUSES: readonly Session['status'][] = [...new Set(Object.values(VERIFICATION))];
+export const USER_TYPES = ['CONSUMER', 'AGENT', 'PMC'] as const satisfies readonly Session['userType'][];
+
+interface CommonFilter {
+  /** Undefined: both. */
+  readonly environment?: Environment | undefined;
+  readonly status?: Session['status'] | undefined;
+  readonly overallStatus?: ListedOverallStatus | undefined;
+}
+
+/** The filters of a list of sessions. All that are given must hold. */
+export type ScreeningFilter = CommonFilter &
+  (
+    | { readonly account?: undefined; readonly userType?: undefined; readonly externalId?: undefined }
+    | {
+        readonly account: string;
+        readonly userType?: Session['userType'] | undefined;
+        /** The integrator's own id of the session (`external_id` of its grant). */
+        readonly externalId?: string | undefined;
+      }
+  );
+
+/** Lists of screening sessions, for list routes and operator commands. */
+@Injectable()
+export class ScreeningLists {
+  constructor(
+    private readonly readModels: ReadModels,
+    private readonly vault: Vault,
+  ) {}
+
+  /**
+   * Sessions by the time of their submission, the newest first. With an external id beside other filters, a page may lack sessions and the total
+   * counts all sessions of the external id.
+   */
+  async page(filter: ScreeningFilter, part: ListPart): Promise<Page<ScreeningStatus>> {
+    const lists = await this.listsOf(filter);
+    const listed = { projection: screeningStatus, lists, sortOf: ({ createdAt }: ScreeningStatus) => createdAt };
+    const page = await readPart(this.readModels, listed, part);
+    return { ...page, items: page.items.filter(({ doc }) => holds(filter, doc)) };
+  }
+
+  private async listsOf(filter: ScreeningFilter): Promise<string[]> {
+    const { account, environment: asked, userType, externalId } = filter;
+    const environments = asked === undefined ? ENVIRONMENTS : [asked];
+    if (account !== undefined && externalId !== undefined) {
+      const key = await this.vault.installationKey(EXTERNAL_ID_KEY);
+      return environments.map((environment) =>
+        externalIdList({
+          account,
+          environment,
+          externalIdHash: externalIdHash(key, { accountId: account, environment }, externalId),
+        }),
+      );
+    }
+    return environments.flatMap((environment) =>
+      overallStatusesOf(filter).map((overallStatus) => listOf({ account, environment, userType, overallStatus })),
+    );
+  }
+}
+
+/** `[undefined]` when no status filters. */
+function overallStatusesOf({ status, overallStatus }: CommonFilter): readonly (ListedOverallStatus | undefined)[] {
+  if (status === undefined) return [overallStatus];
+  return OVERALL_STATUSES.filter((one) => VERIFICATION[one] === status && (overallStatus ?? one) === one);
+}
+
+function holds({ status, overallStatus, userType }: ScreeningFilter, doc: ScreeningStatus): boolean {
+  return (
+    (status === undefined || doc.session.status === status) &&
+    (overallStatus === undefined || doc.overallStatus === overallStatus) &&
+    (userType === undefined || doc.session.userType === userType)
+  );
+}

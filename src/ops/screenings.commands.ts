@@ -1,0 +1,118 @@
+// ops screenings list | show
+import { Command, Option, SubCommand } from 'nest-commander';
+import { isId } from '../kernel/ids.js';
+import {
+  OVERALL_STATUSES,
+  type ScreeningFilter,
+  ScreeningLists,
+  SESSION_STATUSES,
+  USER_TYPES,
+} from '../modules/screening/read/screening-lists.js';
+import { screeningStatus, type ScreeningStatus } from '../modules/screening/read/screening-status.js';
+import { ReadModels, type View } from '../ports/read-models.js';
+import { CommandGroup } from './command-group.js';
+import { ListingCommand, type ListingValues, listPart, tellNext } from './listing.js';
+import { oneOf, WrongInput } from './operator.js';
+import { ShowingCommand } from './operator-command.js';
+import { OperatorLists } from './operator-lists.js';
+import { print, printRow } from './output.js';
+
+type ScreeningsValues = ListingValues & Omit<ScreeningFilter, 'account' | 'environment'>;
+
+@SubCommand({ name: 'list', description: 'List screening sessions, the newest first, of one account or of all' })
+export class ListScreeningsCommand extends ListingCommand {
+  constructor(
+    private readonly lists: OperatorLists,
+    private readonly screenings: ScreeningLists,
+  ) {
+    super();
+  }
+
+  @Option({ flags: '--status <status>', description: `of the verification: ${SESSION_STATUSES.join(', ')}` })
+  readStatus(text: string): ScreeningFilter['status'] {
+    return oneOf(text, SESSION_STATUSES, '--status');
+  }
+
+  @Option({ flags: '--overall-status <status>', description: `with the payment: ${OVERALL_STATUSES.join(', ')}` })
+  readOverallStatus(text: string): ScreeningFilter['overallStatus'] {
+    return oneOf(text, OVERALL_STATUSES, '--overall-status');
+  }
+
+  @Option({ flags: '--user-type <type>', description: `${USER_TYPES.join(', ')}, with --account` })
+  readUserType(text: string): ScreeningFilter['userType'] {
+    return oneOf(text, USER_TYPES, '--user-type');
+  }
+
+  @Option({ flags: '--external-id <id>', description: "the account's own id of the session, with --account" })
+  readExternalId(text: string): string {
+    return text;
+  }
+
+  override async run(_: string[], values: ScreeningsValues = {}): Promise<void> {
+    const { account, environment, status, overallStatus, userType, externalId } = values;
+    if (account === undefined && (userType ?? externalId) !== undefined)
+      throw new WrongInput(`Give --account with ${userType === undefined ? '--external-id' : '--user-type'}.`);
+    const common = { environment, status, overallStatus };
+    const filter = account === undefined ? common : { ...common, account, userType, externalId };
+    const { items, next, total } = await this.lists.complete(screeningStatus, () =>
+      this.screenings.page(filter, listPart(values)),
+    );
+    for (const view of items) {
+      const { session, accountId, environment: of, userType: type, status: state, ...rest } = shown(view);
+      const { overallStatus: overall, createdAt } = rest;
+      printRow(shown(view), {
+        session,
+        accountId,
+        environment: of,
+        userType: type,
+        status: state,
+        overallStatus: overall,
+        createdAt,
+      });
+    }
+    tellNext(next, total);
+  }
+}
+
+@SubCommand({ name: 'show', arguments: '<session>', description: 'Show a screening session, without personal data' })
+export class ShowScreeningCommand extends ShowingCommand {
+  constructor(private readonly readModels: ReadModels) {
+    super();
+  }
+
+  override async run([sessionId = '']: string[]): Promise<void> {
+    const view = isId(sessionId) ? await this.readModels.get(screeningStatus, sessionId) : null;
+    if (view === null) throw new WrongInput(`There is no screening session ${sessionId}.`);
+    print(shown(view));
+  }
+}
+
+function shown({ id, revision, doc }: View<ScreeningStatus>) {
+  const { accountId, environment, session, paymentStatus, overallStatus, transactionId } = doc;
+  const { createdAt, updatedAt, refundedAt, overdueAt } = doc;
+  const { userType, status, partyId } = session;
+  return {
+    session: id,
+    accountId,
+    environment,
+    userType,
+    status,
+    ...('reasonCode' in session && { reasonCode: session.reasonCode, blockedUntil: session.blockedUntil }),
+    ...('stepUp' in session && { attemptsRemaining: session.stepUp.attemptsRemaining, overdueAt }),
+    paymentStatus,
+    overallStatus,
+    transactionId,
+    ...(partyId !== undefined && { partyId }),
+    createdAt,
+    updatedAt,
+    refundedAt,
+    revision,
+  };
+}
+
+@Command({
+  name: 'screenings',
+  description: 'Screening sessions',
+  subCommands: [ListScreeningsCommand, ShowScreeningCommand],
+})
+export class ScreeningsCommand extends CommandGroup {}
