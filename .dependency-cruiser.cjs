@@ -294,6 +294,13 @@ module.exports = {
       to: { path: [builtins(['async_hooks']), packages(['playwright-core'])] },
     },
     {
+      name: 'operator-commands-start-without-routes',
+      comment: 'The libraries of the routes cost an operator command half a second.',
+      severity: 'error',
+      from: { path: ['^src/modules/accounts/account-operations\\.module\\.ts$', '^src/modules/[^/]+/read/'] },
+      to: { path: ['^src/modules/[^/]+/http/', packages(['@nestjs/swagger', 'class-validator'])], reachable: true },
+    },
+    {
       name: 'no-cycles',
       comment: 'A cycle has no reading order, and its load order is an accident.',
       severity: 'error',

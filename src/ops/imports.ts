@@ -34,23 +34,27 @@ export async function readModels(): Promise<Imports> {
 
 export async function accounts(): Promise<Imports> {
   const { AggregatesModule } = await import('../platform/aggregates/aggregates.module.js');
-  const { HttpModule } = await import('../platform/http/http.module.js');
   const { CqrsModule } = await import('@nestjs/cqrs');
-  const { AccountsModule } = await import('../modules/accounts/accounts.module.js');
-  return [...(await readModels()), AggregatesModule, HttpModule, CqrsModule.forRoot(), AccountsModule];
+  const { AccountOperationsModule } = await import('../modules/accounts/account-operations.module.js');
+  return [...(await readModels()), AggregatesModule, CqrsModule.forRoot(), AccountOperationsModule];
+}
+
+export async function deliveryQueue(): Promise<Imports> {
+  const { QueuesModule } = await import('../adapters/redis/queues.module.js');
+  const { DeliveryQueueModule } = await import('../adapters/delivery-queue/delivery-queue.module.js');
+  return [...(await readModels()), QueuesModule, DeliveryQueueModule];
 }
 
 export async function features({ config, vendors, log }: Started): Promise<Imports> {
-  const { QueuesModule } = await import('../adapters/redis/queues.module.js');
-  const { DeliveryQueueModule } = await import('../adapters/delivery-queue/delivery-queue.module.js');
   const { VendorsModule } = await import('../adapters/vendors.module.js');
   const { WebhookSenderModule } = await import('../adapters/webhook-sender/webhook-sender.module.js');
   const { MailSenderModule } = await import('../adapters/mail-sender/mail-sender.module.js');
+  const { HttpModule } = await import('../platform/http/http.module.js');
   const { FeaturesModule } = await import('../modules/features.module.js');
   return [
     ...(await accounts()),
-    QueuesModule,
-    DeliveryQueueModule,
+    ...(await deliveryQueue()),
+    HttpModule,
     VendorsModule.forRoot(config, vendors, log),
     WebhookSenderModule,
     MailSenderModule,

@@ -10,5 +10,5 @@ export abstract class OperatorCommand extends CommandRunner {
   }
 }
 
-/** A command that only shows what the read models hold. It may ask for nothing but the modules of `readModels` in imports.ts. */
+/** A command that only shows something. It may ask only for the modules of `readModels` in imports.ts, or of its group's `shownFrom`. */
 export abstract class ShowingCommand extends OperatorCommand {}

@@ -7,7 +7,17 @@ import { Metrics } from '../platform/observability/metrics.js';
 import { ProcessModule } from '../process.module.js';
 import { CommandGroup } from './command-group.js';
 import { Consent } from './consent.js';
-import { accounts, features, type Imports, logAlone, projector, readModels, type Started, vault } from './imports.js';
+import {
+  accounts,
+  deliveryQueue,
+  features,
+  type Imports,
+  logAlone,
+  projector,
+  readModels,
+  type Started,
+  vault,
+} from './imports.js';
 import { OperatorCommand, ShowingCommand } from './operator-command.js';
 import { OperatorLists } from './operator-lists.js';
 
@@ -19,8 +29,10 @@ interface Needs {
 interface Group extends Needs {
   /** The file of the group. Every command that it exports belongs to the group. */
   readonly load: () => Promise<object>;
-  /** The group's commands that only show what the read models hold. They start without the modules of the others. */
+  /** The group's commands that only show something. They start without the modules of the others. */
   readonly showing?: readonly string[];
+  /** The modules of these commands, if not `readModels`. */
+  readonly shownFrom?: () => Promise<Imports>;
 }
 
 const LISTS: Pick<Needs, 'providers'> = { providers: () => Promise.resolve([OperatorLists]) };
@@ -64,7 +76,12 @@ const GROUPS: Readonly<Record<string, Group>> = {
     providers: async () => [OperatorLists, (await import('../modules/payments/read/payment-lists.js')).PaymentLists],
     showing: ['list'],
   },
-  webhooks: { load: () => import('./webhooks.commands.js'), imports: features },
+  webhooks: {
+    load: () => import('./webhooks.commands.js'),
+    imports: features,
+    showing: ['backlog'],
+    shownFrom: deliveryQueue,
+  },
   endpoints: {
     load: () => import('./endpoints.commands.js'),
     imports: readModels,
@@ -111,7 +128,8 @@ export class OpsModule {
     const imports = new Set<Imports[number]>();
     const providers = new Set<Provider>([Consent]);
     for (const group of groups) {
-      for (const one of await (showing ? readModels() : group.imports(started))) imports.add(one);
+      const { shownFrom = readModels } = group;
+      for (const one of await (showing ? shownFrom() : group.imports(started))) imports.add(one);
       for (const one of (await group.providers?.(started)) ?? []) providers.add(one);
       for (const one of await commandsOf(group, showing)) providers.add(one);
     }

@@ -7,10 +7,10 @@ import { DeliveryQueue } from '../ports/delivery-queue.js';
 import { CommandGroup } from './command-group.js';
 import { idIn, operatorContext, timeIn, WrongInput } from './operator.js';
 import { print } from './output.js';
-import { OperatorCommand } from './operator-command.js';
+import { OperatorCommand, ShowingCommand } from './operator-command.js';
 
 @SubCommand({ name: 'backlog', description: 'Show how many deliveries wait, and the longest delay' })
-export class WebhookBacklogCommand extends OperatorCommand {
+export class WebhookBacklogCommand extends ShowingCommand {
   constructor(private readonly queue: DeliveryQueue) {
     super();
   }

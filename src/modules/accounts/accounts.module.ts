@@ -13,27 +13,18 @@ import { AccessKeys } from '../../published/access-keys.js';
 import { Accounts } from '../../published/accounts.js';
 import { PrepaidCredit } from '../../published/prepaid-credit.js';
 import { SessionGrants } from '../../published/session-grants.js';
+import { AccountOperationsModule } from './account-operations.module.js';
 import { AccountCredit } from './application/account-credit.js';
 import { AccountGrants } from './application/account-grants.js';
-import { AddCreditHandler } from './application/add-credit.js';
-import { AllowOriginsHandler } from './application/allow-origins.js';
-import { DeactivateKeyHandler } from './application/deactivate-key.js';
 import { DemoTokens } from './application/demo-tokens.js';
 import { EraseUnusedDetails, EraseUnusedDetailsHandler } from './application/erase-unused-details.js';
 import { ExchangeTokenHandler, TokenOptions } from './application/exchange-token.js';
 import { GrantDetails } from './application/grant-details.js';
 import { GrantExpiry } from './application/grant-expiry.js';
 import { GrantRedemption } from './application/grant-redemption.js';
-import { IssueDashboardTokenHandler } from './application/issue-dashboard-token.js';
-import { IssueKeyHandler } from './application/issue-key.js';
-import { LimitExchangesHandler } from './application/limit-exchanges.js';
 import { GrantOptions, IssueGrantHandler } from './application/issue-grant.js';
-import { OpenAccountHandler } from './application/open-account.js';
-import { RevokeDashboardTokenHandler } from './application/revoke-dashboard-token.js';
 import { MakeDemoAccounts, MakeDemoAccountsHandler } from './application/make-demo-accounts.js';
-import { SetSettingsHandler } from './application/set-settings.js';
 import { SetVendorBehaviourHandler } from './application/set-vendor-behaviour.js';
-import { VendorRules } from './application/vendor-rules.js';
 import { PublishableKeys } from './http/platform/publishable-keys.js';
 import { Renewals } from './http/platform/renewals.js';
 import { GrantsController } from './http/server/grants.controller.js';
@@ -41,8 +32,7 @@ import { RequestsController } from './http/server/requests.controller.js';
 import { TestHelpersController } from './http/server/test-helpers.controller.js';
 import { JwksController, TokenController } from './http/platform/token.controller.js';
 import { AccessKeyDirectory, accessKeyProjection } from './read/access-keys.js';
-import { AccountDirectory, accountProjection, AccountsOptions } from './read/accounts.js';
-import { RecentRequests } from './read/recent-requests.js';
+import { AccountDirectory, accountProjection } from './read/accounts.js';
 import { SigningKeys } from './read/signing-keys.js';
 import { UnusedDetails, unusedDetails } from './read/unused-details.js';
 
@@ -51,17 +41,9 @@ const DEMO_ACCOUNTS: InjectionToken<Startable> = Symbol('demo accounts');
 /** Finds the holder of a key and the rights of an account. Every API surface uses this module. */
 @Projections([accountProjection, accessKeyProjection, unusedDetails])
 @Module({
-  controllers: [TokenController, JwksController, GrantsController, TestHelpersController, RequestsController],
+  imports: [AccountOperationsModule],
+  controllers: [TokenController, JwksController, GrantsController, TestHelpersController],
   providers: [
-    OpenAccountHandler,
-    SetSettingsHandler,
-    VendorRules,
-    IssueKeyHandler,
-    DeactivateKeyHandler,
-    AllowOriginsHandler,
-    LimitExchangesHandler,
-    IssueDashboardTokenHandler,
-    RevokeDashboardTokenHandler,
     ExchangeTokenHandler,
     IssueGrantHandler,
     GrantRedemption,
@@ -69,16 +51,12 @@ const DEMO_ACCOUNTS: InjectionToken<Startable> = Symbol('demo accounts');
     GrantExpiry,
     UnusedDetails,
     EraseUnusedDetailsHandler,
-    AddCreditHandler,
     AccountCredit,
     MakeDemoAccountsHandler,
     DemoTokens,
     SigningKeys,
     PublishableKeys,
     Renewals,
-    AccountDirectory,
-    AccessKeyDirectory,
-    RecentRequests,
     AccountGrants,
     SetVendorBehaviourHandler,
     {
@@ -93,14 +71,6 @@ const DEMO_ACCOUNTS: InjectionToken<Startable> = Symbol('demo accounts');
     { provide: AccessKeys, useExisting: AccessKeyDirectory },
     { provide: PrepaidCredit, useExisting: AccountCredit },
     { provide: SessionGrants, useExisting: AccountGrants },
-    {
-      provide: AccountsOptions,
-      useFactory: ({ production }: ProcessSettings, { forTest }: VendorsSettings): AccountsOptions => ({
-        production,
-        testVendors: forTest,
-      }),
-      inject: [ProcessSettings, VendorsSettings],
-    },
     {
       provide: TokenOptions,
       useFactory: (limits: Limits): TokenOptions => ({
@@ -141,6 +111,6 @@ const DEMO_ACCOUNTS: InjectionToken<Startable> = Symbol('demo accounts');
       settle: (id) => new EraseUnusedDetails(id),
     }),
   ],
-  exports: [Accounts, AccessKeys, PrepaidCredit, SessionGrants, AccountDirectory, AccessKeyDirectory],
+  exports: [Accounts, AccessKeys, PrepaidCredit, SessionGrants, AccountOperationsModule],
 })
 export class AccountsModule {}
