@@ -33,6 +33,7 @@ import { TestHelpersController } from './http/server/test-helpers.controller.js'
 import { JwksController, TokenController } from './http/platform/token.controller.js';
 import { AccessKeyDirectory, accessKeyProjection } from './read/access-keys.js';
 import { AccountDirectory, accountProjection } from './read/accounts.js';
+import { RecentRequests } from './read/recent-requests.js';
 import { SigningKeys } from './read/signing-keys.js';
 import { UnusedDetails, unusedDetails } from './read/unused-details.js';
 
@@ -42,7 +43,7 @@ const DEMO_ACCOUNTS: InjectionToken<Startable> = Symbol('demo accounts');
 @Projections([accountProjection, accessKeyProjection, unusedDetails])
 @Module({
   imports: [AccountOperationsModule],
-  controllers: [TokenController, JwksController, GrantsController, TestHelpersController],
+  controllers: [TokenController, JwksController, GrantsController, TestHelpersController, RequestsController],
   providers: [
     ExchangeTokenHandler,
     IssueGrantHandler,
@@ -57,6 +58,7 @@ const DEMO_ACCOUNTS: InjectionToken<Startable> = Symbol('demo accounts');
     SigningKeys,
     PublishableKeys,
     Renewals,
+    RecentRequests,
     AccountGrants,
     SetVendorBehaviourHandler,
     {

@@ -4,7 +4,7 @@ import { IsIn, IsOptional, IsString, Matches, ValidateBy } from 'class-validator
 import { DELIVERY_STATUSES, type DeliveryFilter, type DeliveryPage } from '../../read/deliveries.js';
 import { EVENT_TYPES } from './endpoint-bodies.js';
 
-const LOGGED_TYPES: readonly string[] = [...EVENT_TYPES, 'ping'];
+export const LOGGED_TYPES: readonly string[] = [...EVENT_TYPES, 'ping'];
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 100;
 
