@@ -6,7 +6,7 @@ import fastifyStatic from '@fastify/static';
 import type { FastifyInstance } from 'fastify';
 import type { SandboxPart } from '../src/vendor-kit/double/sandbox-part.js';
 
-/** The policy of the pages: they run their own scripts, call the sandbox, and may be embedded by any page. */
+/** The policy of the pages allows them to run their own scripts, call the sandbox, and be embedded by any page. */
 const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",

@@ -29,7 +29,7 @@ await runCommand(async () => {
       stdio: 'inherit',
     },
   );
-  // Ctrl-C also reaches the benchmark, which ends its own processes. This script waits for it.
+  // Ctrl-C also reaches the benchmark, which ends its own processes. This script waits for the benchmark.
   process.on('SIGINT', () => undefined);
   process.on('SIGTERM', () => bench.kill('SIGTERM'));
   process.exitCode = await new Promise((resolve, reject) => {

@@ -132,7 +132,7 @@ function run(outDir, compile) {
   if (result.status !== 0) throw new Problem(`The build of ${outDir}/ failed; the compiler's messages are above.`);
 }
 
-/** Removes outputs whose sources were deleted. The compiler leaves them, and Node would still load them. */
+/** Removes outputs whose sources were deleted. The compiler leaves such outputs, and Node would still load them. */
 function removeOrphans(outDir, outputs) {
   for (const file of filesUnder(outDir)) {
     const script = file.replace(/\.map$/, '');

@@ -9,7 +9,7 @@ await runCommand(async () => {
   if (command === undefined) throw new Problem('Name the command to run.');
   const env = { ...process.env, PATH: `${ensureNode24()}${delimiter}${process.env.PATH ?? ''}` };
   const child = spawn(command, args, { env, stdio: 'inherit' });
-  // Ctrl-C also reaches the command. This script waits for it.
+  // Ctrl-C also reaches the command. This script waits for the command.
   process.on('SIGINT', () => undefined);
   process.on('SIGTERM', () => child.kill('SIGTERM'));
   process.exitCode = await new Promise((resolve, reject) => {

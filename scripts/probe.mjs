@@ -16,7 +16,7 @@ export async function statusOf(url) {
   return (await answerOf(url))?.status;
 }
 
-/** Whether a process answers at all. A process that cannot become ready still serves the requests that it can. */
+/** Whether a process answers at all. A process that cannot become ready still answers some requests. */
 export async function isAlive(address) {
   return (await statusOf(`${address}/health/live`)) === 200;
 }

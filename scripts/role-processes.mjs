@@ -81,7 +81,7 @@ function log(level, fields, msg) {
 for (const stream of [process.stdout, process.stderr]) {
   // The reader of the stream may have ended.
   stream.on('error', () => undefined);
-  // Each process adds listeners to it.
+  // Each process adds listeners to this stream.
   stream.setMaxListeners(0);
 }
 

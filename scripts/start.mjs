@@ -63,8 +63,8 @@ await runCommand(async () => {
 process.exit();
 
 /**
- * The whole environment as the service will see it. The service's own rules read it, which exist when the service is built. Faults are reported
- * before any process starts.
+ * The whole environment as the service will see it. The service's own rules read the environment. These rules exist when the service is built. Faults
+ * are reported before any process starts.
  */
 async function readConfiguration(dataDir) {
   const [{ readConfig }, { InvalidConfig }, { findVendors }] = await Promise.all(

@@ -53,7 +53,7 @@ function runJest(args) {
     // With --json and a file, Jest writes only to standard error.
     stdio: ['inherit', 'inherit', 'inherit'],
   });
-  // Ctrl-C also reaches Jest, which cleans up. This script waits for it.
+  // Ctrl-C also reaches Jest, which cleans up. This script waits for Jest.
   process.on('SIGINT', () => undefined);
   process.on('SIGTERM', () => jest.kill('SIGTERM'));
   return new Promise((resolve, reject) => {

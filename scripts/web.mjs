@@ -1,5 +1,5 @@
 // Bundles the browser code of web/ into dist-web/: the host script, the frame, the demo page, and the sandbox's files for browsers. `npm run build`
-// runs it, and so do `npm start` and `npm test` when a file is out of date.
+// runs this script, and so do `npm start` and `npm test` when a file is out of date.
 import { createHash } from 'node:crypto';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { extname, join } from 'node:path';

@@ -1,5 +1,5 @@
-// The service: its infrastructure in the order of opening, its features, and the parts that a process of its role runs by itself. Nest closes them in
-// the opposite order: RolesModule first, the global infrastructure last.
+// The service: its infrastructure in the order of opening, its features, and the parts that a process of its role runs by itself. Nest closes these
+// parts in the opposite order: RolesModule first, the global infrastructure last.
 import { type DynamicModule, Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { CqrsModule } from '@nestjs/cqrs';

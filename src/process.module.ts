@@ -1,4 +1,4 @@
-// The parts that exist before Nest starts: configuration, vendors, clock, log and metrics. Each root module imports this one first.
+// The parts that exist before Nest starts: configuration, vendors, clock, log and metrics. Each root module imports this module first.
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import type { Config } from './config/config.js';
 import { ConfigModule } from './config/config.module.js';

@@ -1,4 +1,4 @@
-// Makes one service with its role from its configuration, starts it, and stops it in order. `main.ts` runs it in a process.
+// Makes one service with its role from its configuration, starts it, and stops it in order. `main.ts` runs the service in a process.
 import 'reflect-metadata';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

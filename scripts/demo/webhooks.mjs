@@ -1,6 +1,5 @@
-// The webhooks of the demo page's accounts. An endpoint is registered on request, and deliveries are verified as
-// docs/how-to/receive-webhooks.md says.
-// Every open page receives them.
+// The webhooks of the demo page's accounts. An endpoint is registered on request, and deliveries are verified as docs/how-to/receive-webhooks.md
+// says. Every open page receives the deliveries.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';

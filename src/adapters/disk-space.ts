@@ -8,7 +8,7 @@ import { untilNextRound } from '../kernel/rounds.js';
 export interface DiskSpaceOptions {
   /** The data folder. */
   readonly directory: string;
-  /** `low` is called when fewer bytes than this are free. With 0 it is never called. */
+  /** `low` is called when fewer bytes than this are free. With 0, `low` is never called. */
   readonly lowBytes: number;
 }
 

@@ -18,7 +18,7 @@ export async function fileMadeOnce(directory: string, name: string, make: () => 
     } finally {
       await file.close();
     }
-    // A link fails when the name exists, and shows only whole files. The first process creates the file, and the others read it.
+    // A link fails when the name exists, and shows only whole files. The first process creates the file, and other processes read it.
     await link(draft, path).catch((error: unknown) => {
       if (codeOf(error) !== 'EEXIST') throw error;
     });

@@ -27,9 +27,9 @@ export interface Config {
   readonly pdf: PdfSettings;
   readonly mail: MailSettings;
   readonly limits: Limits;
-  /** Names of limits that differ from their defaults. A production start logs them. */
+  /** Names of limits that differ from their defaults. A production start logs these names. */
   readonly overrides: readonly string[];
-  /** Names of limits against abuse that are switched off. A production start logs them. */
+  /** Names of limits against abuse that are switched off. A production start logs these names. */
   readonly switchedOff: readonly string[];
 }
 

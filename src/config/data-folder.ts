@@ -5,7 +5,7 @@ import type { Variables } from './variables.js';
 /** The folder of all data that this machine stores. This class is also the injection token. */
 export abstract class DataFolderSettings {
   abstract readonly path: string;
-  /** The log warns when the disk of the data folder has less free space than this. With 0 it never warns. */
+  /** The log warns when the disk of the data folder has fewer free bytes than this number. With 0, the log never warns. */
   abstract readonly diskLowBytes: number;
   /** A restored copy that no operator has released. Such a copy can be read but not changed. */
   abstract readonly quarantined: boolean;

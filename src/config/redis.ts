@@ -3,7 +3,7 @@ import { isLoopback, type Variables } from './variables.js';
 /** The location of Redis, and the time for which it keeps documents. This class is also the injection token. */
 export abstract class RedisSettings {
   abstract readonly url: string;
-  /** The milliseconds for which documents are kept after their last event. Replies use them while the log cannot be read. */
+  /** The milliseconds for which documents are kept after their last event. Replies use the documents while the log cannot be read. */
   abstract readonly documentsKeptForMs: number;
 }
 

@@ -99,7 +99,7 @@ export class Variables {
     return value;
   }
 
-  /** A limit against abuse. The value 0 switches it off. */
+  /** A limit against abuse. The value 0 switches the limit off. */
   rate(name: string, fallback: number, options: { max?: number; whole?: boolean } = {}): number {
     const value = this.limit(name, this.limitsOff ? 0 : fallback, { whole: true, ...options });
     if (value === 0) this.switchedOff.push(name);

@@ -6,7 +6,7 @@ import { listIn, type Variables } from './variables.js';
 /** The settings for reaching vendors, and the sandbox that replaces them. This class is also the injection token. */
 export abstract class VendorsSettings {
   abstract readonly sandboxUrl: string | null;
-  /** The port of the sandbox that `npm start` runs. With null, it runs no sandbox. */
+  /** The port of the sandbox that `npm start` runs. With null, `npm start` runs no sandbox. */
   abstract readonly sandboxPort: number | null;
   /** Whether the test environment has vendors. Outside production this is always so; in production only when a sandbox is configured. */
   abstract readonly forTest: boolean;

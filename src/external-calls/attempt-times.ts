@@ -7,7 +7,7 @@ export const SHARE_OF_TIME = 0.75;
 
 /**
  * The times of an attempt that is reserved now. From `settleAfter` on, after the end of the call (`callEnd`), the recovery job queries the vendor.
- * From `giveUpAfter` on, it queries once more, and ends the attempt when the vendor still does not know the result.
+ * From `giveUpAfter` on, the recovery job queries once more, and ends the attempt when the vendor still does not know the result.
  */
 export function attemptTimes(now: Date, vendorTimeoutSeconds: number): Record<'settleAfter' | 'giveUpAfter', Date> {
   const settle = now.getTime() + vendorTimeoutSeconds * 1_000 + GRACE_MS;

@@ -111,8 +111,8 @@ export class CallWorkers implements OnModuleInit {
   }
 
   /**
-   * Takes no further job, and gives the running calls `drainMs`. After that time, the outcome of these calls counts as unknown. Then it closes.
-   * BullMQ's own `close` would wait for ever when Redis is unavailable.
+   * Takes no further job, and gives the running calls `drainMs`. After that time, the outcome of these calls counts as unknown. Then the worker
+   * closes. BullMQ's own `close` would wait for ever when Redis is unavailable.
    */
   async stop(): Promise<void> {
     await Promise.all(this.workers.map((worker) => worker.pause(true)));

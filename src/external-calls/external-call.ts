@@ -13,7 +13,7 @@ export const CAPABILITY_OF = {
 } as const satisfies Readonly<Record<string, Capability | null>>;
 export type VendorKind = keyof typeof CAPABILITY_OF;
 
-/** One attempt that an aggregate has reserved. The job contains it, and it contains only ids. */
+/** One attempt that an aggregate has reserved. The job contains the attempt, and the attempt contains only ids. */
 export interface Attempt {
   /** The aggregate's id. */
   readonly id: string;

@@ -10,9 +10,9 @@ import type { Attempt, ExternalCall } from './external-call.js';
  */
 export abstract class ExternalCalls {
   /**
-   * Takes one of the account's places at the vendor, in the account's environment. Call it before anything is stored. `make` frees the place. Calls
-   * of other accounts, or of the same lineage of tokens, may be made first. Throws `request.rate_limited` when the account has no place left or the
-   * wait is too long, and Unavailable while calls wait for the log.
+   * Takes one of the account's places at the vendor, in the account's environment. Call `admit` before anything is stored. `make` frees the place.
+   * Calls of other accounts, or of the same lineage of tokens, may be made first. Throws `request.rate_limited` when the account has no place left or
+   * the wait is too long, and Unavailable while calls wait for the log.
    */
   abstract admit(call: ExternalCall<never>, attempt: Attempt): Promise<void>;
 

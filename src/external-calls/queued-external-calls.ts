@@ -62,7 +62,7 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
   private listening: Promise<void> | null = null;
   private readonly waiting = new Map<string, Waiter>();
 
-  /** `redis` is duplicated for a second connection, which subscribes. Neither connects before its first use. */
+  /** `redis` is duplicated for a second connection, which subscribes. Neither connection is made before its first use. */
   constructor(
     private readonly redis: Redis,
     private readonly payloads: SealedPayloads,
@@ -213,7 +213,7 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
           if (waiter.queue && (await waiter.queue.getJob(jobId)) === undefined) waiter.over(null);
         return;
       } catch {
-        // The connection of the queues may be restored later than this one.
+        // The connection of the queues may be restored later than the subscribing connection.
         await pause(LISTEN_AGAIN_MS, undefined, { ref: false });
       }
     }

@@ -29,7 +29,7 @@ export interface ActionContext extends Owner {
   readonly lineage?: string;
   /** Absent when no request caused the command. The value is never stored. */
   readonly effect?: Effect;
-  /** No caller reads the result at once. Read models therefore get it only through their subscriptions, which costs less. */
+  /** No caller reads the result at once. Read models therefore get the events only through their subscriptions, which costs less. */
   readonly skipReadYourWrites?: true;
   /** The operator's reason, which is recorded with every event. The reason contains no personal data. */
   readonly reason?: string;

@@ -11,7 +11,7 @@ export interface DomainEvent<Type extends string = string, Data extends object =
 /** One link of a stream's hash chain (docs/architecture.md#the-hash-chain). */
 export interface ChainLink {
   readonly alg: 'sha-256';
-  /** The hash of the event before this one, lowercase hex. Revision 0 has the hash of the stream id. */
+  /** The hash of the previous event, lowercase hex. */
   readonly prev: string;
   readonly hash: string;
 }

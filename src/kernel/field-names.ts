@@ -1,6 +1,6 @@
 /**
- * The fields that domain and application refuse. Each API surface maps them to its wire names. Values that an operator types have names of their own
- * and are not fields of a surface.
+ * The fields that domain and application refuse. Each API surface maps these fields to its wire names. Values that an operator types have names of
+ * their own and are not fields of a surface.
  */
 export type FieldName =
   | 'person.userType'

@@ -13,7 +13,7 @@ export interface IndexEntry {
 
 /**
  * A read model: one document for each stream of one category, a pure function of that stream's events. Every process folds the same document at
- * revision n. In Redis, the entries of the higher revision replace the others.
+ * revision n. In Redis, the entries of the higher revision replace the entries of a lower revision.
  *
  * `State` is the input of the next fold step, and readers get `Doc`. Redis stores the lists of a document. The document itself is folded from its
  * stream.
@@ -21,14 +21,14 @@ export interface IndexEntry {
 export interface Projection<Doc extends object, State = Doc> {
   /** Lowercase letters and underscores. */
   readonly name: string;
-  /** Raise the version when anything below gives another result. The next start then builds the new version while the old one is still read. */
+  /** Raise the version when anything below gives another result. The next start then builds the new version while the old version is still read. */
   readonly version: number;
   readonly category: string;
   /** Documents are kept for some days after their last event, for readers during an outage of the log. */
   readonly toldWithoutLog?: true;
   /**
-   * A document leaves its lists this many days after its last event, unless it is due. Readers still find it by its id. Used for lists that would
-   * grow without end. Entries with `latestOnly` stay.
+   * A document leaves its lists this many days after its last event, unless it is due. Readers still find the document by its id. Used for lists that
+   * would grow without end. Entries with `latestOnly` stay.
    */
   readonly listedForDays?: number;
   /** Pure. The function must throw at an unknown event type, which stops the projection with an alarm. */

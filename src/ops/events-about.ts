@@ -47,7 +47,10 @@ async function ofPerson(
   );
 }
 
-/** All events of the session's party, of the party's checkouts and of the payments made there. The party's other registrations explain this one. */
+/**
+ * All events of the session's party, of the party's checkouts and of the payments made there. The party's other registrations explain this
+ * registration.
+ */
 async function ofParty({ data: { partyId } }: Submitted, store: EventStore): Promise<readonly RecordedEvent[]> {
   if (partyId === undefined) return [];
   const read = (category: string, id: string): Promise<RecordedEvent[]> => store.readStream(`${category}-${id}`);

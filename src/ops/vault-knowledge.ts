@@ -80,7 +80,7 @@ export const VAULT_KNOWLEDGE: VaultKnowledge = {
   erasures: ERASURES,
   erasedBefore,
   erasureRecorded: async (subject, event, first, store) => {
-    // A grant's details that moved to a person are not traced to that person. The person's other values under the same subject are.
+    // A grant's details that moved to a person are not traced to that person. The person's other values under the same subject are traced.
     if (categoryOf(event.stream) === sessionGrant.category && event.revision > 0) return true;
     const stream = await erasureStream(event, first, store);
     return stream !== null && (await store.readStream(stream)).some((recorded) => erasedBefore(recorded) === subject);

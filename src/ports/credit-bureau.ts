@@ -1,4 +1,4 @@
-// The credit bureau of the upstream vendor. Only workers call it (`src/external-calls`).
+// The credit bureau of the upstream vendor. Only workers call the bureau (`src/external-calls`).
 import type { Replied } from '../kernel/vendor-reply.js';
 import type { NoVerdict, VendorCall } from './vendor-call.js';
 

@@ -18,9 +18,9 @@ export interface Backlog {
 }
 
 /**
- * Schedules an attempt for a given time. A worker makes it at least once. A slow endpoint never delays the others: its simultaneous attempts are
- * limited, and after a time-out only few are allowed. The queue may lose everything, because the recovery job schedules attempts again. Throws
- * Unavailable when it cannot be reached.
+ * Schedules an attempt for a given time. A worker makes the attempt at least once. A slow endpoint never delays the others: its simultaneous attempts
+ * are limited, and after a time-out only few are allowed. The queue may lose everything, because the recovery job schedules attempts again. Throws
+ * Unavailable when the queue cannot be reached.
  */
 export abstract class DeliveryQueue {
   abstract enqueue(due: DueDelivery, at: Date): Promise<void>;

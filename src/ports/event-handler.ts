@@ -15,12 +15,13 @@ export interface EventHandler {
   /** The number of events of one batch that it may handle at once. The default 1 keeps their order. */
   readonly together?: number;
   /**
-   * The handler also runs immediately after the append, in the process that appended and before the caller is answered. The subscription runs it
-   * again. If the process died after the append, only the subscription runs it.
+   * The handler also runs immediately after the append, in the process that appended and before the caller is answered. The subscription runs the
+   * handler again. If the process died after the append, only the subscription runs it.
    */
   readonly inline?: true;
   /**
-   * May receive an event again, even all events from the beginning of the log, and must tolerate this. After an error, it receives the event again.
+   * The handler may receive an event again, even all events from the beginning of the log, and must tolerate repeated events. After an error, it
+   * receives the event again.
    */
   handle(event: RecordedEvent): Promise<void>;
 }

@@ -11,7 +11,7 @@ import {
   type TogetherOutcome,
 } from './event-store.js';
 
-/** An event store that wraps another one. Methods that are not overridden call the other store. */
+/** An event store that wraps another event store. Methods that are not overridden call the wrapped store. */
 export abstract class EventStoreDecorator extends EventStore {
   constructor(protected readonly store: EventStore) {
     super();

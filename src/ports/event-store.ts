@@ -79,7 +79,7 @@ export class EventLogDamaged extends EventStoreUnavailable {
   override readonly name = 'EventLogDamaged';
 }
 
-/** The log records that these events existed but cannot read them. A walk reports them when it reaches their positions. */
+/** The log records that these events existed but cannot read them. A walk reports such events when it reaches their positions. */
 export class EventsUnreadable extends EventLogDamaged {}
 
 /**
@@ -129,8 +129,8 @@ export abstract class EventStore {
 
   /**
    * Several appends in the given order, each to another stream. Each is accepted, repeated and refused as by `append`. Some stores make all appends
-   * or none. Others make them one after the other and end at the first conflict or error, and a killed process ends them at any point. The state must
-   * therefore be valid when only the first few are stored.
+   * or none. Other stores make the appends one after the other and end at the first conflict or error. A killed process ends them at any point. The
+   * state must therefore be valid when only the first few are stored.
    */
   abstract appendTogether(appends: readonly StreamAppend[]): Promise<TogetherOutcome>;
 

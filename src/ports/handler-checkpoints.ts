@@ -1,6 +1,6 @@
 /**
  * Stores the checkpoint of each event handler, for the one process that runs the handler. All checkpoints may be lost. Handlers then begin at the
- * beginning of the log, which they tolerate. Throws Unavailable when it cannot be reached.
+ * beginning of the log, which they tolerate. Throws Unavailable when the store cannot be reached.
  */
 export abstract class HandlerCheckpoints {
   /** Gives the holder the right to run the handler for `ttlMs`. A repeated call renews the right. False while another holder has it. */

@@ -1,4 +1,4 @@
-// The upstream identity vendor. Only workers call it (`src/external-calls`).
+// The upstream identity vendor. Only workers call the vendor (`src/external-calls`).
 import type { Applicant, Device } from '../kernel/applicant.js';
 import type { RefusedInput } from '../kernel/refused-input.js';
 import type { Replied } from '../kernel/vendor-reply.js';

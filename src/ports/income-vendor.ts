@@ -1,4 +1,4 @@
-// The vendor that verifies income and employment. Only workers call it (`src/external-calls`).
+// The vendor that verifies income and employment. Only workers call the vendor (`src/external-calls`).
 import type { NoVerdict, VendorCall } from './vendor-call.js';
 
 /** `PAYROLL` asks the employer's payroll. `BANKING` reads bank transactions. */
@@ -33,7 +33,7 @@ export interface IncomeReport {
 export type IncomeFailure = 'NO_MATCH' | 'VENDOR_ERROR';
 
 export type IncomeStart =
-  /** The vendor's id of the inquiry. Only the vault stores it. */
+  /** The vendor's id of the inquiry. Only the vault stores this id. */
   { readonly kind: 'started'; readonly inquiry: string } | NoVerdict;
 
 export type IncomeOutcome =

@@ -1,4 +1,4 @@
-// The payment processor. Only workers call it.
+// The payment processor. Only workers call the processor.
 import type { Environment } from '../kernel/environment.js';
 import type { NoVerdict, VendorCall } from './vendor-call.js';
 
@@ -28,7 +28,7 @@ export interface PaymentIntent {
   readonly lastErrorCode: string | null;
   /** The service's transaction id in the intent; null for an intent that the service did not create. */
   readonly transactionId: string | null;
-  /** For the consumer's browser. Only the vault stores it, and it is never logged. */
+  /** For the consumer's browser. Only the vault stores this secret, and it is never logged. */
   readonly clientSecret: string;
 }
 

@@ -71,7 +71,7 @@ export interface Lease {
  * a commit moves with the last of its documents. After a broken commit some documents may be ahead of the checkpoint, and are written again. A
  * document never returns to an earlier revision: a write without a higher revision is dropped without an error.
  *
- * All stored data may be lost at any time; the results `missing` and null report this. Throws Unavailable when it cannot be reached.
+ * All stored data may be lost at any time; the results `missing` and null report this. Throws Unavailable when the store cannot be reached.
  */
 export abstract class ProjectionStore {
   /** Calls the listener when a crash or a change of the server may have lost commits. The returned function removes the listener. */
@@ -97,8 +97,8 @@ export abstract class ProjectionStore {
   ): Promise<boolean>;
 
   /**
-   * The generation that was built up to `through` becomes the live one, and the old one is removed. `behind` when the live generation is further, or
-   * a commit happened in between. `fenced` when the lease is lost or another generation is being built.
+   * The generation that was built up to `through` becomes the live generation, and the old generation is removed. `behind` when the live generation
+   * is further, or a commit happened in between. `fenced` when the lease is lost or another generation is being built.
    */
   abstract promote(
     projection: AnyProjection,

@@ -1,7 +1,7 @@
 /**
  * Runs jobs at intervals, each once over all processes: at once when the first process starts, then by its interval. A failed run is logged, and the
- * next run follows as planned. A process does not begin a job again while its run takes longer than the interval, but another process may. Timers
- * survive an emptied Redis.
+ * next run follows as planned. A process does not begin a job again while its run takes longer than the interval, but another process may begin the
+ * job. Timers survive an emptied Redis.
  */
 export abstract class Scheduler {
   /** Call this once for each name, before `start`. */

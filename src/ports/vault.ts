@@ -10,7 +10,10 @@ export class NotAuthentic extends Error {
   override readonly name: string = 'NotAuthentic';
 }
 
-/** A setting or a permission is wrong, so a later try would fail too. `message` names it for the operator, and contains no secret. */
+/**
+ * A setting or a permission is wrong, so a later try would fail too. `message` names the setting or permission for the operator, and contains no
+ * secret.
+ */
 export class VaultMisconfigured extends Unavailable {
   override readonly name: string = 'VaultMisconfigured';
 }

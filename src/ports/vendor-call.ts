@@ -15,7 +15,7 @@ export interface VendorCall {
   readonly accountId?: string | null;
   /** The aggregate that makes the call, such as the screening session. */
   readonly aggregateId?: string;
-  /** The behaviour that a test account has set for its vendor. Test vendors that support it behave so, and other vendors ignore it. */
+  /** The behaviour that a test account has set for its vendor. Test vendors that support the behaviour follow it, and other vendors ignore it. */
   readonly behaviour?: VendorBehaviour;
   /** Test traffic never reaches a real vendor. Live traffic never reaches a sandbox. */
   readonly environment: Environment;
@@ -34,8 +34,8 @@ export interface VendorCall {
    */
   readonly onEnd?: (end: string, retryAfterSeconds?: number) => void;
   /**
-   * The port calls this immediately before it calls the vendor. False means that another process has called the vendor or will, so this process must
-   * not.
+   * The port calls this function immediately before it calls the vendor. False means that another process has called or will call the vendor, so this
+   * process must not.
    */
   readonly mayAsk?: () => Promise<boolean>;
 }

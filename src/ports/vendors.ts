@@ -6,7 +6,7 @@ export interface ChargedCurrency {
   readonly step: number;
 }
 
-/** The vendors of this installation. The vendor registry implements it. */
+/** The vendors of this installation. The vendor registry implements this port. */
 export abstract class Vendors {
   /** The ids of the vendors that accounts can choose. */
   abstract offering(capability: Capability): readonly string[];

@@ -118,7 +118,7 @@ const REPORT_URL: FieldRule = {
   meaning: 'Address at which a server can read the report. Absent if the service has no public address.',
 };
 
-/** All events with the exact fields of their `data`. `docs/events.md` is generated from it. */
+/** All events with the exact fields of their `data`. `docs/events.md` is generated from this list. */
 export const EVENT_CATALOGUE: { readonly [Type in EventType]: EventRule<Type> } = {
   'screening.completed': {
     firesWhen: 'A screening succeeds: the person is verified and, if the consumer must pay, has paid.',
@@ -263,13 +263,13 @@ export interface Links {
   readonly incomeReportUrl: ((incomeSessionId: string) => string) | null;
 }
 
-/** A module's translation of its stored events into published ones. */
+/** A module's translation of its stored events into published events. */
 export interface Publisher {
   /** The category of the streams that the publisher reads. */
   readonly category: string;
   /** The stored types that are published. All other types are skipped. */
   readonly types: ReadonlySet<string>;
-  /** If set, `history` contains only the event to translate. Use it for streams with many events. */
+  /** If set, `history` contains only the event to translate. Use this setting for streams with many events. */
   readonly alone?: true;
   /** Pure. `history` is the stream up to the event to translate, which is the last event. */
   publish(history: readonly RecordedEvent[], links: Links): PublishedEvent | null;

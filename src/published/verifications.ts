@@ -13,8 +13,8 @@ export interface VerificationStep {
   readonly session: ScreeningFacts;
   /**
    * How the vendor's call ended. `answered`: with a verdict. `not-asked`: the session allowed no call (it has ended or is blocked), or the attempt is
-   * an older one. `timed-out`: the call is open, and the recovery job continues to ask for its result. `unavailable`: the vendor gave no verdict, or
-   * none arrived. An open session is then as before; a registration has ended and may be repeated. `unintelligible`: the vendor's answer is not a
+   * not the newest. `timed-out`: the call is open, and the recovery job continues to ask for its result. `unavailable`: the vendor gave no verdict,
+   * or none arrived. An open session is then as before; a registration has ended and may be repeated. `unintelligible`: the vendor's answer is not a
    * verdict, and the session has ended.
    */
   readonly end: 'answered' | 'not-asked' | 'unavailable' | 'timed-out' | 'unintelligible';
@@ -73,8 +73,8 @@ export abstract class Verifications {
   ): Promise<VerificationStep>;
 
   /**
-   * The newest step of the session; null for a session that does not exist. With a signal, it waits until the vendor's call has ended or the signal
-   * is aborted. A repeated request can therefore wait for the call of the first request.
+   * The newest step of the session; null for a session that does not exist. With a signal, the function waits until the vendor's call has ended or
+   * the signal is aborted. A repeated request can therefore wait for the call of the first request.
    */
   abstract latest(sessionId: string, within?: AbortSignal): Promise<VerificationStep | null>;
 }

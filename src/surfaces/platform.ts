@@ -17,8 +17,8 @@ export abstract class EmbeddedComponent {
 
 /**
  * Accepts requests with a token of the exchange from two origins: the page that received the token, and the embedded component
- * (docs/contract/platform.md#bearer-tokens). A request without an Origin can only be the component's own same-origin GET. Sec-Fetch-Site proves it,
- * because scripts cannot set that header.
+ * (docs/contract/platform.md#bearer-tokens). A request without an Origin can only be the component's own same-origin GET. The header Sec-Fetch-Site
+ * proves this, because scripts cannot set it.
  */
 @Injectable()
 export class PlatformTokens extends BearerStrategy {

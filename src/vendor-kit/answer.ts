@@ -15,7 +15,7 @@ export function answerOf(status: number, text: string): VendorAnswer {
   try {
     return { status, body: JSON.parse(text) as unknown, text };
   } catch {
-    // An answer that is not JSON is complete too. The code that reads it calls it unintelligible.
+    // An answer that is not JSON is complete too. The code that reads such an answer calls it unintelligible.
     return { status, body: null, text: null };
   }
 }

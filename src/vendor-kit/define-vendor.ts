@@ -1,4 +1,4 @@
-// The description of a vendor, in the `vendor.ts` of its folder. The registry finds it there.
+// The description of a vendor, in the `vendor.ts` of its folder. The registry finds the description there.
 import type { Capability } from '../kernel/vendor-choice.js';
 import type { SettingsOf, SettingsSchema } from '../kernel/vendor-settings.js';
 import type { CreditBureau } from '../ports/credit-bureau.js';
@@ -27,7 +27,7 @@ export interface CapabilityOf<Port> {
 export type OpenVendor = { readonly [Name in Capability]?: VendorPorts[Name] } & { close(): Promise<void> };
 
 export interface Vendor<Schema extends SettingsSchema = SettingsSchema> {
-  /** The name of the vendor's folder. Events store it, so it never changes. */
+  /** The name of the vendor's folder. Events store this name, so it never changes. */
   readonly id: string;
   readonly capabilities: { readonly [Name in Capability]?: CapabilityOf<VendorPorts[Name]> };
   readonly settings: Schema;

@@ -1,4 +1,4 @@
-// One HTTP exchange with a vendor, and its possible ends. Every vendor's adapter uses it, and interprets the answers itself.
+// One HTTP exchange with a vendor, and its possible ends. Every vendor's adapter uses this class, and interprets the answers itself.
 import type { Pool } from 'undici';
 import { limited, within } from '../kernel/with-timeout.js';
 import type { NoVerdict, VendorCall } from '../ports/vendor-call.js';
@@ -67,7 +67,7 @@ export class VendorHttp {
     this.pool = poolOf(origin, options.connections ?? 128, options.timeoutMs, maxAnswerBytes);
   }
 
-  /** Runs the exchanges of a call within one time limit. The call's signal may end them earlier. */
+  /** Runs the exchanges of a call within one time limit. The call's signal may end the exchanges earlier. */
   withinLimit<Value>({ signal }: VendorCall, work: (limit: Limit) => Promise<Value>): Promise<Value> {
     return limited(this.timeoutMs, signal, work);
   }

@@ -1,5 +1,5 @@
-// The alert rules and the dashboard in deploy/. The tests compare them with the metrics of the service, and with the
-// pages that say how to react.
+// The alert rules and the dashboard in deploy/. The tests compare the rules and the dashboard with the metrics of the
+// service, and with the pages that say how to react.
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// The callbacks, error codes and warnings of the embedded component. The tests compare them in both directions with the
-// promises to integrators, the document, and the browser tests that cause them.
+// The callbacks, error codes and warnings of the embedded component. The tests compare this catalogue in both
+// directions with the promises to integrators, the document, and the browser tests that cause them.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';

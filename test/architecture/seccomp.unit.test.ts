@@ -1,5 +1,5 @@
-// The seccomp profile of the containers that print. `node tools/seccomp/compare.mjs <file>` compares it with the
-// default profile of an engine.
+// The seccomp profile of the containers that print. `node tools/seccomp/compare.mjs <file>` compares the profile with
+// the default profile of an engine.
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { allowedBy, beyond, excess, type SeccompProfile } from '../../tools/seccomp/compare.mjs';

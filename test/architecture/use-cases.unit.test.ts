@@ -1,4 +1,4 @@
-// Commands change data and queries do not. Each command or query has one handler.
+// Commands change data, and queries only read data. Each command or query has one handler.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Module, type Type } from '@nestjs/common';

@@ -1,6 +1,6 @@
 // Benchmark k compares the service with its anchors, which are simple programs for the same work (docs/benchmarks.md).
-// `npm run bench -- k` measures all operations, and `npm run bench -- k submit otp` only the named ones. ROUNDS=1 is
-// for a quick look.
+// `npm run bench -- k` measures all operations, and `npm run bench -- k submit otp` only the named operations. ROUNDS=1
+// is for a quick look.
 import { execFile } from 'node:child_process';
 import { rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

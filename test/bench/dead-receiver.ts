@@ -1,6 +1,6 @@
 // (h) The cost that one dead receiver causes for other receivers, measured on two services with the same events of one
-// account. In one service, the receiver accepted all events. In the other, it refused every connection, so each
-// delivery was exhausted. Both services then do the same work in turn.
+// account. In one service, the receiver accepted all events. In the other service, the receiver refused every
+// connection, so each delivery was exhausted. Both services then do the same work in turn.
 import { setTimeout as pause } from 'node:timers/promises';
 import { aPerson, type PlatformCaller, type Service } from '../support/service.js';
 import { until } from '../support/eventually.js';
@@ -45,8 +45,8 @@ export async function benchDeadReceiver(): Promise<void> {
 }
 
 /**
- * A service that has handled the account's events. The account's receiver accepted them, or is dead at the address
- * `dead`.
+ * A service that has handled the account's events. The account's receiver accepted the events, or is dead at the
+ * address `dead`.
  */
 async function prepared(receiver: BenchReceiver, dead: string | null): Promise<Running> {
   const { service, ids } = await serviceWithEndpoints(

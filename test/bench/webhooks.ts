@@ -1,5 +1,5 @@
 // (g) Webhook deliveries over HTTPS, from the stored event to the receiver, and the effect of hanging receivers on
-// healthy ones. The receiver is another process. Benchmark k measures the cost of a delivery.
+// healthy receivers. The receiver is another process. Benchmark k measures the cost of a delivery.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ALONE, aPerson, Service, type PlatformCaller } from '../support/service.js';

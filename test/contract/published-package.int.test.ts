@@ -1,4 +1,5 @@
-// The npm package of the host script. The test installs it from its tarball into an empty project, like an integrator.
+// The npm package of the host script. The test installs the package from its tarball into an empty project, like an
+// integrator.
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';

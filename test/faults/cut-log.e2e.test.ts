@@ -44,7 +44,7 @@ async function seen(): Promise<void> {
   );
 }
 
-/** Changes the file like an attacker who knows the file. The acceptances stay in it. */
+/** Changes the file like an attacker who knows the file. The acceptances stay in the file. */
 function setBack(position: string | null): void {
   const { seen, ...memory } = JSON.parse(readFileSync(watchFile(), 'utf8'));
   writeFileSync(watchFile(), JSON.stringify({ ...memory, seen: position === null ? null : { ...seen, position } }));

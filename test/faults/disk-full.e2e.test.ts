@@ -106,7 +106,7 @@ if (!mountable) process.stderr.write('A full disk is not tested: this user may n
       );
     });
     for (const id of acknowledged) expect((await nopay.status(id)).body).toMatchObject({ id, status: 'VERIFIED' });
-    // The log must record every reader of a report. A full disk prevents this.
+    // The log must record every reader of a report. A full disk prevents this record.
     expect((await nopay.get(`/reports/${first}`)).status).toBe(503);
     expect((await ready()).status).toBe(503);
     expect((await service.request('GET', '/health/live')).status).toBe(200);

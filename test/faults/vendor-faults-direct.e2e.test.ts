@@ -57,7 +57,10 @@ async function meets(operation: string, fault: string): Promise<Reply> {
   return asked(path, lastName);
 }
 
-/** Operations that the service repeats within the time limit. The vendor executes them once, or they change nothing. */
+/**
+ * Operations that the service repeats within the time limit. The vendor executes such an operation once, or the
+ * operation changes nothing.
+ */
 const REPEATED = ['report', 'status of an authentication', 'end of an authentication'];
 
 describe.each(Object.keys(OPERATIONS))('%s', (operation) => {

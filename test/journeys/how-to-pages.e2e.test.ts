@@ -107,7 +107,7 @@ describe('a how-to page', () => {
   afterEach(() => checkout.remove());
 
   // Two builds and a type check of each page take minutes, so `.ci/run` omits these tests. `npm run test:how-to` runs
-  // them.
+  // the tests of how-to pages.
   const each = process.env['HOW_TO'] === undefined ? it.skip.each : it.each;
   each(PAGES)(
     '%s shows a change that passes every check and has as many files as the page says',

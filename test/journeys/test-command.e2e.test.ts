@@ -1,4 +1,4 @@
-// `npm test` ends its output with one line of counts, however Jest ends. Jest is a stub here, and the command is the
+// `npm test` ends its output with one line of counts, even if Jest dies. Jest is a stub here, and the command is the
 // real one.
 import { spawnSync } from 'node:child_process';
 import {

@@ -193,7 +193,7 @@ describe('the projection store in Redis', () => {
       expect(await store.lastReport(parcels)).toEqual(made);
       expect((await store.lease(parcels, 'test', 60_000))?.rebuildRequest).toBeNull();
       expect((await storedLines(redis, parcels)).get(id)?.revision).toBe(3);
-      // The writer of the new generation continues. The writer of the old generation cannot.
+      // The writer of the new generation continues. The writer of the old generation cannot commit any more.
       expect(await take(commit('p4', 'p6', 4), 'test', 2)).toBeNull();
       expect(await take(commit('p5', 'p6', 5))).toBe('missing');
     });

@@ -468,7 +468,7 @@ describe('the projector', () => {
             let batches = 0;
             for await (const batch of log.store.subscribe({ ...options, batchSize: 100 })) {
               yield batch;
-              // The build waits here until it is told to stop.
+              // The build waits here until the test tells it to stop.
               if (++batches === 5) return await aborted(options.signal);
             }
           },

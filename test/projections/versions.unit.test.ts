@@ -1,5 +1,5 @@
 // Stored documents are rebuilt only when the version of their projection is raised. A changed output needs a new
-// version. Without one, old documents would stay among new ones.
+// version. Without a new version, old documents would stay among new documents.
 import { expect, it } from '@jest/globals';
 import { changedWithoutVersion, currentVersions, recordedVersions } from './versions.js';
 

@@ -401,7 +401,7 @@ describe('a log that can be read but not written', () => {
     const attempt = harness.process();
     for (const method of ['append', 'appendTogether'] as const)
       jest.spyOn(harness.store, method).mockRejectedValue(new EventStoreUnavailable('The disk is full'));
-    // Two attempts run at the same time. Each is then repeated, as the queue does.
+    // Two attempts run at the same time. Each attempt is then repeated, as the queue does.
     await Promise.allSettled([attempt(ids[0] as string), attempt(ids[1] as string)]);
     for (let round = 0; round < 3; round++)
       for (const id of ids) await expect(attempt(id)).rejects.toBeInstanceOf(EventStoreUnavailable);

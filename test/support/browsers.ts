@@ -42,7 +42,7 @@ export const textOf = (rendered: RenderedPdf): string => {
 /** Keeps a browser busy for minutes while it prints. */
 export const SPINNING = '<div style="height:99999999px;background:linear-gradient(red,blue)">x</div>';
 
-/** All processes below this one, each with its id and command line. */
+/** All child processes of this process, each with its id and command line. */
 export async function processesBelow(parent: number): Promise<{ readonly pid: number; readonly command: string }[]> {
   const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,ppid=,stat=,args=', '-ww'], {
     maxBuffer: 16_000_000,

@@ -8,7 +8,7 @@ const operatorCommands = new HostProcess('operator-host.mjs');
 const services = serviceHost();
 /**
  * A second process in addition to the first. Two programs on one data folder need two processes. In one process, one
- * program would not notice the changes of the other.
+ * program would not notice the changes of the other program.
  */
 const besides = serviceHost();
 /** Runs the services that several suites share. This process ends with the worker. */

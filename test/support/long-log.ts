@@ -1,4 +1,4 @@
-// Fills a log with many ended screenings and their hash chains, like a service. Tests rebuild and verify it.
+// Fills a log with many ended screenings and their hash chains, like a service. Tests rebuild and verify this log.
 import type { EventStore, NewEvent } from '../../src/ports/event-store.js';
 import { newId } from '../../src/kernel/ids.js';
 import type { JsonObject } from '../../src/kernel/json.js';

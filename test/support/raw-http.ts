@@ -6,7 +6,7 @@ export interface RawReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
-  /** The parsed body. Undefined when it is not JSON. */
+  /** The parsed body. Undefined when the body is not JSON. */
   readonly body: any;
 }
 

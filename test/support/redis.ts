@@ -21,7 +21,7 @@ export class RedisServer {
     private readonly folder: string,
   ) {}
 
-  /** A server that already runs. `stop` leaves it running. */
+  /** A server that already runs. `stop` leaves this server running. */
   static at(port: number): RedisServer {
     return new RedisServer(port, '');
   }

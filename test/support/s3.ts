@@ -53,7 +53,9 @@ export function inTestServer(endpoint: string): { bucket: string; region: string
   return { bucket: BUCKET, region: 'us-east-1', endpoint, prefix: 'vault' };
 }
 
-/** The account that s3rver knows, in the variables that the SDK reads first. Child processes inherit them. */
+/**
+ * The account that s3rver knows, in the variables that the SDK reads first. Child processes inherit these variables.
+ */
 export function useTestCredentials(): void {
   process.env['AWS_ACCESS_KEY_ID'] = 'S3RVER';
   process.env['AWS_SECRET_ACCESS_KEY'] = 'S3RVER';
@@ -63,9 +65,9 @@ export function useTestCredentials(): void {
 
 /**
  * s3rver treats a conditional put as an ordinary put and shows half-written objects. The server fails when it lists an
- * object or removes a folder during a write. The code in front of it therefore answers the requests of one subject one
- * after another, and runs removals alone. Then every request is atomic as in S3, and `If-None-Match: *` and `If-Match`
- * have their effect.
+ * object or removes a folder during a write. The code in front of s3rver therefore answers the requests of one subject
+ * one after another, and runs removals alone. Then every request is atomic as in S3, and `If-None-Match: *` and
+ * `If-Match` have their effect.
  */
 export class S3Server {
   /** Called for every request, such as `GET /vault-test/vault/subjects/...`. The request waits for the answer. */

@@ -34,7 +34,7 @@ export interface Reply {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The parsed body. Undefined when it is not JSON. */
+  /** The parsed body. Undefined when the body is not JSON. */
   readonly body: any;
 }
 

@@ -1,6 +1,6 @@
 // Firefox and WebKit, controlled by the commands of the W3C WebDriver standard, each in a browser of its own. Firefox
-// receives the commands where its driver program sends them (Marionette). WebKit receives them from its driver program
-// over HTTP.
+// receives the commands where its driver program sends them (Marionette). WebKit receives the commands from its driver
+// program over HTTP.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';

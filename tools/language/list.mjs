@@ -51,7 +51,7 @@ export const RETIRED = [
   { word: /(?<=\w )Refusals?\b/, use: 'domain error' },
 ];
 
-/** Folders whose comments and titles are checked against the list. A folder is added when it has been rewritten, and is never removed. */
+/** Folders whose comments and titles are checked against the list. Rewritten folders are added to the list, and no folder is removed. */
 export const FINISHED_FOLDERS = ['src', 'web', 'scripts', 'sandbox', 'test', 'tools'];
 
 /** Documents that are checked against the list. */

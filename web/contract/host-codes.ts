@@ -1,7 +1,7 @@
 // The error codes that the host script itself can cause. The frame's codes are in codes.ts, so that pages do not download their texts.
 import type { CallbackPayloads, ComponentErrorCode } from './callbacks.js';
 
-/** `recoverable` is null when it is unknown. `server`: its value after a 5xx reply. */
+/** `recoverable` is null when the value is unknown. `server` means that the value is true only after a 5xx reply. */
 export interface ComponentError {
   readonly message: string;
   readonly recoverable: boolean | null | 'server';

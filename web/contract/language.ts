@@ -4,7 +4,7 @@ export type Language = 'en' | 'es';
 
 const SPOKEN: readonly string[] = ['en', 'es'] satisfies Language[];
 
-/** `wanted`: BCP 47 tags in the order of preference. English when none of them is supported. */
+/** `wanted`: BCP 47 tags in the order of preference. English when no wanted language is supported. */
 export function languageOf(wanted: readonly (string | null)[]): Language {
   const found = wanted
     .map((tag) => tag?.toLowerCase().split('-')[0] ?? '')

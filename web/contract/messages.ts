@@ -1,4 +1,4 @@
-// The messages between the page and the frame. Both ends treat them as unknown values (read-messages.ts): they copy field by field, and drop a
+// The messages between the page and the frame. Both ends treat messages as unknown values (read-messages.ts): they copy field by field, and drop a
 // message of the wrong shape. All message names are listed here.
 import type { CallbackName, CallbackPayloads, EndUserType, UserType, View } from './callbacks.js';
 import type { Appearance, Prefill, UnitAddress } from './options.js';

@@ -1,4 +1,4 @@
-// One request for a token. The page makes it, because the publishable key allows the page's origin.
+// One request for a token. The page makes the request, because the publishable key allows the page's origin.
 import type { CallbackPayloads } from '../contract/callbacks.js';
 import { HOST_ERRORS, hostError, type HostErrorCode } from '../contract/host-codes.js';
 import type { Token } from '../contract/messages.js';

@@ -108,7 +108,7 @@ export class Tokens {
 
   async #ask(isRefused: boolean, ended: AbortSignal): Promise<Exchanged> {
     const before = this.#token;
-    // Compares clock times, because timers stop while a computer sleeps and the clock does not.
+    // Compares clock times, because timers stop while a computer sleeps and the clock continues.
     const isGood = before !== null && Date.now() < before.expiresAt;
     // A token under a grant can only be renewed. A new exchange without the grant could give the token of another account. A page with a function can
     // give another grant.

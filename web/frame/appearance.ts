@@ -24,7 +24,7 @@ export function applyAppearance(appearance: Appearance): void {
   if (!appearance.theme) dark.addEventListener('change', apply);
 }
 
-/** Reads a colour by painting it, which supports every notation. Null when it is not a colour, or when it is transparent. */
+/** Reads a colour by painting it, which supports every notation. Null when the text is not a colour, or when the colour is transparent. */
 function colourOf(text: string): Colour | null {
   if (!PLAIN_COLOUR.test(text) || KEYWORDS.includes(text.toLowerCase()) || !CSS.supports('color', text)) return null;
   const canvas = document.createElement('canvas');

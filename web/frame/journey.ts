@@ -20,7 +20,7 @@ export interface Journey {
   tell<Name extends keyof CallbackPayloads>(name: Name, payload: CallbackPayloads[Name]): void;
   /** Calls `onError` with a code of the component or an error of the API. Shows nothing. */
   fail(problem: ComponentErrorCode | Refusal): void;
-  /** Asks the page to print or to download the report. False means that the page does not do it, so the frame must. */
+  /** Asks the page to print or to download the report. False means that the page does neither, so the frame must print or download. */
   askPage(name: 'handlePrintRequested' | 'handleDownloadRequested', sessionId: string): Promise<boolean>;
   /** Calls `onDone`. False means that the page does not listen, so the person stays. */
   leave(): Promise<boolean>;

@@ -52,7 +52,7 @@ export function loadScript(settings: FrameSettings, url: string): Promise<boolea
   return loading;
 }
 
-/** For a script that was loaded but does not work. The next call loads it again. */
+/** For a script that was loaded but does not work. The next call loads the script again. */
 export function forgetScript(url: string): void {
   scripts.delete(url);
 }

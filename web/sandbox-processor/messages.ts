@@ -1,4 +1,4 @@
-// The messages between the library on the page and its frames, over a MessagePort. Both ends treat them as unknown values.
+// The messages between the library on the page and its frames, over a MessagePort. Both ends treat messages as unknown values.
 
 /** Sent to the frame's window with the port when the frame has loaded. */
 export const PORT_MESSAGE = 'sandbox-processor:port';

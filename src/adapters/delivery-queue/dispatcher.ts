@@ -26,7 +26,7 @@ type DispatchJob = Job<DispatchJobData, void>;
 export const MOST_UNDER_WAY = 32;
 /** The limit at the beginning of an endpoint's job, and after a time-out. Each answer in time raises the limit by one. */
 export const FEW_UNDER_WAY = 16;
-/** After this time, in milliseconds, a job begins no more attempts. The next job of its endpoint waits behind the jobs of the others. */
+/** After this time, in milliseconds, a job begins no more attempts. The next job of its endpoint waits behind the jobs of other endpoints. */
 const JOB_MS = 10_000;
 /** The interval in milliseconds at which a job with long attempts looks for attempts that are now due. */
 const LOOK_EVERY_MS = 500;

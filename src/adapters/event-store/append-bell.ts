@@ -1,4 +1,4 @@
-// A file tells processes that share a log about new appends. The process that appends touches the file, and the others watch it.
+// A file tells processes that share a log about new appends. The process that appends touches the file, and the other processes watch it.
 import { closeSync, futimesSync, openSync, watch, type FSWatcher } from 'node:fs';
 import { join } from 'node:path';
 

@@ -1,6 +1,6 @@
-// The layout of the embedded store's log in LMDB. Only ./embedded.ts calls it. Reads are synchronous and short. Each read ends its read transaction,
-// because an open transaction keeps LMDB from reusing pages and hides the appends of other processes. Older events are in segments: a fixed number of
-// events that are compressed together (docs/adr/0021).
+// The layout of the embedded store's log in LMDB. Only ./embedded.ts uses this layout. Reads are synchronous and short. Each read ends its read
+// transaction, because an open transaction keeps LMDB from reusing pages and hides the appends of other processes. Older events are in segments: a
+// fixed number of events that are compressed together (docs/adr/0021).
 import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
@@ -109,7 +109,7 @@ export class EmbeddedLog {
   /** The last position that this process has read. A process that reads the whole log does not cache old events. */
   private seen = 0;
 
-  /** Opens the log in a directory, or creates it. Other processes may have it open, or open it at the same time. */
+  /** Opens the log in a directory, or creates it. Other processes may have opened the log, or open it at the same time. */
   static open(
     directory: string,
     mapSizeBytes: number,
@@ -157,7 +157,7 @@ export class EmbeddedLog {
 
   /**
    * Writes the group in one transaction, which is durable when this resolves. If it rejects, nothing is stored. Each member of the group is decided
-   * separately. Either all of its appends to different streams are stored, or none.
+   * separately. Either all appends of a member to different streams are stored, or none.
    */
   async commit(group: readonly (readonly LogAppend[])[]): Promise<TogetherOutcome[]> {
     return this.inTransaction(() => {

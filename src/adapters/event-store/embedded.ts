@@ -40,7 +40,7 @@ export interface EmbeddedEventStoreOptions {
   readonly pollIntervalMs?: number;
   /** The number of newest events that stay uncompressed. Older events are compressed in groups of some hundred. */
   readonly uncompressedEvents?: number;
-  /** The number of events in a segment. This number is the same for every process and for the life of the log. Only tests change it. */
+  /** The number of events in a segment. This number is the same for every process and for the life of the log. Only tests change this number. */
   readonly segmentEvents?: number;
   /** The time for which an append may wait for the disk and for other processes. The port promises an answer within 15 s. */
   readonly appendTimeoutMs?: number;

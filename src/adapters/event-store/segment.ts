@@ -22,7 +22,7 @@ export class SegmentUnreadable extends EventsUnreadable {
   }
 }
 
-/** Returns only data that was read back successfully, because the other copies are deleted afterwards. */
+/** Returns only data that was read back successfully, because the uncompressed copies are deleted afterwards. */
 export async function packSegment(texts: readonly string[]): Promise<Buffer> {
   const joined = texts.join(SEPARATOR);
   const params = {

@@ -23,7 +23,7 @@ declare module 'ioredis' {
   }
 }
 
-/** Durations are in milliseconds. The defaults are the promises of the port. Tests shorten them. */
+/** Durations are in milliseconds. The defaults are the promises of the port. Tests shorten the durations. */
 export interface IdempotencyTimes {
   readonly keepFor: number;
   readonly keepForVisitors: number;

@@ -86,7 +86,7 @@ export class ChromiumBrowser {
     this.spent.add(browser);
   }
 
-  /** Ends a browser that has died or does not respond. The next `get` starts another one. */
+  /** Ends a browser that has died or does not respond. The next `get` starts another browser. */
   async retire(browser: Browser): Promise<void> {
     if ((await this.current?.catch(() => null)) === browser) this.current = null;
     // The library kills a browser that does not answer. If the browser has already ended, the error does not matter.

@@ -9,7 +9,8 @@ const MOST_NAMED = 20;
 const CHARACTERS = 0x110000;
 
 /**
- * Asks fontconfig, like the browser. The answer of fontconfig lists the characters of each font as hexadecimal ranges. Null when it is not installed.
+ * Asks fontconfig, like the browser. The answer of fontconfig lists the characters of each font as hexadecimal ranges. Null when fontconfig is not
+ * installed.
  */
 export async function knownCharacters(searchPath: string): Promise<((character: string) => boolean) | null> {
   const asked = promisify(execFile)('fc-list', ['--format', '%{charset} '], {

@@ -11,7 +11,7 @@ export class PageTurns {
     private readonly waitingAtMost: number,
   ) {}
 
-  /** Runs `work` at its turn. Returns null without running it when the queue is full or the turns have ended. */
+  /** Runs `work` at its turn. Returns null without running `work` when the queue is full or the turns have ended. */
   async take<Result>(work: () => Promise<Result>): Promise<Result | null> {
     if (!(await this.begin())) return null;
     try {

@@ -60,7 +60,7 @@ export const LISTED = 'listed';
 const HOUR = '2026-01-31T12'.length;
 const DAY_MS = 24 * 3_600_000;
 
-/** ISO 8601 UTC. Documents whose last event was in an earlier hour leave their lists. '' when they never leave. */
+/** ISO 8601 UTC. Documents whose last event was in an earlier hour leave their lists. '' when documents never leave their lists. */
 export function listedSince({ listedForDays }: AnyProjection, now: number): string {
   return listedForDays === undefined ? '' : new Date(now - listedForDays * DAY_MS).toISOString();
 }

@@ -36,7 +36,7 @@ const SCAN_COUNT = 500;
 /** The number and the interval of further comparisons of documents that are only ahead on one side. */
 const LOOKS = 20;
 const LOOK_INTERVAL_MS = 100;
-/** Entries of this age are not compared, because one generation may have removed them up to an hour before the other. */
+/** Entries of this age are not compared, because one generation may have removed such entries up to an hour before the other generation. */
 const NOT_COMPARED_MS = 2 * 3_600_000;
 
 const FAULTS: readonly CommitFault[] = ['fenced', 'missing', 'moved'];

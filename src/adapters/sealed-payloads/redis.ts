@@ -3,7 +3,7 @@ import { SealedPayloads } from '../../ports/sealed-payloads.js';
 import type { Vault } from '../../ports/vault.js';
 import { Sealing, wholeMs } from './sealing.js';
 
-/** Uses SET PX, GET and DEL. Only the vault together with the reference can decrypt the values in Redis. */
+/** The store uses the Redis commands SET PX, GET and DEL. Only the vault together with the reference can decrypt the values in Redis. */
 export class RedisSealedPayloads extends SealedPayloads {
   private readonly sealing: Sealing;
 

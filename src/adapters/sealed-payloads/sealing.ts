@@ -1,4 +1,5 @@
-// Encrypts bytes that Redis stores for a short time. Redis' files keep them much longer, so erasing the person must destroy their key.
+// Encrypts bytes that Redis stores for a short time. Redis' files keep the bytes much longer, so erasing the person must destroy the key of the
+// bytes.
 import { SubjectErased, type Vault } from '../../ports/vault.js';
 import { decrypt, encrypt } from '../vault/aead.js';
 import { expandKey } from '../vault/master-keys.js';

@@ -72,7 +72,7 @@ export class DataKeyFile {
     return this.opened(slot, this.recordAt(slot));
   }
 
-  /** The slots with a key among `count` slots from the first one on, with the master key that each needs. */
+  /** The slots with a key among `count` slots from the given first slot on, with the master key that each needs. */
   keyIds(firstSlot: number, count: number): { readonly slot: number; readonly keyId: string }[] {
     const block = Buffer.alloc(count * SLOT_BYTES);
     const slots = Math.floor(readSync(this.fd, block, 0, block.length, firstSlot * SLOT_BYTES) / SLOT_BYTES);

@@ -1,4 +1,4 @@
-// The vault on a local disk: values in LMDB, data keys in a file of their own. Several processes may open it.
+// The vault on a local disk: values in LMDB, data keys in a file of their own. Several processes may open the vault.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -555,7 +555,7 @@ export class DiskVault extends Vault implements VaultSubjects {
     return others.length;
   }
 
-  /** The number of data keys in these slots. Each of them can be opened with the current master key. */
+  /** The number of data keys in these slots. Each of these keys can be opened with the current master key. */
   private openedDataKeys(first: number, count: number): number {
     const isOther = ({ keyId }: { readonly keyId: string }): boolean => keyId !== this.keys.currentId;
     const found = this.dataKeys.keyIds(first, count);

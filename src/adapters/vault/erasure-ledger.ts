@@ -44,7 +44,7 @@ export class OtherLedger extends VaultMisconfigured {
   }
 }
 
-/** A line without a subject: the ledger was begun. When another ledger was lost, the line says who began this one, and why. */
+/** A line without a subject: the ledger was begun. When another ledger was lost, the line says who began this ledger, and why. */
 export interface Beginning {
   readonly begunAt: string;
   readonly by?: string;
@@ -181,7 +181,7 @@ export interface LedgerReader {
 export interface ApplyOptions {
   /** Whether to apply the whole ledger, including the part that the vault has already applied. */
   readonly all?: boolean;
-  /** Records the erasures in the log. Null when the log cannot be written. A later start then records them. */
+  /** Records the erasures in the log. Null when the log cannot be written. A later start then records the erasures. */
   readonly record: ((subjects: ReadonlySet<string>) => Promise<void>) | null;
 }
 

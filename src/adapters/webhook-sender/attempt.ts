@@ -8,7 +8,7 @@ import { NotConnected, notConnected } from './failures.js';
 const NO_CONTENT = 204;
 /** Only these redirects name another address. */
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
-/** Interim answers (1xx) are read up to this size. Beyond it, reading stops until the time limit ends the attempt. */
+/** Interim answers (1xx) are read up to this size. Beyond this size, reading stops until the time limit ends the attempt. */
 const INTERIM_BYTES = 65_536;
 
 /** One connection to the receiver. */
@@ -19,8 +19,8 @@ export interface Way {
   readonly connectMs: number;
   permits(remoteAddress: string): boolean;
   /**
-   * Called when the connection ended before the first byte of an answer. The request may then use another connection, and the result is true when it
-   * does. `failure` is null for a reused connection, which may have ended for a reason of its own.
+   * Called when the connection ended before the first byte of an answer. The request may then use another connection, and the result is then true.
+   * `failure` is null for a reused connection, which may have ended for a reason of its own.
    */
   another(failure: NotConnected | null): boolean;
   /** Called when no answer arrived. */

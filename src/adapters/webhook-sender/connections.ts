@@ -13,11 +13,11 @@ export interface ConnectionsOptions {
   readonly trust: SecureContext;
 }
 
-/** Receivers and their balancers keep an idle connection longer than this. Connections are therefore seldom closed during a request. */
+/** Receivers and their balancers keep an idle connection longer than this time. Connections are therefore seldom closed during a request. */
 const IDLE_MS = 4_000;
 const SESSIONS = 512;
 
-/** Call this once, because it loads every authority that Node includes, and those of `ca`, PEM. */
+/** Call this function once, because it loads every authority that Node includes, and those of `ca`, PEM. */
 export function trusting(ca?: string): SecureContext {
   return createSecureContext({ ...(ca && { ca: [...rootCertificates, ca] }), minVersion: 'TLSv1.2' });
 }

@@ -1,4 +1,4 @@
-// The sender of webhooks: one POST over HTTPS to a public address, within one time limit. The delivery worker runs it.
+// The sender of webhooks: one POST over HTTPS to a public address, within one time limit. The delivery worker runs the sender.
 import type { SecureContext } from 'node:tls';
 import { within } from '../../kernel/with-timeout.js';
 import { type WebhookAnswer, type WebhookRequest, WebhookSender } from '../../ports/webhook-sender.js';

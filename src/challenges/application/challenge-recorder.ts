@@ -66,7 +66,7 @@ export class ChallengeRecorder {
   ): Promise<void> {
     const held = holder.read(known.state);
     if (held === null) return;
-    // The call may already have ended, because another answer of the person ended the holder while this one waited for a worker.
+    // The call may already have ended, because another answer of the person ended the holder while the call waited for a worker.
     await this.counts.clear(held.personIds, { holderId: id, attemptId, limit: holder.limit, context });
     await this.limiter.giveBackSetAside(attemptId);
     const command = { kind: 'record-not-executed', attemptId } as const;

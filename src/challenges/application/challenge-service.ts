@@ -17,7 +17,7 @@ import type { CallInput } from './challenge-call.js';
 import type { About, ChallengeHolder } from './challenge-holder.js';
 import { ChallengeRecorder, type Attempted } from './challenge-recorder.js';
 
-/** A call to the vendor. `command` reserves it, and the caller has checked that `loaded` accepts the command. */
+/** A call to the vendor. `command` reserves the call, and the caller has checked that `loaded` accepts the command. */
 export interface Asked<State, Command> {
   readonly id: string;
   readonly loaded: LoadedAggregate<State>;

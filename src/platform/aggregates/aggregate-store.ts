@@ -78,7 +78,8 @@ export class AggregateStore {
   /**
    * Runs commands to different aggregates and appends their events in this order, in as few appends as the log allows. Returns the result of each.
    * When one is refused, none is stored. After the death of the process, an outage, or a conflict on EventStoreDB, only the first events may be
-   * stored (`EventStore.appendTogether`). The caller must tolerate this. After a conflict, only the commands that are not stored are decided again.
+   * stored (`EventStore.appendTogether`). The caller must tolerate a partly stored result. After a conflict, only the commands that are not stored
+   * are decided again.
    */
   async appendTogether<const Deciders extends readonly AnyDecider[]>(
     commands: { readonly [Index in keyof Deciders]: CommandTo<Deciders[Index]> },

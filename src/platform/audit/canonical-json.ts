@@ -42,7 +42,7 @@ function canonicalObject(value: object): string {
   return `{${text}}`;
 }
 
-/** Sorts by UTF-16 code units, in place. With few keys, it needs a third of the time of `sort`. */
+/** Sorts by UTF-16 code units, in place. With few keys, the function needs a third of the time of `sort`. */
 function sorted(keys: string[]): string[] {
   if (keys.length > FEW) return keys.sort();
   for (let place = 1; place < keys.length; place++) {

@@ -1,4 +1,4 @@
-// The hash chain of a stream (docs/architecture.md#the-hash-chain). An append writes it, and `ops audit verify` checks it.
+// The hash chain of a stream (docs/architecture.md#the-hash-chain). An append writes the chain, and `ops audit verify` checks the chain.
 import { hash } from 'node:crypto';
 import type { ChainLink, EventMetadata } from '../../kernel/domain-event.js';
 import { canonicalJson } from './canonical-json.js';

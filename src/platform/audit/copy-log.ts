@@ -1,4 +1,4 @@
-// Copies one event store into another, event by event as stored. `ops log copy` calls it.
+// Copies one event store into another, event by event as stored. `ops log copy` calls this class.
 import type { RecordedEvent } from '../../kernel/domain-event.js';
 import type { JsonObject } from '../../kernel/json.js';
 import { type EventStore, MAX_APPEND_BYTES, MAX_EVENT_BYTES, type StreamAppend } from '../../ports/event-store.js';

@@ -16,7 +16,7 @@ export interface LogReport {
 }
 
 export interface VerifyOptions {
-  /** Exclusive. Null means from the beginning. The events before it count as verified. */
+  /** Exclusive. Null means from the beginning. The events before that position count as verified. */
   readonly since?: string | null;
   /** With null, the vault is not checked. */
   readonly vault?: Pick<VaultAudit, 'types' | 'check' | 'finish'> | null;

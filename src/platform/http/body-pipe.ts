@@ -80,7 +80,7 @@ export function Rule(
   return ValidateBy({ name: String(options.message), constraints: [{ form }], validator: { validate } }, options);
 }
 
-/** Format characters are refused. Readers cannot see them, and mail to an address with such characters never arrives. */
+/** Format characters are refused. Readers cannot see format characters, and mail to an address with such characters never arrives. */
 export const IsMailAddress = (options: ValidationOptions): PropertyDecorator =>
   Rule((text: unknown) => !/[\p{Cf}\p{Cs}]/u.test(String(text)) && isEmail(text), options, { format: 'email' });
 
@@ -107,7 +107,7 @@ function documentedFields<Body>(type: Type<Body>, given: object, now: Date): Bod
   return body;
 }
 
-/** The fields in the order of their declaration, in which they are refused. Each says whether it is an optional text. */
+/** The fields in the order of their declaration, in which they are refused. Each entry says whether its field is an optional text. */
 function fieldsOf(type: Type): ReadonlyMap<string, boolean> {
   const rules = getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
   const withRule = (is: (rule: (typeof rules)[number]) => boolean): ReadonlySet<string> =>

@@ -13,7 +13,7 @@ const IDLE_CLOSED_EVERY_MS = 100;
  */
 export function drainBeforeClose(fastify: FastifyInstance<RawServerDefault>, patienceMs: number): void {
   const { server } = fastify;
-  /** Connections on which no request has begun. Browsers open them in advance, and Node does not count them as idle. */
+  /** Connections on which no request has begun. Browsers open such connections in advance, and Node does not count them as idle. */
   const unused = new Set<Socket>();
   let closing = false;
   // Requests over TLS refer to the inner socket.

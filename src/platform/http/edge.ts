@@ -212,7 +212,7 @@ export class Edge {
   }
 }
 
-/** The framework calls this before it answers with a text of its own. The framework does so only when the service's handler fails. */
+/** The framework calls this function before it answers with a text of its own. The framework does so only when the service's handler fails. */
 class LastCatch extends LogController {
   constructor(override readonly defaultErrorLog: LogController['defaultErrorLog']) {
     super();
@@ -246,7 +246,7 @@ function cutOff(error: unknown, _cause: unknown, socket: Duplex): void {
   socket.destroy(error as Error);
 }
 
-/** Destroys the stream unless it closes in time. */
+/** Destroys the stream unless the stream closes in time. */
 function endSoon(stream: Readable): void {
   const late = setTimeout(() => stream.destroy(), LINGER_MS);
   stream.once('close', () => clearTimeout(late));

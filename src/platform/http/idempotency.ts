@@ -50,7 +50,7 @@ export class KnownReply extends Error {
 
 /**
  * Handles every POST, and every GET with `ChangesState`, that has a key and a principal. All other requests pass through. This guard must be the
- * last, because it begins the execution. ADR 11 explains why it is not an interceptor. The guard needs `keepReplies` on the same server, and
+ * last, because it begins the execution. ADR 11 explains why the guard is not an interceptor. The guard needs `keepReplies` on the same server, and
  * `ErrorReplies`, which sends the kept reply.
  */
 export class IdempotencyGuard implements CanActivate {

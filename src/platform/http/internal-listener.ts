@@ -12,7 +12,7 @@ export interface InternalRequest {
   readonly requestId: string;
 }
 
-/** A provider of a feature module. `internalRoutes` finds it. */
+/** A provider of a feature module. `internalRoutes` finds such providers. */
 export abstract class InternalRoute {
   abstract readonly path: string;
   /** An error becomes a reply that does not give the reason. */

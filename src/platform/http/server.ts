@@ -30,7 +30,7 @@ export interface ServerOptions {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The largest request body of this single route, in bytes. `@RouteConfig` sets it. */
+    /** The largest request body of this single route, in bytes. `@RouteConfig` sets this size. */
     bodyLimit?: number;
     /** For probes on the machine itself or in the private network. Every role serves this port over plain HTTP, without a log line. */
     probe?: true;

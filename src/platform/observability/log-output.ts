@@ -4,7 +4,7 @@ import { Socket } from 'node:net';
 import { withTimeout } from '../../kernel/with-timeout.js';
 import { promisify } from 'node:util';
 
-/** Writes at least one of the bytes and returns their number. Rejects when they cannot be written. */
+/** Writes at least one of the bytes and returns their number. Rejects when no byte can be written. */
 export type WriteSome = (bytes: Buffer) => Promise<number>;
 
 /** Lines that wait for a slow reader. A busy second at level `trace` writes fewer bytes. */

@@ -125,7 +125,7 @@ export class Metrics {
     labelNames: ['handler'],
     registers: [this.registry],
   });
-  /** The earlier name of `handlerLag`. The next release removes it. */
+  /** The earlier name of `handlerLag`. The next release removes the earlier name. */
   private readonly reactionLag = new Gauge({
     name: 'reaction_lag_seconds',
     help: 'The earlier name of event_handler_lag_seconds.',

@@ -215,7 +215,7 @@ export class CatchUpSubscription implements Subscription {
       this.supervisor.saved();
       for (const [track, writer] of writers) this.listener.committed(track, writer.committed, atEnd);
     });
-    // The caller that awaits this commit or the next one gets the error.
+    // The caller that awaits this commit or the next commit gets the error.
     this.underWay.catch(() => undefined);
     return this.underWay;
   }

@@ -66,7 +66,7 @@ export class EventProcessor {
       for (const runner of this.runners) if (runner.handlesInline(event)) await runner.handleInline(event);
   }
 
-  /** Reports and forgets checkpoints beyond the end of the log. Await it before anything else begins. */
+  /** Reports and forgets checkpoints beyond the end of the log. The caller must await this call before anything else begins. */
   async forgetForeignPlaces(): Promise<void> {
     for (const runner of this.runners) await runner.forgetForeignPlace();
   }

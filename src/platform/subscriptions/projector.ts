@@ -12,8 +12,9 @@ export interface ProjectionStatus {
   readonly projection: string;
   readonly version: number;
   /**
-   * `live`: this process writes it. `building`: this process builds it, and readers do not see it until it has caught up. `standby`: another process
-   * writes it, or no process yet. `stopped`: it cannot read an event, and waits for a release that can read it.
+   * `live`: this process writes the projection. `building`: this process builds the projection, and readers do not see it until it has caught up.
+   * `standby`: another process writes the projection, or no process yet. `stopped`: the projection cannot read an event, and waits for a release that
+   * can read it.
    */
   readonly state: 'live' | 'building' | 'standby' | 'stopped';
   /** The committed position; null at the beginning, and while this process does not write the projection. */

@@ -31,7 +31,7 @@ export class SharedLogReader extends EventStoreDecorator {
   private nextHead: Promise<string | null> | null = null;
   private readonly revisions = new LRUCache<string, number>({ max: KNOWN_STREAMS });
 
-  /** The head is read once for all callers in one turn of the event loop, after their calls. Every subscription needs it in each round. */
+  /** The head is read once for all callers in one turn of the event loop, after their calls. Every subscription needs the head in each round. */
   override head(): Promise<string | null> {
     this.nextHead ??= nextTurn().then(() => {
       this.nextHead = null;

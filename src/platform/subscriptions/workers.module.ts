@@ -1,5 +1,5 @@
-// The event handlers and recovery jobs that the feature modules declare. Every process has them, because inline handlers run in the process that
-// appended their event. Workers run them when the log has new events or when they are due.
+// The event handlers and recovery jobs that the feature modules declare. Every process has the handlers, because inline handlers run in the process
+// that appended their event. Workers run handlers when the log has new events, and jobs when they are due.
 import { Module, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryModule, DiscoveryService, ModuleRef } from '@nestjs/core';
 import { Limits } from '../../config/limits.js';

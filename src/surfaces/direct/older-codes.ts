@@ -80,7 +80,10 @@ const ROWS: readonly (readonly [code: number, status: number, message: string])[
   [9999, 500, 'eviction search unavailable'],
 ];
 
-/** 10000 plus the number of the credit-file system, by HTTP status. The system's own message is passed on, or this one when the system sends none. */
+/**
+ * 10000 plus the number of the credit-file system, by HTTP status. The system's own message is passed on. If the system sends none, the message here
+ * is used.
+ */
 const CREDIT_FILE_ROWS: readonly (readonly [status: number, message: string, codes: readonly number[]])[] = [
   [
     500,

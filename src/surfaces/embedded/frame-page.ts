@@ -37,13 +37,13 @@ const HEADERS = {
  * A cross-origin isolated page embeds only frames that send this policy. Such a frame may itself embed only frames that send it.
  */
 const ISOLATED = { 'cross-origin-embedder-policy': 'require-corp' };
-/** The published key of the sandbox's processor. The sandbox's frames send this policy, and Stripe's frames do not. */
+/** The published key of the sandbox's processor. The sandbox's frames send this policy. Stripe's frames do not send it. */
 const SANDBOX_KEY = 'pk_test_sandbox_processor';
 
 /** `path`: without a trailing slash. */
 export function serveFramePage(fastify: FastifyInstance, path: string, keys: AccessKeys, options: FrameOptions): void {
   const open = { config: { authenticator: null, readsOnly: true } } as const;
-  // The address is relative, so that it is also right behind a proxy that maps another path to this one.
+  // The address is relative, so it is also right behind a proxy that maps another path to the frame's path.
   const name = path.slice(path.lastIndexOf('/') + 1);
   fastify.get(path, open, (request, reply) => reply.redirect(`${name}/${queryOf(request)}`, 308));
   fastify.get(`${path}/`, open, (request, reply) => sendPage(request, reply, keys, options));

@@ -125,7 +125,7 @@ export class CallRecord<Operation extends string, Effect> {
     return createHmac('sha256', this.digestKey).update(purpose).digest();
   }
 
-  /** Resolves when everything recorded so far is in the journal. An answer must wait for this. */
+  /** Resolves when everything recorded so far is in the journal. An answer must wait until this promise resolves. */
   kept(): Promise<void> {
     return this.journal.flushed();
   }

@@ -7,7 +7,7 @@ const NEWLINE = 10;
 
 /**
  * Writes lines in batches, one write per turn of the event loop. `flushed` resolves when the operating system has every earlier line. An answer that
- * waits for it survives the death of the process, but not of the machine. Only one process may use a file.
+ * waits for `flushed` survives the death of the process, but not of the machine. Only one process may use a file.
  */
 export class Journal<Entry extends object> {
   private pending: string[] = [];

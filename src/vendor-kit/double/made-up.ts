@@ -46,7 +46,7 @@ export class MadeUp {
     return dateOf(new Date(day.getTime() - this.between(least, most) * DAY_MS));
   }
 
-  /** A small random number generator (mulberry32). Never use it for secrets. */
+  /** A small random number generator (mulberry32). Never use this generator for secrets. */
   private next(): number {
     this.state = (this.state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(this.state ^ (this.state >>> 15), this.state | 1);

@@ -121,7 +121,7 @@ export class VendorCalls<Operation extends string, Effect> {
     return this.now() < this.outageEnds;
   }
 
-  /** Executes a call with an unused key. For a used key it repeats the first answer, or refuses a different call under this key. */
+  /** Executes a call with an unused key. For a used key the method repeats the first answer, or refuses a different call under this key. */
   async run(request: FastifyRequest, reply: FastifyReply, call: Call<Operation, Effect>): Promise<FastifyReply> {
     const key = keyOf(request);
     if (key === null)

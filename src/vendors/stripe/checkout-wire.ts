@@ -69,7 +69,7 @@ export function newCheckoutParameters(charge: Charge, page: CheckoutPage): Strip
   };
 }
 
-/** The requested session. Unintelligible when a field is not that of a checkout session, or when the session is another one. */
+/** The requested session. Unintelligible when a field is not that of a checkout session, or when the answer is about another session. */
 export function readCheckout(
   answer: Stripe.Response<Stripe.Checkout.Session>,
   isTheOne: (session: CheckoutSession, reference: string | null) => boolean,

@@ -126,7 +126,7 @@ export class BoundedExchange {
   }
 }
 
-/** An answer that was read to its end before the SDK gets it. None of its headers is passed on. */
+/** An answer that was read to its end before the SDK gets it. No header of the answer is passed on. */
 class CompleteAnswer implements Stripe.HttpClientResponse {
   constructor(
     private readonly status: number,

@@ -103,7 +103,7 @@ export function readParts(
   return { kind: 'parts', parameters: { payment_intent: intentId, ...parts } };
 }
 
-/** Unintelligible unless it is a refund of this intent. The money of a pending refund is on its way to the consumer. */
+/** Unintelligible unless the answer is a refund of this intent. The money of a pending refund is on its way to the consumer. */
 export function readRefund(answer: Stripe.Response<Stripe.Refund>, intentId: string): RefundVerdict {
   const { object, payment_intent, status, failure_reason } = answer as Partial<typeof answer>;
   const isRefund = answer.lastResponse.statusCode === 200 && object === 'refund' && payment_intent === intentId;
@@ -114,7 +114,7 @@ export function readRefund(answer: Stripe.Response<Stripe.Refund>, intentId: str
   return { kind: 'unintelligible' };
 }
 
-/** The requested intent. Unintelligible when a field is not that of an intent, or when the intent is another one. */
+/** The requested intent. Unintelligible when a field is not that of an intent, or when the answer is about another intent. */
 export function readIntent(
   answer: Stripe.Response<Stripe.PaymentIntent>,
   isTheOne: (intent: PaymentIntent) => boolean,

@@ -53,10 +53,10 @@ type Ended = Exclude<Unsettled, { kind: 'again' | 'failed' }>;
 type Ask<Verdict> = (options: Stripe.RequestOptions) => Promise<Verdict>;
 
 /**
- * Repeats a call when its outcome is unknown, with the same key and within the same time limit. The processor executes it once and repeats its first
- * answer. The state in a repeated answer may therefore be old. After a try with an unknown outcome, a call is never `unavailable`, because it may
- * have been executed. If the processor answers a creation each time with a fault of its own, the object is searched for; a missing one is `not-made`.
- * Follows no redirect, sends no telemetry, logs nothing.
+ * Repeats a call when its outcome is unknown, with the same key and within the same time limit. The processor executes the call once and repeats its
+ * first answer. The state in a repeated answer may therefore be old. After a try with an unknown outcome, a call is never `unavailable`, because it
+ * may have been executed. If the processor answers a creation each time with a fault of its own, the object is searched for; a missing one is
+ * `not-made`. Follows no redirect, sends no telemetry, logs nothing.
  */
 export class StripePaymentProcessor extends PaymentProcessor {
   private readonly exchange: BoundedExchange;

@@ -28,7 +28,7 @@ const ofTransaction = v.object({
   // Set for a checkout session, whose metadata may have been removed.
   client_reference_id: v.optional(v.unknown()),
 });
-/** A signature without a value. The SDK would treat it as its caller's mistake. */
+/** A signature without a value. The SDK would treat such a signature as its caller's mistake. */
 const HOLLOW = /(?:^|,)v1(?:,|$|=(?:[=,]|$))/;
 
 /** Reads the processor's signed events. While a secret is being replaced, several secrets are valid. */

@@ -1,5 +1,5 @@
-// The contract suite of src/ports/credit-bureau.ts. Every adapter passes it against the sandbox vendor. The suite has
-// one test for every persona that affects reports, and one for every code of the credit file.
+// The contract suite of src/ports/credit-bureau.ts. Every adapter passes the suite against the sandbox vendor. The
+// suite has one test for every persona that affects reports, and one for every code of the credit file.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '../../../src/kernel/ids.js';
 import type { CreditBureau, ReportRefusal, ReportVerdict } from '../../../src/ports/credit-bureau.js';

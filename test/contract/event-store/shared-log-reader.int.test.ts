@@ -61,8 +61,8 @@ class SharedHarness implements EventStoreHarness {
   readonly logStartsEmpty = true;
   readonly together = 'all-or-nothing';
   /**
-   * A subscription that breaks while it catches up continues on the shared reader, so the suite cannot drop it. The
-   * tests below interrupt subscriptions that share the reader.
+   * A subscription that breaks while it catches up continues on the shared reader, so the suite cannot drop this
+   * subscription. The tests below interrupt subscriptions that share the reader.
    */
   readonly dropSubscriptions = 'cannot-drop';
   log: Cuttable;

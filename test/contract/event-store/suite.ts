@@ -94,8 +94,8 @@ export interface Followed {
 }
 
 /**
- * Subscribes until `enough` accepts the delivered events. Then it aborts and expects the iteration to end without an
- * error. `onBatch` is the work of the consumer on a batch.
+ * Subscribes until `enough` accepts the delivered events. Then the function aborts and expects the iteration to end
+ * without an error. `onBatch` is the work of the consumer on a batch.
  */
 export async function follow(
   store: EventStore,

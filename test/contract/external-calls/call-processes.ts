@@ -49,7 +49,7 @@ export class CallProcesses {
     return new CallProcesses(await RedisServer.start(), true);
   }
 
-  /** Uses a Redis that outlives the processes. The processes leave it empty. */
+  /** Uses a Redis that outlives the processes. The processes leave this Redis empty. */
   static around(server: RedisServer): CallProcesses {
     return new CallProcesses(server, false);
   }

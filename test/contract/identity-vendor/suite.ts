@@ -1,5 +1,5 @@
-// The contract suite of src/ports/identity-vendor.ts. Every adapter passes it against the sandbox vendor. The suite has
-// one test for every persona and every upstream code.
+// The contract suite of src/ports/identity-vendor.ts. Every adapter passes the suite against the sandbox vendor. The
+// suite has one test for every persona and every upstream code.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '../../../src/kernel/ids.js';
 import { withoutReplies } from '../../support/replies.js';

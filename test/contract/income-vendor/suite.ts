@@ -1,5 +1,5 @@
-// The contract suite of src/ports/income-vendor.ts. Every adapter passes it against the sandbox vendor. The suite has
-// one test for every persona.
+// The contract suite of src/ports/income-vendor.ts. Every adapter passes the suite against the sandbox vendor. The
+// suite has one test for every persona.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '../../../src/kernel/ids.js';
 import type { IncomeOutcome, IncomeRoute, IncomeVendor } from '../../../src/ports/income-vendor.js';

@@ -1,5 +1,5 @@
-// The contract of the payment processor's port. Every adapter must meet it, also through a proxy between adapter and
-// processor.
+// The contract of the payment processor's port. Every adapter must meet the contract, also through a proxy between
+// adapter and processor.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type {

@@ -187,7 +187,7 @@ describe('rate limiter in Redis', () => {
     expect(stored).toHaveLength(1);
     expect(await redis.pttl(stored[0]!)).toBeGreaterThan(0);
     expect(JSON.stringify(await redis.hgetall(stored[0]!))).not.toContain('203.0');
-    // A returned use is available again. A second return of it does not add another use.
+    // A returned use is available again. Returning the same use twice does not add another use.
     for (const _ of [1, 2, 3]) await one.giveBack([by('203.0.113.3', 'f')]);
     expect(await redis.hget(stored[0]!, 'addresses')).toBe('2');
     expect(await redis.hget(stored[0]!, 'all')).toBe('6');

@@ -151,7 +151,7 @@ describe('vault on disk', () => {
     expect(everyFile().filter((file) => file.includes(wrapped))).toHaveLength(1);
     const again = openVault();
     await again.erase('p');
-    // The test checks this before it closes anything, because an intruder could copy the disk at this moment.
+    // The test checks the files before it closes anything, because an intruder could copy the disk at this moment.
     expect(everyFile().filter((file) => file.includes(wrapped))).toHaveLength(0);
     for (let from = 0; from + 8 <= wrapped.length; from += 4)
       expect(everyFile().some((file) => file.includes(wrapped.subarray(from, from + 8)))).toBe(false);

@@ -114,7 +114,7 @@ describe('the erasure ledger', () => {
     await expect(
       applyLedger(ledger, vault, { record: () => Promise.reject(new Error('the machine stopped')) }),
     ).rejects.toThrow('the machine stopped');
-    // A read-only process does not change this.
+    // A read-only process records nothing.
     await applyLedger(ledger, vault, { record: null });
     await ledger.record('q', AT);
     expect(await apply()).toEqual({ erased: ['q'] });

@@ -1,5 +1,5 @@
-// A process that has opened the vault. OtherProcess starts it. The process reads one JSON command in each line, and
-// answers each with a line of JSON.
+// A process that has opened the vault. OtherProcess starts this process. The process reads one JSON command in each
+// line, and answers each with a line of JSON.
 import { createInterface } from 'node:readline';
 import { DiskVault } from '../../../src/adapters/vault/disk.js';
 import { MasterKeys } from '../../../src/adapters/vault/master-keys.js';

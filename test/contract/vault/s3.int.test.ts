@@ -398,7 +398,7 @@ describe('vault on S3', () => {
     it('the vault reports the fault when each answer is slow and the limit passes in total', async () => {
       const vault = openVault(LIMIT_MS);
       await openVault().put('p', 'a', bytes('1'));
-      // The first exchange of the put is answered, and the last one is not.
+      // The first exchange of the put is answered, and the last exchange gets no answer.
       let reads = 0;
       server.faultOf = (request) => (request === `GET /${BUCKET}/${keyAt('p')}` && ++reads > 1 ? 'hang' : undefined);
       await expect(vault.put('p', 'a', bytes('2'))).rejects.toThrow(Unavailable);

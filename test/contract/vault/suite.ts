@@ -1,4 +1,4 @@
-// The contract suite of src/ports/vault.ts. Every adapter passes it.
+// The contract suite of src/ports/vault.ts. Every adapter passes the suite.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { SubjectErased, type Vault, type VaultSubjects } from '../../../src/ports/vault.js';

@@ -1,4 +1,4 @@
-// A folder with a vault that tests open, also in other processes. Tests read it and change it like an intruder.
+// A folder with a vault that tests open, also in other processes. Tests read and change the folder like an intruder.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

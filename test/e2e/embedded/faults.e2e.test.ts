@@ -550,7 +550,7 @@ describe('the income of a person', () => {
 });
 
 describe('the token of an open page', () => {
-  /** A key of the demo account. The service refuses it to this page. */
+  /** A key of the demo account. The service refuses the key to this page. */
   async function refusedKey(origin: string, deactivated: boolean): Promise<string> {
     const { accountId } = embedding.credentials.accounts.demo;
     const ops = async (...args: string[]): Promise<{ readonly keyId: string; readonly key: string }> =>

@@ -1,7 +1,7 @@
 // Guarantee: no personal data crosses from the frame to the page that embeds it, and none is left behind. The tests
 // cover messages, callbacks, addresses, storage, consoles, the service's log, its files and Redis. Canaries are values
-// that the tests type into the fields and values that the vendors invent. The tests search for them in everything that
-// a browser writes or sends.
+// that the tests type into the fields and values that the vendors invent. The tests search for canaries in everything
+// that a browser writes or sends.
 import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Frame, Locator, Page, Request } from 'playwright-core';
@@ -28,7 +28,9 @@ const TYPED = {
 const WRONG_CODE = '98765432';
 const UNIT = '4712 Canary Perch Road';
 const CARDS = { good: '4242424242424242', declined: '4000000000000002' } as const;
-/** These values are too short to search for among many digits. The test searches for them only as separate values. */
+/**
+ * These values are too short to search for among many digits. The test searches for such values only as separate words.
+ */
 const SHORT = ['"739"', '"12 / 39"', '"12/39"', '"1239"', '"54321"'];
 
 const PERSON: Readonly<Record<string, string>> = {

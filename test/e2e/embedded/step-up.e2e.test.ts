@@ -1,4 +1,5 @@
-// Codes, questions and ended sessions as a person meets them in the frame. The persona decides which of them the vendor asks for.
+// Codes, questions and ended sessions as a person meets them in the frame. The persona decides whether the vendor asks
+// for a code or for questions.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { BrowserContextOptions, FrameLocator } from 'playwright-core';
 import { ANA, DetailsForm } from '../../support/details-form.js';

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Service } from '../../support/service.js';
 
-/** Enough screenings for the events of the first one to be compressed together with later events. */
+/** Enough screenings to compress the events of the first screening together with later events. */
 const SCREENINGS = 60;
 
 let service: Service;

@@ -222,7 +222,10 @@ describe('a signed event', () => {
   });
 });
 
-/** A payment that was opened during an outage of the processor. The log has the payment, and the processor does not. */
+/**
+ * A payment that was opened during an outage of the processor. The log has the payment, and the processor has no intent
+ * for it.
+ */
 async function unopened(): Promise<{
   readonly id: string;
   readonly transactionId: string;

@@ -26,7 +26,7 @@ export type Verdict =
   | { readonly kind: 'stored' | 'repeated'; readonly revision: number; readonly offset: bigint }
   | { readonly kind: 'wrong-expected-version'; readonly current: number | null };
 
-/** A place in `$all`. Places are ordered by commit, then by prepare. */
+/** A place in `$all`. Positions are ordered by commit, then by prepare. */
 export interface Place {
   readonly commit: bigint;
   readonly prepare: bigint;

@@ -141,7 +141,7 @@ export function eventMessage(record: LogRecord): ReadResp {
   );
 }
 
-/** -1 as an unsigned number of 64 bits. Servers before 22.6 send it for unknown values. */
+/** -1 as an unsigned number of 64 bits. Servers before 22.6 send this number for unknown values. */
 const UNKNOWN_POSITION = '18446744073709551615';
 
 export function hidePosition(message: ReadResp): void {

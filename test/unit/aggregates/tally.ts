@@ -1,4 +1,4 @@
-// A decider that counts. The tests of aggregates use it.
+// A decider that counts. The tests of aggregates use this decider.
 import type { ActionContext } from '../../../src/kernel/context.js';
 import type { Decider } from '../../../src/kernel/decider.js';
 import { DomainError } from '../../../src/kernel/domain-error.js';

@@ -66,7 +66,7 @@ describe('A consumer', () => {
     const stepUp = { type: 'OTP', otpEnabled: true, kbaEnabled: false } as const;
     await at().journey.follow({ id: 's1', status: 'STEP_UP_REQUIRED', stepUp });
     await at().journey.follow({ id: 's1', status: 'VERIFIED' });
-    // The status may not show the payment yet. The report already counts it.
+    // The status may not show the payment yet. The report already shows that it is paid.
     at().journey.next();
     await new Promise(setImmediate);
     expect(at().place).toBe('report');

@@ -12,7 +12,7 @@ it.each([
   ['xof', 3_500, 'F\u202fCFA\u00a03,500'],
   ['kwd', 35_000, 'KWD\u00a035.000'],
   ['kwd', 3_510, 'KWD\u00a03.510'],
-  // The processor counts amounts in these currencies in hundredths. Other systems count them in whole units.
+  // The processor counts amounts in these currencies in hundredths. Other systems count amounts in whole units.
   ['isk', 350_000, 'ISK\u00a03,500'],
   ['ugx', 350_000, 'UGX\u00a03,500'],
   ['huf', 350_000, 'HUF\u00a03,500'],

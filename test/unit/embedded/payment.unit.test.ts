@@ -14,7 +14,7 @@ const refusal = (code: string, field?: string): Answer<never> => ({
 });
 const is = (body: object) => ({ ok: true, status: 200, body });
 
-/** Answers these replies in order, and then repeats the last one. */
+/** Answers these replies in order, and then repeats the last reply. */
 function answering(...answers: object[]) {
   const calls: Call[] = [];
   const pauses: number[] = [];

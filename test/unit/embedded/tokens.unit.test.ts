@@ -8,7 +8,7 @@ type Reply = number | 'broken' | 'never' | { readonly grant?: object; readonly s
 beforeEach(() => void jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'], now: 0 }));
 afterEach(() => void jest.useRealTimers());
 
-/** The service sends these replies in order, and then repeats the last one. */
+/** The service sends these replies in order, and then repeats the last reply. */
 function answering(replies: readonly Reply[], sessionToken: string | null = null) {
   const asked: { readonly atMs: number; readonly signal: AbortSignal }[] = [];
   jest.spyOn(globalThis, 'fetch').mockImplementation((_, init) => {

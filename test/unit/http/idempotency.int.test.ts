@@ -40,7 +40,7 @@ import { STRING_CODES } from '../../../src/surfaces/string-codes.js';
 import { RedisServer } from '../../support/redis.js';
 import { Vaults } from '../../support/vaults.js';
 
-/** The work of the routes. Each test sets it, and the server counts each run. */
+/** The work of the routes. Each test sets this work, and the server counts each run. */
 let act: (body: unknown, request: FastifyRequest, reply: FastifyReply) => unknown;
 let executions: (string | undefined)[] = [];
 /** Whether the routes append an event or call a vendor. */

@@ -1,4 +1,4 @@
-// The documents that describe the API. Any caller may read them (docs/contract/general.md#documents).
+// The documents that describe the API. Any caller may read these documents (docs/contract/general.md#documents).
 import 'reflect-metadata';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';

@@ -44,7 +44,7 @@ function recorded(events: readonly IncomeEvent[]): RecordedEvent[] {
   }));
 }
 
-/** The published events of a history. Like the delivery, it reads only the listed event types. */
+/** The published events of a history. Like the delivery, this function reads only the listed event types. */
 function published(events: readonly IncomeEvent[], links = PRIVATE): PublishedEvent[] {
   const history = recorded(events);
   return history.flatMap((event, index) => {

@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import { Metrics } from '../../../src/platform/observability/metrics.js';
 import { until } from '../../support/eventually.js';
 
-/** In milliseconds. A busy machine delays a short pause by less than this. */
+/** In milliseconds. A busy machine delays a short pause by less than this time. */
 const SAMPLED_EVERY = 5;
 
 const lagOf = (text: string, statistic: string): number =>

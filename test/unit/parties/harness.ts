@@ -90,7 +90,7 @@ interface PlayedSubmission extends AdmittedSubmission {
   readonly context: CallerContext;
 }
 
-/** Sessions as the screening module would make them. The test decides how they end. */
+/** Sessions as the screening module would make them. The test decides how the sessions end. */
 export class PlayedVerifications extends Verifications {
   /** The end of the next registration. */
   ends: Pick<VerificationStep, 'end'> & { status: ScreeningFacts['status']; guard?: true } = {

@@ -1,5 +1,5 @@
-// Registrations of a party: when a new one begins, when the reply of an earlier one is returned, and when one is
-// refused.
+// Registrations of a party: when a new registration begins, when the reply of an earlier registration is returned, and
+// when a registration is refused.
 import 'reflect-metadata';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

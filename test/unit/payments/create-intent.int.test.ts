@@ -241,7 +241,7 @@ function harness(limits: Pick<Limits, 'paymentIntentsPerMinute' | 'confirmsPerMi
   };
 }
 
-// A transaction keeps its terms. When it can never be charged, it must not block the next one.
+// A transaction keeps its terms. A transaction that can never be charged must not block the next transaction.
 it('a session can be paid after the settings are corrected, although the processor refused its first transaction', async () => {
   const { account, create, types, sessionId, calls } = harness();
   account.connectedPaymentAccount = 'acct_gone';

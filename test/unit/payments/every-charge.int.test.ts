@@ -86,7 +86,9 @@ const DAY = 24 * HOUR;
 interface Doing {
   readonly harness: PlayedInstallation;
   readonly process: PlayedProcess;
-  /** One of the existing sessions, or an intent with a known secret. Newer ones are chosen more often. */
+  /**
+   * One of the existing sessions, or an intent with a known secret. Newer sessions and intents are chosen more often.
+   */
   readonly sessionId: string;
   readonly transactionId: string;
   readonly intentId: string;

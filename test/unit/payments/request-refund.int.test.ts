@@ -47,7 +47,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** A succeeded payment. Each time pulls are ended, it moves to the next of the newer sessions. */
+/** A succeeded payment. Each time pulls are ended, the payment moves to the next newer session. */
 async function paid(newer: readonly string[]) {
   const sessionId = newId();
   const id = paymentId(sessionId, 0);

@@ -114,7 +114,7 @@ describe('the publishers of events', () => {
     expect(JSON.stringify(publish(one, NO_LINKS))).not.toContain('_url');
   });
 
-  // Outside production, no live traffic reaches a vendor. A delivery in a test therefore cannot show this.
+  // Outside production, no live traffic reaches a vendor. A delivery in a test therefore cannot show live data.
   it.each(publishable)('$name: distinguishes live from test', (one) => {
     const live = historyOf(one.sample).map((event) => ({
       ...event,

@@ -17,7 +17,9 @@ function refused(reason: PullRefusal, attempt: number): readonly ReportEvent[] {
   ];
 }
 
-/** The published event of each event in a history. Like the delivery, it reads only the listed event types. */
+/**
+ * The published event of each event in a history. Like the delivery, this function reads only the listed event types.
+ */
 function published(events: readonly ReportEvent[]): readonly object[] {
   const history: readonly RecordedEvent[] = events.map((event, revision) => ({
     ...event,

@@ -1,4 +1,4 @@
-// The reader's language, for the parts of a screen. Steps get it from their journey.
+// The reader's language, for the parts of a screen. Steps get the language from their journey.
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { Language } from '../../contract/language.js';

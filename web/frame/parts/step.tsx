@@ -79,11 +79,11 @@ export interface AlertProps {
   readonly kind?: 'problem' | 'note' | 'good';
   readonly title?: string | undefined;
   readonly children?: ComponentChildren;
-  /** Takes the focus when it appears. Used for a problem that interrupts the person. */
+  /** The message takes the focus when it appears. Used for a problem that interrupts the person. */
   readonly focus?: boolean;
 }
 
-/** A message that must not be missed. Give it another `key` to announce the same message again. */
+/** A message that must not be missed. Give the message another `key` to announce the same message again. */
 export function Alert({ kind = 'problem', title, children, focus = false }: AlertProps) {
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {

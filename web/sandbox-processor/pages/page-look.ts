@@ -24,7 +24,7 @@ export function dressPage({ locale, appearance }: Look): Language {
   return language;
 }
 
-/** With its message in the reader's language, if the pages have the message. */
+/** With its message in the reader's language, if the pages contain this message. */
 export function translated(error: ErrorObject, language: Language): ErrorObject {
   const messages = MESSAGES[language];
   const message = messages[error.decline_code ?? ''] ?? messages[error.code ?? ''] ?? messages[error.type];

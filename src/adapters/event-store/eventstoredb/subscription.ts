@@ -121,7 +121,7 @@ class Progress {
     return this.#events.length;
   }
 
-  /** The reason why the next event cannot be delivered. Earlier events still can. */
+  /** The reason why the next event cannot be delivered. Earlier events can still be delivered. */
   get unreadable(): Error | null {
     return this.#unreadable;
   }
@@ -170,7 +170,7 @@ class Progress {
 
   /**
    * A checkpoint may be the end of the log, where no event is written yet. If it were saved, it would seem to be beyond the head, as if the log had
-   * lost events. Therefore it is used only up to the head.
+   * lost events. Therefore a checkpoint is used only up to the head.
    */
   async #passCheckpoint(): Promise<void> {
     const checkpoint = this.#checkpoint;

@@ -8,7 +8,7 @@ import { unlessErased } from '../../../ports/vault-entry.js';
 import { EXTERNAL_ID_KEY, externalIdHash } from '../../../published/external-ids.js';
 import { sessionGrant, type SessionGrantEvent } from '../domain/session-grant.js';
 
-/** The details that a caller gives for a session are stored under the grant until a person is known. Then they are stored under the person. */
+/** The details that a caller gives for a session are stored under the grant until a person is known. Then the details are stored under the person. */
 export const GRANT_DETAILS: readonly VaultPromise[] = [
   {
     category: sessionGrant.category,

@@ -24,7 +24,7 @@ export type DemoCredentials = JsonObject;
 
 /**
  * Opens the demo accounts and writes their credentials; outside production only. A credential that both the file and the log have is kept, so that a
- * second start issues no new ones. All other credentials are issued again.
+ * second start issues no new credentials. All other credentials are issued again.
  */
 @UseCase()
 export class MakeDemoAccounts extends Command<DemoCredentials> {

@@ -11,7 +11,7 @@ const known = exhaustiveEvents<SessionGrantEvent>('unused_grant_details', {
   GrantDetailsErased: true,
 });
 
-/** Grants whose details have not moved to a session. Each is due when it expires. */
+/** Grants whose details have not moved to a session. The details of a grant are due when the grant expires. */
 export const unusedDetails: Projection<{ readonly expiresAt: string | null }> = {
   name: 'unused_grant_details',
   version: 4,

@@ -1,5 +1,5 @@
-// The income session. The session tries its routes one after the other until a route gives a report, all routes have failed, or its time limit has
-// passed. Source: docs/contract/platform.md#income-sessions, docs/contract/webhooks.md#event-types.
+// The income session. A session tries its routes in order until one gives a report, all have failed, or its time limit has passed. Source:
+// docs/contract/platform.md#income-sessions, docs/contract/webhooks.md#event-types.
 import { assertNever, type Decider } from '../../../kernel/decider.js';
 import { FIRST_CHOICE } from '../../../kernel/vendor-choice.js';
 import type {
@@ -54,7 +54,7 @@ export type IncomeCommand =
   | { readonly kind: 'expire'; readonly now: Date }
   /** The person was erased, together with the data that the session needs. */
   | { readonly kind: 'end-erased' }
-  /** The data key of the session's own subject was destroyed. An open session ends with it. */
+  /** The data key of the session's own subject was destroyed. An open session then ends. */
   | { readonly kind: 'record-erasure' };
 
 const FIRST_LOOK_MS = 1_000;

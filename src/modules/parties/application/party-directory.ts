@@ -11,7 +11,7 @@ import { PartyIds } from './party-ids.js';
 import { PartyPolicy } from './party-policy.js';
 import { PartyReferences } from './party-references.js';
 
-/** Parties for the other modules. The directory reads them from the log, so that no module decides on an outdated state. */
+/** Parties for the other modules. The directory reads parties from the log, so that no module decides on an outdated state. */
 @Injectable()
 export class PartyDirectory extends Parties {
   constructor(

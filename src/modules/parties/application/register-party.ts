@@ -17,8 +17,8 @@ import { PartyPolicy } from './party-policy.js';
 import { PartySecrets } from './party-secrets.js';
 
 /**
- * Registers a party with a screening session of its own and one vendor call. A repeated request gets the answer of the first one while the first is
- * at the vendor, or shortly after it. An integrator that gets a 504 and tries again is therefore not billed twice.
+ * Registers a party with a screening session of its own and one vendor call. A repeated request gets the answer of the first request while the first
+ * is at the vendor, or shortly afterwards. An integrator that gets a 504 and tries again is therefore not billed twice.
  */
 @UseCase()
 export class RegisterParty extends Command<PartyAnswer> {
@@ -103,8 +103,8 @@ export class RegisterPartyHandler implements ICommandHandler<RegisterParty> {
   }
 
   /**
-   * Whether the previous registration came from the same request and is recent enough to answer this one. Throws when the party may not register
-   * again.
+   * Whether the previous registration came from an equal request and is recent enough to answer the present request. Throws when the party may not
+   * register again.
    */
   private async isAnsweredBy(
     { partyId, loaded: { state }, newest }: FoundParty,

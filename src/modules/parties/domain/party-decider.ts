@@ -203,7 +203,7 @@ function challengeOf(state: PartyState, now: Date): Challenge {
   return state.challenge;
 }
 
-/** The call at the vendor, if its id is this one. */
+/** The call at the vendor, if the call has this attempt id. */
 export function pendingOf({ attempt }: PartyState, attemptId: string): Attempt | null {
   return attempt?.attemptId === attemptId ? attempt : null;
 }

@@ -108,7 +108,7 @@ export class CheckoutReconciler {
       this.processor.expireCheckout({ ...call, attemptId }, checkoutSessionId);
     const first = await expire(`${reference}:expire`);
     const verdict = first.kind === 'not-made' ? await expire(`${reference}:expire:${call.attemptId}`) : first;
-    // The session has already ended. The processor is asked how it ended.
+    // The session has already ended. The service asks the processor how the session ended.
     return verdict.kind === 'refused' ? this.processor.retrieveCheckout(call, checkoutSessionId) : verdict;
   }
 

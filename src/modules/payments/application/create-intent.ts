@@ -221,7 +221,7 @@ export class CreateIntentHandler implements ICommandHandler<CreateIntent> {
     const after = existing((await this.aggregates.load(payment, id)).state);
     if (!mayBePaid(after)) return null;
     const clientSecret = await this.secrets.of(asked.subjectId, id);
-    // The payment has ended since it was loaded.
+    // The payment has ended since the use case loaded it.
     if (clientSecret === null) throw new DomainError('payment.already_completed');
     const { amountCents } = asked.price;
     return { transactionId: transactionIdOf(id), clientSecret, amountCents, currency: after.currency };

@@ -121,7 +121,7 @@ export class RequestRefund {
     context: ActionContext,
   ): Promise<Ended> {
     const paidBy = (await this.screenings.find(sessionId))?.paidBy ?? null;
-    // If another transaction has paid, no report was or will be pulled for this one.
+    // If another transaction has paid, no report was or will be pulled for this transaction.
     return paidBy !== null && paidBy !== transactionId
       ? { reasonCode, released: true }
       : this.pulls.end(sessionId, { transactionId, reasonCode, evenIfReleased }, context);

@@ -20,7 +20,7 @@ const DAY_MS = 86_400_000;
 
 /**
  * Notifies the session of changes of its payment. Also notifies earlier sessions for which the payment no longer counts, and the checkout whose
- * payment was refunded. Requests the refund of a payment when another one has already paid for the session.
+ * payment was refunded. Requests the refund of a payment when another payment has already paid for the session.
  */
 @Injectable()
 export class WhenPaymentProgressed implements EventHandler {

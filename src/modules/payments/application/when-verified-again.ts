@@ -10,7 +10,7 @@ import { mayCarryOver, payment, paymentIdIn } from '../domain/payment.js';
 
 /**
  * When a person has paid for a session that can have no report and is verified again, the payment counts for the newer session. For a renter's hosted
- * checkout, WhenCheckoutPaid does this within the guard period. This handler does it after that period, for the newest session.
+ * checkout, WhenCheckoutPaid does this within the guard period. This handler moves the payment after that period, for the newest session.
  */
 @Injectable()
 export class WhenVerifiedAgain implements EventHandler {

@@ -130,7 +130,7 @@ export const checkout: Decider<CheckoutState, CheckoutCommand, CheckoutEvent> = 
 
 const REFERENCE = /^chk_([\w-]{36})_(0|[1-9]\d{0,8})$/;
 
-/** The name of one opening at the processor. Account holders know it as a transaction id. */
+/** The name of one opening at the processor. Account holders know this name as a transaction id. */
 export function checkoutReference(partyId: string, ordinal: number): string {
   return `chk_${partyId}_${ordinal}`;
 }

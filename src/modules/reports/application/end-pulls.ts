@@ -6,7 +6,7 @@ import { endFor, report } from '../domain/report.js';
 
 /**
  * The stream of the report decides about its pulls, about refunds, and about payments that leave the session. Each decision therefore sees the
- * earlier ones.
+ * earlier decisions.
  */
 @Injectable()
 export class EndPulls extends ReportPulls {

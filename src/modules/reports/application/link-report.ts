@@ -15,8 +15,8 @@ import { bodyOf } from './report-bodies.js';
 import { ReportPolicy } from './report-policy.js';
 
 /**
- * Links the newest report of a renter to an agent or organization of the same account (docs/contract/direct.md#links). Pulls it first if needed. The
- * account pays, whether or not the renter has paid. A repeated request changes nothing.
+ * Links the newest report of a renter to an agent or organization of the same account (docs/contract/direct.md#links). Pulls the report first if
+ * needed. The account pays, whether or not the renter has paid. A repeated request changes nothing.
  */
 @UseCase()
 export class LinkReport extends Command<void> {

@@ -63,8 +63,8 @@ interface Page {
 type Printed = 'printed' | 'person-erased' | Exclude<RenderedPdf['kind'], 'pdf'>;
 
 /**
- * Printing is queued and awaited like a call to a vendor, because only workers run browsers. No aggregate records it. The worker stores the file
- * where the link finds it.
+ * Printing is queued and awaited like a call to a vendor, because only workers run browsers. No aggregate records the printing. The worker stores the
+ * file where the link finds it.
  */
 @Injectable()
 export class PrintPage extends ExternalCall<Page, Printed> {

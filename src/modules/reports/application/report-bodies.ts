@@ -9,7 +9,7 @@ import { report, type ReportEvent } from '../domain/report.js';
 
 export type { CreditScore, TradeLine, VendorReport };
 
-/** The bureau's data. Only the vault stores them, encrypted, under the person's subject. */
+/** The bureau's data. Only the vault stores these data, encrypted, under the person's subject. */
 export interface ReportBody {
   /** Null when the file is too thin for a score. */
   readonly score: CreditScore | null;

@@ -16,7 +16,7 @@ import { ShareRecipient } from './share-recipient.js';
 export class RevokeSharing extends Command<readonly [RevokedShare, ...RevokedShare[]]> {
   constructor(
     readonly sessionId: string,
-    /** `listedIds`: the shares that the read models list. Some of them may be older than the register. */
+    /** `listedIds`: the shares that the read models list. Some of these shares may be older than the register. */
     readonly from: { readonly recipientAccountId: string } | { readonly listedIds: readonly string[] },
     readonly context: CallerContext,
   ) {

@@ -51,7 +51,7 @@ export async function isServedPage(vault: Vault, sessionId: string, page: string
   return given.length === right.length && timingSafeEqual(given, right);
 }
 
-/** The mark at the end of the page. Readers do not see it. */
+/** The mark at the end of the page. Readers do not see the mark. */
 function markOf(digest: string): string {
   return `<!-- As served: ${digest} -->`;
 }

@@ -164,7 +164,7 @@ export type ReportCommand =
       readonly paidBy: string | null;
       readonly settleAfter: Date;
       readonly giveUpAfter: Date;
-      /** The reason why the bureau cannot be asked at all, since `now`. Absent when it can be asked. */
+      /** The reason why the bureau cannot be asked at all, since `now`. Absent when the bureau can be asked. */
       readonly lost?: { readonly cause: FinalFailure; readonly now: Date };
     }
   /** Throws while a pull is in progress, and when the report is released unless `evenIfReleased`. */

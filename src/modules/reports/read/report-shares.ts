@@ -40,7 +40,7 @@ export class ReportSharesReader {
   constructor(private readonly lists: Lists) {}
 
   /**
-   * Ids of all shares of the session's report, including revoked shares. Throws Unavailable when it cannot list all of them in time, because an
+   * Ids of all shares of the session's report, including revoked shares. Throws Unavailable when it cannot list all shares in time, because an
    * incomplete revocation would mislead the consumer.
    */
   async idsOf(sessionId: string): Promise<string[]> {

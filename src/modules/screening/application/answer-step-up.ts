@@ -72,8 +72,8 @@ export class AnswerStepUpHandler implements ICommandHandler<AnswerStepUp> {
     const session = existing(loaded.state);
     const { otpResendIntervalSeconds } = this.policy.limits;
     const command = askCommand(given, this.policy.attempt(attemptId, this.clock.now()), otpResendIntervalSeconds);
-    // The session is blocked, or it already knows the attempt because an earlier process of this request died. A refusal is thrown before a limit
-    // counts the request.
+    // The session is blocked, or the session already knows the attempt because an earlier process of this request died. A refusal is thrown before a
+    // limit counts the request.
     if (screeningSession.decide(command, loaded.state).length === 0) return { session, attemptId: null };
     // A session whose person was erased cannot continue.
     if (await this.secrets.isErased(session.subjectId)) throw new DomainError('screening.session_spent');

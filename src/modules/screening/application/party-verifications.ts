@@ -74,7 +74,7 @@ export class PartyVerifications extends Verifications {
     return existingIn(sessionId, await this.step(sessionId, attemptOf));
   }
 
-  /** With a signal, it waits for events of the session while the session's call is under way. */
+  /** With a signal, the function waits for events of the session while the session's call is under way. */
   private async step(
     sessionId: string,
     attemptOf: AttemptChoice,

@@ -8,7 +8,7 @@ import { folded } from '../../../published/folded-text.js';
 export interface PersonNames {
   /** The name of the person's stream and vault subject. The name is computed from the original spelling, so that stored persons keep their names. */
   readonly personId: string;
-  /** Further names that count wrong answers. A caller cannot choose them freely. */
+  /** Further names that count wrong answers. A caller cannot choose these names freely. */
   readonly countedAs: readonly string[];
   /** A hash of SSN, birth date and last name together. Absent without an SSN. */
   readonly registeredAs?: string;
@@ -60,9 +60,9 @@ function lettersOf(name = ''): string {
 }
 
 /**
- * The fields that identify a person within an account and environment. In live they are the SSN and the birth date, so that another
- * spelling of the name changes nothing. In test the name counts too, because personas share an SSN. Without an SSN, the fields are the
- * birth date, the name and the phone number.
+ * The fields that identify a person within an account and environment. In live these fields are the SSN and the birth date, so that another spelling
+ * of the name changes nothing. In test the name counts too, because personas share an SSN. Without an SSN, the fields are the birth date, the name
+ * and the phone number.
  */
 function identifying(applicant: Applicant, { accountId, environment }: Scope): string[] {
   const name = [lettersOf(applicant.firstName), lettersOf(applicant.lastName)];

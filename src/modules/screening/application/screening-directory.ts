@@ -31,7 +31,7 @@ import { datedSession, factsOf } from './session-facts.js';
 
 const logger = new Logger('ScreeningDirectory');
 
-/** Screening sessions for the other modules. The directory reads them from the log, so that no module decides on an outdated state. */
+/** Screening sessions for the other modules. The directory reads sessions from the log, so that no module decides on an outdated state. */
 @Injectable()
 export class ScreeningDirectory extends Screenings {
   constructor(

@@ -247,7 +247,7 @@ export function isOfPerson(
   return session.registeredAs === undefined ? session.personId === personId : session.registeredAs === registeredAs;
 }
 
-/** The call at the vendor, if its id is this one. */
+/** The call at the vendor, if the call has this attempt id. */
 export function pending(state: SessionState, attemptId: string): Attempt | null {
   const attempt = attemptOf(state);
   return attempt?.attemptId === attemptId ? attempt : null;
@@ -427,8 +427,8 @@ function evolve(state: SessionState, event: SessionEvent): SessionState {
 }
 
 /**
- * An answer or a request for another code is at the vendor. The first of them decides the method. A person who has chosen the questions cannot return
- * to codes (docs/contract/platform.md#screening-session).
+ * An answer or a request for another code is at the vendor. The first answer or request decides the method. A person who has chosen the questions
+ * cannot return to codes (docs/contract/platform.md#screening-session).
  */
 function calling(state: Session, request: Requested, operation: 'otp' | 'otp-resend' | 'kba'): SessionState {
   if (!isOpen(state)) return state;

@@ -47,7 +47,7 @@ export class AttemptDeliveryHandler implements ICommandHandler<AttemptDelivery> 
     if (endpoint === null) return null;
     const made = await this.attempts.make(deliveryId, loaded, { of: kind, endpoint }, context);
     const next = made?.delivery ?? loaded.state;
-    // The next attempt is queued even if this attempt was made before, because the earlier process may have died before it queued the next one.
+    // The next attempt is queued even if this attempt was made before, because the earlier process may have died before the queueing.
     if (kind === 'ladder' && next.nextAttemptAt !== null)
       await this.queue.enqueue(turnOf(deliveryId, next, 'ladder'), new Date(next.nextAttemptAt));
     return made?.answer ?? null;

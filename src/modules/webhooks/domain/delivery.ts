@@ -71,7 +71,7 @@ export interface Delivery {
   readonly attempts: number;
   /** The number of scheduled attempts. */
   readonly ladderAttempts: number;
-  /** An attempt that an earlier release started and that has no end in the log. `attempts` and `ladderAttempts` count it. */
+  /** An attempt that an earlier release started and that has no end in the log. `attempts` and `ladderAttempts` count this attempt. */
   readonly underWay: Extract<DeliveryEvent, { type: 'DeliveryAttemptStarted' }>['data'] | null;
   /** The time of the next scheduled attempt; null when none follows. */
   readonly nextAttemptAt: string | null;

@@ -66,7 +66,7 @@ export interface Endpoint {
   readonly consecutiveFailures: number;
   /** The number of the run of failures: how many times the count has begun again. A delivery counts only in the run in which it was exhausted. */
   readonly run: number;
-  /** A failing endpoint is disabled at this time, unless a delivery succeeds before. Null when it is not failing. */
+  /** A failing endpoint is disabled at this time, unless a delivery succeeds before. Null when the endpoint is not failing. */
   readonly disableAfter: string | null;
   readonly disabledReason: string | null;
   /** The deliveries that were counted last, so that none counts twice. */
@@ -211,7 +211,7 @@ function change(
   if (enabledEvents !== undefined && JSON.stringify(enabledEvents) !== JSON.stringify(endpoint.enabledEvents)) {
     events.push({ type: 'WebhookEventsChosen', data: { endpointId, enabledEvents } });
   }
-  // Only the vault stores the address. A new address that replaces another one is a change too.
+  // Only the vault stores the address. A new address that replaces another address is a change too.
   if (notifies !== undefined && (notifies || endpoint.notifies))
     events.push({ type: 'WebhookContactChosen', data: { endpointId, notifies } });
   if (endpoint.status === 'disabled') events.push({ type: 'WebhookEndpointReactivated', data: { endpointId } });

@@ -19,7 +19,7 @@ import { withAttempt, type LoggedAttempt } from './logged-attempts.js';
 interface Followed extends Omit<DeliveryDoc, 'delivery'> {
   /** The body is omitted because no reader needs it. */
   readonly delivery: Omit<Delivery, 'body'>;
-  /** The time when the last scheduled attempt failed. Null when it did not fail, or when a redelivery succeeded afterwards. */
+  /** The time when the last scheduled attempt failed. Null when no scheduled attempt failed last, or when a redelivery succeeded afterwards. */
   readonly exhaustedAt: string | null;
 }
 
@@ -31,7 +31,7 @@ export interface DeliveryDoc {
     'status' | 'endpointId' | 'eventId' | 'eventType' | 'occurredAt' | 'attempts' | 'underWay' | 'nextAttemptAt'
   >;
   readonly attempts: readonly LoggedAttempt[];
-  /** The time when the receiver last accepted the delivery, and the time when it last did not; null when this never happened. */
+  /** The time when the receiver last accepted the delivery, and the time when the receiver last refused it; null when this never happened. */
   readonly succeededAt: string | null;
   readonly failedAt: string | null;
 }
@@ -236,8 +236,8 @@ export class DeliveryReader {
 
   /** All deliveries of an endpoint that have not ended. Throws Unavailable when the lists do not have all of them in time. */
   async open(endpointId: string): Promise<string[]> {
-    // The order of these reads matters. A delivery that is attempted in the meantime is then in both lists. In the other order, it could be in
-    // neither.
+    // The order of these reads matters. A delivery that is attempted in the meantime is then in both lists. In the other order, the delivery could be
+    // in neither list.
     const pending = await this.lists.idsIn(deliveryLog, listed({ endpointId, status: 'pending' }));
     return [
       ...new Set([...pending, ...(await this.lists.idsIn(deliveryLog, listed({ endpointId, status: 'retrying' })))]),

@@ -215,7 +215,10 @@ export class EndpointReader {
     };
   }
 
-  /** Exhausted deliveries since the last success. The log counts them until the endpoint is failing, and the delivery log counts them afterwards. */
+  /**
+   * Exhausted deliveries since the last success. The log counts these deliveries until the endpoint is failing. Afterwards the delivery log counts
+   * them.
+   */
   private async failuresInARow({
     endpointId,
     status,

@@ -20,7 +20,7 @@ export class AdultLife {
     this.days = Math.max(0, Math.floor((this.today - Date.UTC(year + ADULT_YEARS, month - 1, day)) / DAY_MS));
   }
 
-  /** A date, YYYY-MM-DD, from `least` to `most` days ago. The younger the person, the more recent it is. */
+  /** A date, YYYY-MM-DD, from `least` to `most` days ago. The younger the person, the more recent the date. */
   dayAgo(least: number, most: number): string {
     if (most <= this.days) return this.ago(this.made.between(least, most));
     return this.ago(this.made.between(Math.min(least, Math.ceil(this.days / 2)), this.days));

@@ -1,4 +1,4 @@
-// The kind of an invented file. The score decides it, and every section follows from it.
+// The kind of an invented file. The score decides the kind, and every section follows from the kind.
 
 type Range = readonly [least: number, most: number];
 

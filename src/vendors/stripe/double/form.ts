@@ -50,7 +50,7 @@ export class Parameters {
     return this.fields.has(name);
   }
 
-  /** In the interface, an empty value removes a field. Here it counts as absent. */
+  /** In the interface, an empty value removes a field. In the sandbox an empty value counts as absent. */
   text(name: string): string | null {
     const value = this.fields.get(name);
     if (value === undefined || value === '') return null;

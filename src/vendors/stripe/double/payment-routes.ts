@@ -268,7 +268,7 @@ class PaymentRoutes {
     });
   }
 
-  /** A refusal reveals no more of the intent than a success would. */
+  /** A refusal reveals no more of the intent than a success. */
   private execution(
     { params }: Incoming,
     change: (intent: Intent) => IntentChange,

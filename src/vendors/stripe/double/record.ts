@@ -162,7 +162,7 @@ export class ProcessorRecord {
     return createHmac('sha256', this.digestKey).update(JSON.stringify(parts)).digest('base64url').slice(0, 22);
   }
 
-  /** Resolves when everything recorded so far is in the journal. Answers and events must wait for this. */
+  /** Resolves when everything recorded so far is in the journal. Answers and events must wait until this promise resolves. */
   kept(): Promise<void> {
     return this.journal.flushed();
   }

@@ -14,8 +14,8 @@ export function endOf({ status, blockedUntil, reasonCode }: Session, now: number
 }
 
 /**
- * In the reader's named time zone and regional format. `locales` are BCP 47 tags, the preferred one first.
- * The first one of the language counts. Without a region it is that of the country where people are screened.
+ * In the reader's named time zone and regional format. `locales` are BCP 47 tags, the preferred one first. The first tag of the language is used.
+ * Without a region it is that of the country where people are screened.
  */
 export function dayAndTime(
   language: Language,

@@ -4,7 +4,7 @@
 /** The time between two checks. The panel moves smoothly in the meantime, unless motion is reduced. */
 const PAUSE_MS = 100;
 
-/** The panel moves inside its parent. Returns a function that stops this. */
+/** The panel moves inside its parent. Returns a function that stops the movement. */
 export function keepInView(panel: HTMLElement): () => void {
   const room = panel.parentElement ?? panel;
   let timer: ReturnType<typeof setTimeout> | undefined;

@@ -10,7 +10,7 @@ export type ReadReport =
   | { readonly ok: true; readonly report: Report; readonly html: string }
   | { readonly ok: false; readonly refusal: Refusal; readonly retryAfterSeconds: number | null };
 
-/** Reads the two one after the other, so that a refusal ends both. */
+/** Reads the score and the page one after the other, so that a refusal ends both. */
 export async function readReport(
   { api, language }: Pick<Journey, 'api' | 'language'>,
   sessionId: string,

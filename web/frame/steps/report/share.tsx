@@ -45,7 +45,7 @@ export function Share(props: ShareProps) {
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<'problem' | 'unsure' | 'expired' | null>(null);
   const [visit, setVisit] = useState(0);
-  /** The result of a press takes the focus, because the pressed button has disappeared. A state that was loaded does not. */
+  /** The result of a press takes the focus, because the pressed button has disappeared. A state that was loaded takes no focus. */
   const pressed = useRef(false);
   /** The keys of requests that the API has not decided. */
   const keys = useRef(new Map<string, string>());

@@ -29,7 +29,7 @@ const ANSWER_LIMIT_MS = 30_000;
 /** Half a minute in total. Then the person decides. */
 const PAUSES_MS = [1_000, 2_000, 3_000, 4_000, 5_000, 5_000, 5_000, 5_000];
 
-/** After these codes, the vendor may still judge this answer, or an earlier one. */
+/** After these codes, the vendor may still judge this answer, or an earlier answer. */
 const WITH_THE_VENDOR = ['ATTEMPT_IN_PROGRESS', 'UPSTREAM_TIMEOUT'];
 
 const STILL_OPEN: Refused = {

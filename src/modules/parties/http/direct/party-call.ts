@@ -12,7 +12,7 @@ export interface PartyCall {
   readonly context: RequestContext;
   /** The id of the session or attempt that the request creates. */
   readonly name: string;
-  /** The body of the reply. Repeated requests get it too, at most until its person is erased. */
+  /** The body of the reply. Repeated requests get the same body, at most until its person is erased. */
   answered(answer: PartyAnswer): string;
 }
 

@@ -105,7 +105,8 @@ export class RetiredEndpoint extends Authenticator {
 }
 
 /**
- * The former address of processor events. The reply says that it is no longer used, with or without a token (docs/contract/general.md#versioning).
+ * The former address of processor events. The reply says that the address is no longer used, with or without a token
+ * (docs/contract/general.md#versioning).
  */
 @ApiExcludeController()
 @Controller('payments/webhook')
