@@ -106,7 +106,7 @@ export async function createService(
     for (const [check, found] of Object.entries((await health.report()).checks))
       metrics.checkFailing.set({ check }, found === 'ok' ? 0 : 1);
   });
-  // With a probe port, several processes share the main port. Metrics on the main port could then come from any of them.
+  // With a probe port, several processes share the main port. Metrics on the main port could then come from any of these processes.
   if (http.probePort === null) {
     if (http.metricsPort === null) serveMetrics(fastify, metrics, isFromLoopback);
     else await listenInPrivate(http.metricsPort, http.metricsHost, serveMetricsToAll);

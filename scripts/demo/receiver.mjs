@@ -40,7 +40,10 @@ function canListen() {
   });
 }
 
-/** Null, or the reason why it was not made. The certificate is not an authority: a program that trusts it trusts only this address. */
+/**
+ * Makes the certificate. Returns null, or the reason for a failure. The certificate is not an authority: a program that trusts it trusts only this
+ * address.
+ */
 function makeCertificate(cert, key) {
   mkdirSync(join(cert, '..'), { recursive: true, mode: 0o700 });
   const { status, error } = spawnSync(

@@ -4,13 +4,13 @@ import { closeSync, fsyncSync, openSync, readFileSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** Syncs the content of a file, or the names in a folder. Any process may have written them. */
+/** Syncs the content of a file, or the names in a folder. Any process may have made the changes. */
 export async function syncPath(path: string): Promise<void> {
   const handle = await open(path, 'r');
   try {
     await handle.sync();
   } catch (error) {
-    // Windows neither needs nor allows this for folders.
+    // Windows neither needs nor allows the sync of a folder.
     if (process.platform !== 'win32') throw error;
   } finally {
     await handle.close();

@@ -15,8 +15,8 @@ declare module 'ioredis' {
 
 /**
  * Uses Redis's clock. An attempt has one place, even if it takes it several times. A place of a dead process is free again after its time. An account
- * or lineage of tokens with places gets another place only while more places are free than it has. Room therefore remains for others. Strangers leave
- * an eighth of the account's places to the account's servers and session grants.
+ * or lineage of tokens with places gets another place only while more places are free than it has. Places therefore remain for other callers.
+ * Strangers leave an eighth of the account's places to the account's servers and session grants.
  */
 const TAKE = `
 local attempt, ttl = ARGV[1], tonumber(ARGV[2])
@@ -50,7 +50,7 @@ return -1`;
 
 /** The silence in milliseconds after which Redis counts as unavailable. */
 export const REDIS_AWAY_MS = 1_500;
-/** The seconds until a place may be free again. Calls are short. */
+/** The seconds until a place may be free again. Calls to vendors are short. */
 const RETRY_AFTER_SECONDS = 1;
 const NO_PLACE = 'Too many requests: the account has all the calls at the vendor that its share allows (VENDOR_SHARE).';
 /** In milliseconds: how often a waiting caller checks for its turn, and how long a caller that has left still counts as waiting. */
@@ -75,7 +75,7 @@ export interface PlaceLimits {
   readonly reservedWithinMs: number;
 }
 
-/** While Redis is unavailable, calls are not counted, like all limits against abuse. The calls are not made either. */
+/** While Redis is unavailable, calls are not counted, like all limits against abuse, and no call is made. */
 export class VendorPlaces {
   /** Calls that have a place and are not reserved yet. */
   private readonly reserving = new Map<string, NodeJS.Timeout>();

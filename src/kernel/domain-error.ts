@@ -21,13 +21,16 @@ export interface DomainErrorDetail {
   readonly methods?: readonly string[];
   /** The end of the block that refused the request, ISO 8601 UTC. */
   readonly blockedUntil?: string;
-  /** The vendor's answer and the step to which it belongs. Only surfaces that pass on vendors' answers show it. `subject` is the vault subject. */
+  /**
+   * The vendor's answer and the step to which it belongs. Only surfaces that pass on vendors' answers show this answer. `subject` is the vault
+   * subject.
+   */
   readonly vendor?: { readonly reply: VendorReply; readonly step: VendorStep; readonly subject?: string };
   /** For the log only, never for the caller. */
   readonly cause?: unknown;
 }
 
-/** A rule was not met. Domain and application intentionally throw no other exception. */
+/** The error for a rule that was not met. Domain and application intentionally throw no other exception. */
 export class DomainError extends Error {
   override readonly name = 'DomainError';
 

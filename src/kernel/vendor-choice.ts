@@ -9,7 +9,7 @@ export type ChosenCapability = (typeof CHOSEN_CAPABILITIES)[number];
 /** The ids of the vendors that an account chose. */
 export type VendorChoice = Readonly<Record<ChosenCapability, string>>;
 
-/** The vendors of an account that has chosen none. Data from before vendors were recorded uses them too, so they never change. */
+/** The vendors of an account that has chosen none. Older data names no vendor and means these vendors, so the list never changes. */
 export const FIRST_CHOICE: VendorChoice = { identity: 'idv', credit: 'idv', income: 'voie' };
 
 /** The vendor for each capability when none is named. */

@@ -91,7 +91,7 @@ export interface VendorReport {
   readonly tradeLines: readonly TradeLine[];
   readonly publicRecords: readonly PublicRecord[];
   readonly inquiries: readonly Inquiry[];
-  /** Null when the report was ordered without them. */
+  /** Null when the report was ordered without background records and court records. */
   readonly background: readonly BackgroundRecord[] | null;
   readonly housingCourt: readonly HousingCourtRecord[] | null;
 }

@@ -30,8 +30,8 @@ export type TogetherOutcome =
   /** The appends are durable. The revisions of each append's last event, in order. */
   | { readonly outcome: 'appended'; readonly revisions: readonly number[] }
   /**
-   * The first conflict: the stream of the append at `index` is at another revision. `stored` is the number of appends before it that are stored:
-   * either all or none.
+   * The first conflict: the stream of the append at `index` is at another revision. `stored` counts the stored appends before `index`: either all or
+   * none.
    */
   | {
       readonly outcome: 'conflict';

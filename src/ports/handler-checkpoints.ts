@@ -3,7 +3,7 @@
  * beginning of the log, which they tolerate. Throws Unavailable when the store cannot be reached.
  */
 export abstract class HandlerCheckpoints {
-  /** Gives the holder the right to run the handler for `ttlMs`. A repeated call renews the right. False while another holder has it. */
+  /** Gives the holder the right to run the handler for `ttlMs`. A repeated call renews the right. False while another holder has the right. */
   abstract take(handler: string, holder: string, ttlMs: number): Promise<boolean>;
 
   /** Saves the handler's checkpoint and renews the right. Returns false and saves nothing when the holder has lost the right. */
@@ -15,6 +15,6 @@ export abstract class HandlerCheckpoints {
   /** Forgets the checkpoint, so that the handler begins at the beginning of the log. Changes nothing when the holder does not have the right. */
   abstract forget(handler: string, holder: string): Promise<void>;
 
-  /** Gives up the right if the holder has it. */
+  /** Ends the right of the holder. Changes nothing when the holder does not have the right. */
   abstract release(handler: string, holder: string): Promise<void>;
 }

@@ -48,7 +48,7 @@ export abstract class RateLimiter {
   /** Returns the uses set aside under the name, once even after several calls. */
   abstract giveBackSetAside(name: string): Promise<void>;
 
-  /** Keeps the uses as counted. True when the uses were still set aside. No other process can return them afterwards. */
+  /** Keeps the uses as counted. True when the uses were still set aside. No other process can return the uses afterwards. */
   abstract forgetSetAside(name: string): Promise<boolean>;
 
   /** Counts the uses, or refuses the caller. */

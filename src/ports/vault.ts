@@ -85,7 +85,7 @@ export abstract class Vault {
   abstract masterKeyIds(): Promise<ReadonlySet<string>>;
 
   /**
-   * Throws MasterKeysMissing when one of them was not given or has other bytes. Throws VaultMisconfigured for a store that keeps erased data. Meant
+   * Throws MasterKeysMissing when a master key was not given or has other bytes. Throws VaultMisconfigured for a store that keeps erased data. Meant
    * for the start of a process: it reads little and writes nothing.
    */
   abstract checkMasterKeys(): Promise<void>;

@@ -35,7 +35,7 @@ export abstract class SessionGrants {
 
   /**
    * Begins the session under the grant. The new session replaces the ended session `replaces`, which is null for the first session. Returns the
-   * session that then has the grant. This is another session if another request was faster, or if the previous session was not `replaces`.
+   * session that then has the grant. The result is another session if another request was faster, or if the previous session was not `replaces`.
    */
   abstract begin(
     grantId: string,

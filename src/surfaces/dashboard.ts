@@ -1,4 +1,4 @@
-// The dashboard API. People of an account manage its webhooks through it.
+// The dashboard API, through which the people of an account manage its webhooks.
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { DomainError } from '../kernel/domain-error.js';

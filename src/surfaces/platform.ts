@@ -1,4 +1,4 @@
-// The platform API. Embedded components and the pages around them call it.
+// The platform API, which embedded components and the pages around them call.
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { DomainError } from '../kernel/domain-error.js';

@@ -397,7 +397,7 @@ describe('the server of the demo page, which holds secret keys', () => {
   });
 });
 
-/** Sends the request to the demo page's server without a change. Browsers and fetch would correct it. */
+/** Sends the request to the demo page's server without a change. Browsers and fetch would correct the path. */
 function sent(
   method: string,
   path: string,

@@ -57,7 +57,7 @@ function learn(what: string, body: unknown, path = ''): void {
     for (const [name, value] of Object.entries(body)) learn(what, value, `${path}.${name}`);
 }
 
-/** Constants in capitals, which are words of the interface, and dates. Both may also occur by chance. */
+/** Constants in capitals, which are words of the interface, and dates. Constants and dates may also occur by chance. */
 function isSaidOfEverybody(text: string): boolean {
   return /^[A-Z0-9_]+$/.test(text) || /^\d{4}-\d\d-\d\d/.test(text);
 }

@@ -69,10 +69,10 @@ function zerosCompressed(megabytes: number): Buffer {
  * - `/redirect?to=<url>`: 302.
  * - `/delay/<ms>`: 200 after that time.
  * - `/flaky/<n>/<anything>`: 503 for the first n requests to this path, then 200.
- * - `/hang`: never answers. `/drip-headers`, `/drip`: sends a little at a time, for ever. `/drip-then/<code>`: sends such a body with that
- * status.
+ * - `/hang`: never answers. `/drip-headers`, `/drip`: sends a little at a time, for ever. `/drip-then/<code>`: sends
+ *   such a body with that status.
  * - `/endless`: 200, and bytes as fast as the sender takes them. `/gzip-bomb`: 64 MB of zeros, compressed.
- * - `/reset`: breaks off before an answer. `/reset-body`: breaks off within one.
+ * - `/reset`: breaks off before an answer. `/reset-body`: breaks the connection off within a body.
  * - `/say?text=<text>`: 200 with the text.
  * - `/echo`: 200 with the request's body. `/close`: 200, and then closes the connection.
  */

@@ -4,7 +4,8 @@ import type { Replied } from '../../src/kernel/vendor-reply.js';
 type Operation = (...input: never[]) => Promise<object>;
 
 /**
- * The same port with verdicts that omit the vendor's answers, also inside outcomes. Tests of the verdicts alone use it.
+ * The same port with verdicts that omit the vendor's answers, also inside outcomes. Tests of the verdicts alone use
+ * this port.
  */
 export function withoutReplies<Port extends object>(port: Port): Port {
   return new Proxy(port, {

@@ -210,7 +210,8 @@ const COMMON = {
   // A trial start of the browser would take as much time as the start of the service.
   CHROMIUM_PATH: '/dev/null',
   TOKEN_EXCHANGE_PER_MINUTE: '100000',
-  // A test acts for more people than the limits against abuse allow for one address, account or phone. Tests of the limits set them.
+  // A test acts for more people than the limits against abuse allow for one address, account or phone. Tests of the
+  // limits set the limits that they need.
   LIMITS: 'off',
   RECOVERY_INTERVAL: '0.2',
 };

@@ -50,7 +50,7 @@ export interface Prefill {
 
 export type Callbacks = { readonly [Name in CallbackName]?: (payload: CallbackPayloads[Name]) => void };
 
-/** The element into which the component is mounted: a CSS selector, or the element itself. Give one of the two. */
+/** The element into which the component is mounted: a CSS selector, or the element itself. A page gives either the selector or the element. */
 export type Place =
   | { readonly selector: string; readonly element?: never }
   | { readonly element: HTMLElement; readonly selector?: never };

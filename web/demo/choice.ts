@@ -55,7 +55,7 @@ export function readChoice(form: HTMLFormElement, prefill: Prefill, locale: stri
   };
 }
 
-/** The same calls as an integrator would write them. */
+/** The demo's calls in the form in which an integrator would write them. */
 export function asCode({ view, mount, pageHandles }: Choice, publishableKey: string, init: InitOptions): string {
   const shown = init.sessionToken === undefined ? init : { ...init, sessionToken: 'as minted by your server' };
   const callbacks = [

@@ -12,7 +12,7 @@ interface Base {
   readonly good: Colour;
 }
 
-/** The colours of style.css. A page may replace each of them. */
+/** The colours of style.css. A page may replace each colour. */
 export const BASES: Readonly<Record<Theme, Base>> = {
   light: {
     background: [255, 255, 255],

@@ -633,7 +633,7 @@ async function reasonOf(commitError: unknown): Promise<unknown> {
   }
 }
 
-/** The same for all processes of a machine until the machine restarts. Empty when the system does not report it. */
+/** An id that is the same for all processes of a machine until the machine restarts. Empty when the system does not report the id. */
 function runOfMachine(): string {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
@@ -642,7 +642,7 @@ function runOfMachine(): string {
   }
 }
 
-/** The upper limit of the length. An ASCII text needs half of it. */
+/** The upper limit of the length. An ASCII text needs half as many bytes. */
 function bytesOfTexts(texts: readonly string[]): number {
   return texts.reduce((bytes, { length }) => bytes + 2 * length, 0);
 }

@@ -178,7 +178,7 @@ export class EventStoreDbEventStore extends EventStore {
     return found;
   }
 
-  /** The server's own streams count too. A position that was read may be that of such an event, but it is never beyond the head. */
+  /** Counts the events of the server's own streams too. The head is never before a position that a reader has got. */
   override async head(): Promise<string | null> {
     return this.#readHead(this.#readLimits);
   }

@@ -159,7 +159,7 @@ export class ChromiumBrowser {
 
 /**
  * The library counts a browser as running until its last process has closed their common pipes. The process of a page that computes without end never
- * closes them. After the end of the browser's main process, the other processes of its group are therefore ended too.
+ * closes its pipes. After the end of the browser's main process, the other processes of its group are therefore ended too.
  */
 async function watchProcess(browser: Browser): Promise<void> {
   const session = await browser.newBrowserCDPSession();

@@ -184,7 +184,8 @@ async function printedPage(context: BrowserContext, html: string): Promise<Uint8
   const answer = (route: Route): Promise<void> => {
     const url = route.request().url();
     if (url.startsWith('data:')) return route.continue();
-    // The request is answered only once, because a page that refreshes itself would never end. 'aborted' keeps the page when it wants to navigate.
+    // The request is answered only once, because a page that refreshes itself would never end. After 'aborted', a page that wants to navigate stays
+    // open.
     if (given || url !== ADDRESS) return route.abort('aborted');
     given = true;
     return route.fulfill({ status: 200, headers: HEADERS, body: html });

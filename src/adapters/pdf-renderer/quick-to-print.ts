@@ -1,6 +1,6 @@
 // Changes a page before it is printed, so that a large page is printed in time.
 
-/** No screen shows the page. Without this style, the layout for a screen before and after the print takes seconds. */
+/** No screen shows the page. Without the style, the layout for a screen before and after the print takes seconds. */
 const NO_SCREEN = '@media screen{:root{display:none!important}}';
 
 /** Chromium's time grows with the square of the length of a text that does not fit on its line. */

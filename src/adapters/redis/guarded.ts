@@ -3,7 +3,10 @@ import type { Redis, Result } from 'ioredis';
 
 declare module 'ioredis' {
   interface RedisCommander<Context> {
-    /** Takes the keys, then checks and changes as JSON. Returns the number of the failed check, from 1, or 0 when the changes were made. */
+    /**
+     * The arguments are the keys, and then the checks and the changes as JSON. Returns the number of the failed check, from 1, or 0 when the changes
+     * were made.
+     */
     changeIf(keys: number, ...args: readonly (number | string)[]): Result<number, Context>;
   }
 }
@@ -43,7 +46,7 @@ export async function redisTime(redis: Redis): Promise<number> {
   return seconds * 1_000 + Math.floor(micros / 1_000);
 }
 
-/** Takes or renews the lease under a key. False while another holder has it. */
+/** Takes or renews the lease under a key. False while another holder has the lease. */
 export async function takeLease(redis: Redis, key: string, holder: string, ttlMs: number): Promise<boolean> {
   const kept = await changeIf(redis, [[holder, 'GET', key]], [['PEXPIRE', key, ttlMs]]);
   return kept === null || (await redis.set(key, holder, 'PX', ttlMs, 'NX')) !== null;

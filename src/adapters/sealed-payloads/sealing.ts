@@ -6,7 +6,7 @@ import { expandKey } from '../vault/master-keys.js';
 
 /** A key of the installation, for data that concerns no person. */
 const INSTALLATION_KEY = 'sealed-in-redis';
-/** The first byte. Values that earlier versions encrypted under the master key begin with another byte. */
+/** The first byte of a value in the present format. Values that earlier versions encrypted under the master key begin with another byte. */
 const FORMAT = 0xff;
 
 /**

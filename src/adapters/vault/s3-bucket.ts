@@ -88,7 +88,7 @@ export class S3Bucket {
     return work.finally(() => this.running.delete(work));
   }
 
-  /** Running sections end first. New sections fail. */
+  /** Waits for running sections. New sections fail. */
   async close(): Promise<void> {
     this.closed = true;
     await Promise.allSettled(this.running);

@@ -17,7 +17,7 @@ export interface ConnectionsOptions {
 const IDLE_MS = 4_000;
 const SESSIONS = 512;
 
-/** Call this function once, because it loads every authority that Node includes, and those of `ca`, PEM. */
+/** Makes the context for TLS. The call is slow, because it loads every authority that Node includes, and the authorities in `ca` (PEM). */
 export function trusting(ca?: string): SecureContext {
   return createSecureContext({ ...(ca && { ca: [...rootCertificates, ca] }), minVersion: 'TLSv1.2' });
 }

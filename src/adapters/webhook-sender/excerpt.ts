@@ -58,7 +58,7 @@ const RUN = /[\w+/-]{32,}={0,2}/g;
 /** A text that repeats itself with a short period is not a key. */
 const LONGEST_PERIOD = 10;
 const WORD = /^(?:[A-Z]?[a-z]{0,19}|[A-Z]?[a-z]{2,19}(?:[A-Z][a-z]{2,19}){1,5}|[a-z]{4,12}\d{1,3})$/;
-/** Numbers, versions and similar parts among the words of a path. A path has few of them, and all are short. */
+/** Numbers, versions and similar parts among the words of a path. A path has few such parts, and all are short. */
 const ODD = { piece: 16, few: 8, share: 1 / 4 };
 
 const LAST_WORD = /[\w+/=.\uFFFD-]*$/;

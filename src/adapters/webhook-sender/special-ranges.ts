@@ -1,4 +1,4 @@
-// Tables of addresses outside the public internet. Common libraries treat some of them as public. Source: the IANA special-purpose address
+// Tables of addresses outside the public internet. Common libraries treat some of these addresses as public. Source: the IANA special-purpose address
 // registries, and the fixed addresses at which cloud providers answer their own machines.
 
 /** Every IPv4 range that can have no receiver. */

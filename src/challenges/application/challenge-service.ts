@@ -105,8 +105,8 @@ export class ChallengeService {
   }
 
   /**
-   * Reserves in the holder first. The recovery job ends an attempt that was stored without being admitted. Admitting counts the answers of the person
-   * over all holders (docs/contract/platform.md#wrong-answers-of-a-person).
+   * Reserves the attempt in the holder before the attempt is admitted. The recovery job ends an attempt that was stored without being admitted.
+   * Admitting counts the answers of the person over all holders (docs/contract/platform.md#wrong-answers-of-a-person).
    */
   private async reserve<State, Limit extends AnswerLimit, Command extends NewAttempt>(
     holder: ReservingHolder<State, Limit, NoInfer<Command>>,

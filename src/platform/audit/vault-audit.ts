@@ -50,7 +50,7 @@ export class VaultAudit {
     }
   }
 
-  /** The faults that were found so far. */
+  /** Returns the faults that were found so far. */
   async check(events: readonly RecordedEvent[]): Promise<LogFault[]> {
     const looks = events.flatMap((event) => this.looksAt(event));
     for (let start = 0; start < looks.length; start += TOGETHER) {

@@ -57,7 +57,7 @@ const LIMITS = {
 const HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 /** One year, for this host only. */
 const TLS_ONLY = { 'strict-transport-security': 'max-age=31536000' };
-/** The largest number of connections. Each lasts only for a limited time, so that others can follow soon. */
+/** The largest number of connections. Each connection has a time limit, so that other callers can connect soon. */
 const MAX_CONNECTIONS = 10_000;
 const REMEMBERED_ADDRESSES = 10_000;
 /** The time in which a caller can read an answer while it is still sending. */
@@ -303,7 +303,7 @@ function askedIn({ rawPacket, bytesParsed = 0 }: Unparsed): Asked {
     .trimStart()
     .split('\r\n\r\n', 1);
   const lines = head.split('\n');
-  // No regular expression is used on a stranger's bytes. One that backtracks over a run of spaces takes seconds for 60 kB of them.
+  // No regular expression is used on a stranger's bytes. An expression that backtracks over spaces takes seconds for 60 kB of spaces.
   const header = (name: string): string | undefined => {
     const value = lines.find((line) => line.slice(0, name.length + 1).toLowerCase() === `${name}:`);
     const text = value?.slice(name.length + 1).trim();

@@ -122,7 +122,7 @@ function acceptJson(fastify: FastifyInstance<RawServerDefault>): void {
     try {
       if (!isBeyondLimits(body, request.routeOptions.bodyLimit)) text = decoder.decode(body);
     } catch {
-      // The body is not UTF-8. The parser then refuses the empty text.
+      // The body is not UTF-8, so the parser gets an empty text and refuses the body.
     }
     void parseText(request, text, (error, value) => done(null, error ? UNREADABLE : wellFormed(text, value)));
   };

@@ -1,4 +1,4 @@
-// The envelope of the direct API, `{payload, errors}` (docs/contract/direct.md#envelope). Controllers of the direct API answer with it.
+// The envelope of the direct API, `{payload, errors}` (docs/contract/direct.md#envelope). Controllers of the direct API answer with this envelope.
 import type { FastifyReply } from 'fastify';
 
 export interface NumericErrorItem {

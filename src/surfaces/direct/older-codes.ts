@@ -146,7 +146,7 @@ const UPSTREAM: Readonly<Record<number, number>> = {
   720: 2001,
 };
 
-/** Exceptions for one number in some steps. */
+/** Exceptions: in some steps a number has another code or message. */
 const BY_STEP: Readonly<Partial<Record<VendorStep, Readonly<Record<number, Partial<OlderCode>>>>>> = {
   registration: { 2502: { message: 'auth general error' } },
   resend: { 2502: { message: 'auth general error' } },

@@ -37,7 +37,7 @@ const HEADERS = {
  * A cross-origin isolated page embeds only frames that send this policy. Such a frame may itself embed only frames that send it.
  */
 const ISOLATED = { 'cross-origin-embedder-policy': 'require-corp' };
-/** The published key of the sandbox's processor. The sandbox's frames send this policy. Stripe's frames do not send it. */
+/** The published key of the sandbox's processor. The sandbox's frames send this policy, and Stripe's frames do not. */
 const SANDBOX_KEY = 'pk_test_sandbox_processor';
 
 /** `path`: without a trailing slash. */

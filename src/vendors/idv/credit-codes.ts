@@ -15,7 +15,7 @@ const REFUSALS: Readonly<Record<number, ReportRefusal>> = {
   9132: 'FILE_FROZEN',
 };
 
-/** Other facts about the file, and objections to the inquiry. A later try would not change them. */
+/** Other facts about the file, and objections to the inquiry. A later call would get the same answer. */
 const CONDITIONS: ReadonlySet<number> = new Set([
   18, 1999, 2018, 2503, 2802, 3901, 9006, 9007, 9009, 9014, 9015, 9016, 9018, 9995, 9996, 10_015, 10_019, 10_031,
   10_037, 10_043, 10_045, 10_053, 10_061, 10_067, 10_130, 10_139, 10_173, 10_222, 10_621, 10_631, 10_632, 10_633,

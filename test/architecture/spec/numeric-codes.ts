@@ -1,5 +1,5 @@
-// The numbers that integrators of the direct API were promised, written by hand. The test compares the surface with them
-// (docs/contract/direct.md#errors, #older-codes).
+// The numbers that integrators of the direct API were promised, written by hand. The test compares the surface with
+// these numbers (docs/contract/direct.md#errors, #older-codes).
 
 export interface NumericCode {
   readonly code: number;

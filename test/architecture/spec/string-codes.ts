@@ -1,4 +1,5 @@
-// The codes that integrators were promised on each surface, written by hand. The test compares the catalogue with them.
+// The codes that integrators were promised on each surface, written by hand. The test compares the catalogue with these
+// codes.
 
 export interface SpecifiedCode {
   readonly code: string;

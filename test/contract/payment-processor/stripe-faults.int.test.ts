@@ -17,7 +17,7 @@ let sandbox: ProcessorUnderTest;
 let proxy: FaultProxy;
 /** The limit is longer than a test may take. A call that waits for the limit unnecessarily fails the test. */
 let adapter: StripePaymentProcessor;
-/** The time limit of calls that should reach it. */
+/** An adapter whose calls are meant to reach the time limit. */
 let impatient: StripePaymentProcessor;
 
 beforeAll(async () => {

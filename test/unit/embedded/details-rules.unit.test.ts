@@ -1,4 +1,5 @@
-// The frame's rules for the details equal the rules of POST /screening/submit. The tests give both the same samples.
+// The frame's rules for the details equal the rules of POST /screening/submit. The tests check both sets of rules with
+// the same samples.
 import { describe, expect, it } from '@jest/globals';
 import { BodyPipe } from '../../../src/platform/http/body-pipe.js';
 import { SubmitBody } from '../../../src/modules/screening/http/platform/submit-body.js';

@@ -1,4 +1,4 @@
-// Commands to a party. The tests in this folder use them.
+// Commands to a party, for the tests in this folder.
 import type { AnswerLimit } from '../../../src/challenges/domain/answer-limit.js';
 import type { NewAttempt } from '../../../src/challenges/domain/challenge.js';
 import type { Verdict } from '../../../src/challenges/domain/verdict.js';

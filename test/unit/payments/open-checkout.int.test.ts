@@ -406,7 +406,7 @@ describe('a renter at a hosted checkout', () => {
     ]);
   });
 
-  // A log of an earlier version contains old duplicate payments. An operator decides about them.
+  // A log of an earlier version contains old duplicate payments. An operator decides about these payments.
   it('gets nothing back automatically for a duplicate that was paid more than a day ago', async () => {
     const { open, aggregates, partyId, clock, sessions, payment } = harness();
     const { checkoutSessionId } = await open();

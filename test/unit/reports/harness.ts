@@ -382,7 +382,7 @@ export class Harness {
     return accountId;
   }
 
-  /** Adds a direct child account. A page may share reports with it. */
+  /** Adds a direct child account, with which a page may share reports. */
   childOf(accountId: string): Promise<string> {
     return this.account(null, { parentId: accountId });
   }

@@ -212,7 +212,7 @@ describe('the health of an endpoint', () => {
     expect(current(four)).toMatchObject({ status: 'failing', consecutiveFailures: 3, disableAfter: iso(4 + 259_200) });
   });
 
-  it('is the same for a stream with an event for each exhaustion', () => {
+  it('is the same when the stream has an event for each exhaustion', () => {
     const counted = (consecutive: number): EndpointEvent => ({
       type: 'WebhookExhaustionCounted',
       data: { endpointId: ENDPOINT, deliveryId: `d${consecutive}`, endedAt: iso(consecutive), consecutive },

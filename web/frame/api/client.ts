@@ -13,7 +13,7 @@ export interface Surroundings {
   isOnline(): boolean;
   /** Ends when the browser is online, or when the signal aborts. */
   online(signal?: AbortSignal): Promise<void>;
-  /** The token for the call. After a refusal, another token if there is one. */
+  /** The token for the call. After the service refused a token, returns another token if there is one. */
   token(refused: string | null): Promise<string | null>;
 }
 

@@ -12,7 +12,7 @@ export interface ScreeningOptions {
   readonly price: {
     readonly amount: number;
     readonly currency: string;
-    /** The processor's exponent of the currency. An older service does not send it. */
+    /** The processor's exponent of the currency. An older service does not send the exponent. */
     readonly exponent?: number;
   } | null;
   /** The limits of the application fee, in cents. With `fixed`, the page's fee is ignored. */
@@ -25,9 +25,9 @@ export interface ScreeningOptions {
     readonly otherEndUserType: boolean;
     readonly applicationFee: number | null;
   } | null;
-  /** The account's contact for people who need help. An older service does not send it. */
+  /** The account's contact for people who need help. An older service does not send the contact. */
   readonly support?: string | null;
-  /** The appearance of the account. An older service does not send it. */
+  /** The appearance of the account. An older service does not send the appearance. */
   readonly brand?: {
     readonly displayName: string;
     /** A data: URL. */
@@ -112,7 +112,7 @@ export interface Sharing {
   readonly reportId: string | null;
   /** The default recipient of a consent that names none. */
   readonly recipientAccountId: string | null;
-  /** An older service does not send it. */
+  /** An older service does not send the recipient's name. */
   readonly recipientName?: string | null;
   readonly expiresAt: string | null;
   readonly sharedAt?: string;

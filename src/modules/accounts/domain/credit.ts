@@ -30,7 +30,8 @@ export interface Credit {
 }
 
 /**
- * The number of settled and refused reservations, and of additions, that the state remembers to recognise repeats. Far fewer are ever open at once.
+ * The number of settled and refused reservations, and of additions, that the state remembers to recognise repeats. Far fewer reservations are ever
+ * open at once.
  */
 const REMEMBERED = 1_000;
 const MAX_CREDITS = 10_000_000;

@@ -45,7 +45,7 @@ export type SessionGrantCommand =
    * (docs/contract/server.md#values-of-a-grant).
    */
   | { readonly kind: 'begin-session'; readonly now: Date; readonly sessionId: string; readonly replaces: string | null }
-  /** The caller's details are stored under the person's subject from now on. Only the first person of the grant gets them. */
+  /** The caller's details are stored under the person's subject from now on. Only the first person of the grant gets the details. */
   | { readonly kind: 'record-details-moved'; readonly subjectId: string }
   /** The caller's details were destroyed, because no session began. */
   | { readonly kind: 'record-erased' };
@@ -72,7 +72,8 @@ export interface IssuedGrant extends GrantTerms {
 export type GrantFault = 'ALREADY_CONSUMED' | 'EXPIRED' | 'NOT_FOUND' | 'ENVIRONMENT_MISMATCH' | 'ACCOUNT_MISMATCH';
 
 /**
- * A grant for a single use. Only the first request can redeem it. A grant that cannot be redeemed stays unchanged, and `faultOf` gives the reason.
+ * A grant for a single use. Only the first request can redeem the grant. A grant that cannot be redeemed stays unchanged, and `faultOf` gives the
+ * reason.
  */
 export const sessionGrant: Decider<SessionGrantState, SessionGrantCommand, SessionGrantEvent> = {
   category: 'session_grant',

@@ -54,7 +54,7 @@ export function refusedPart(end: PartRefused): CallersPart {
   return end.slice(PART_REFUSED.length) as CallersPart;
 }
 
-/** Whether the request can never succeed under its key. The transaction then ends in the log. */
+/** Whether the request can never succeed under its key. The log then records the end of the transaction. */
 export function isHopeless({ kind }: Verdict): boolean {
   return kind === 'refused' || kind === 'not-made';
 }

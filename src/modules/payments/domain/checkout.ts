@@ -60,7 +60,7 @@ export type CheckoutEvent =
         readonly paidAt: string;
       }
     >
-  /** The whole payment was refunded. In older events, any part of it was refunded. The renter may pay again. */
+  /** The whole payment was refunded. In older events, any part of the payment was refunded. The renter may pay again. */
   | DomainEvent<'CheckoutRefunded', { readonly ordinal: number }>
   /** The checkout had no change for some time, so the service will ask the processor. A change in the processor's answer follows as an event. */
   | DomainEvent<'CheckoutLookedUp', Record<never, never>>

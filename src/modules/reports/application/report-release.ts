@@ -47,7 +47,7 @@ export class ReportRelease {
     throw new DomainError(state.attempt.unintelligible ? 'service.unavailable' : 'service.upstream_timeout');
   }
 
-  /** Like `again`, but from the state before this request. */
+  /** The time until the next pull, from the state before this request. */
   async stands(sessionId: string): Promise<Pick<DomainErrorDetail, 'retryAfterSeconds'>> {
     return this.again((await this.aggregates.load(report, sessionId)).state);
   }

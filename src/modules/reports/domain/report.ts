@@ -115,9 +115,9 @@ export type PullEnd =
   | { readonly kind: 'failed'; readonly attemptId: string; readonly cause: PullFailure; readonly failedAt?: string };
 
 interface BeforePulls {
-  /** Refunded payments. No report is pulled for them. */
+  /** Refunded payments, for which no report is pulled. */
   readonly endedFor: readonly PullsEnded[];
-  /** Transactions that count for newer sessions. No report is pulled for them in this session. */
+  /** Transactions that count for newer sessions. This session pulls no report for these transactions. */
   readonly carriedOver: readonly string[];
 }
 

@@ -97,7 +97,7 @@ export class SessionSecrets {
     return this.keep(subjectId, sessionId, { ...secrets, personToken, references });
   }
 
-  /** Stores the reply for the party's server, and replaces the previous reply. Callers of the platform never get it. */
+  /** Stores the reply for the party's server, and replaces the previous reply. Callers of the platform API never get the reply. */
   async keepReply(
     sessionId: string,
     { partyId, subjectId }: Session,

@@ -38,7 +38,7 @@ export function admitToAccount({ applicant, partyId, said }: ScreeningRequest, a
   // If a server names a product for one of its parties, the vendor checks the product.
   if (partyId === null && applicant.productId !== undefined && !account.productIds.includes(applicant.productId))
     throw fieldError('request.invalid', 'screening.productId', 'must be a product of the account');
-  // A consent must name a text that existed. A page must not invent one.
+  // A consent must name a text that existed, so a page must not invent a version of the terms.
   if (
     said.termsVersion !== undefined &&
     ![...account.termsVersions, INSTALLATION_TERMS.version].includes(said.termsVersion)

@@ -86,7 +86,7 @@ export class Attempts {
 
   /**
    * Must be called before an attempt. A log on a full disk can be read but not written, so each attempt would be sent again and again. Therefore this
-   * process sends nothing more until its earlier attempts are recorded. Throws Unavailable while the log refuses them.
+   * process sends nothing more until its earlier attempts are recorded. Throws Unavailable while the log refuses these records.
    */
   recordRefused(): Promise<void> {
     return (this.recording ??= this.recordAll().finally(() => (this.recording = null)));

@@ -13,8 +13,8 @@ import { WebhookPolicy } from './webhook-policy.js';
 const GRACE_SECONDS = 5;
 
 /**
- * Queues a due attempt again. The queue may have lost the attempt when Redis or the process of the attempt died. An abandoned ping is ended instead,
- * because no caller waits for it any more. Safe to repeat.
+ * Puts a due attempt into the queue again. The queue may have lost the attempt when Redis or the process of the attempt died. An abandoned ping is
+ * ended instead, because no caller waits for it any more. Safe to repeat.
  */
 @UseCase()
 export class SettleDelivery extends Command<void> {

@@ -22,7 +22,7 @@ type HealthEvent = RecordedEvent &
     }
   >;
 
-/** The time for which a mail is tried again. A recipient that the mail server never accepts must not delay all others. */
+/** The time for which a mail is tried again. A recipient that the mail server never accepts must not delay other mails for longer. */
 const GIVE_UP_AFTER_MS = 3_600_000;
 
 /**

@@ -228,7 +228,7 @@ function wasCounted(deliveryId: string, endedAt: string, { counted }: Endpoint):
   return deliveryIds.includes(deliveryId) || (deliveryIds.length === REMEMBERED && endedAt < counted.endedAt);
 }
 
-/** A dead receiver exhausts thousands of deliveries. When its endpoint is failing, they add no events here. */
+/** A dead receiver exhausts thousands of deliveries. When the endpoint is already failing, these deliveries add no events to the endpoint. */
 function countExhausted(
   { endpointId, deliveryId, endedAt, run, now, policy }: Extract<EndpointCommand, { kind: 'count-exhausted' }>,
   endpoint: Endpoint | null,

@@ -234,7 +234,7 @@ export class DeliveryReader {
     return ids;
   }
 
-  /** All deliveries of an endpoint that have not ended. Throws Unavailable when the lists do not have all of them in time. */
+  /** All deliveries of an endpoint that have not ended. Throws Unavailable when the lists do not have all deliveries in time. */
   async open(endpointId: string): Promise<string[]> {
     // The order of these reads matters. A delivery that is attempted in the meantime is then in both lists. In the other order, the delivery could be
     // in neither list.

@@ -11,7 +11,7 @@ export interface Subject {
   readonly code?: CodeAskedFor | null;
   /** In journals of earlier versions: the number with which the credit file answers instead of a report. */
   readonly fileCode?: number | null;
-  /** A keyed digest of the SSN. Absent without one, and in journals of earlier versions. */
+  /** A keyed digest of the SSN. Absent without an SSN, and in journals of earlier versions. */
   readonly ssnDigest?: string;
   /** The freeze or block of the file was removed. */
   readonly lifted?: true;

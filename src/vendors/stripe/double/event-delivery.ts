@@ -82,7 +82,7 @@ export class EventDelivery {
     return this.states.get(event.id) ?? NOT_SENT;
   }
 
-  /** Makes one attempt now, regardless of earlier attempts. Null without an answer. */
+  /** Makes one attempt now, regardless of earlier attempts. Null when the receiver sent no answer. */
   async resend(event: StoredEvent): Promise<number | null> {
     const status = await this.post(event);
     this.noteEnd(event, status);

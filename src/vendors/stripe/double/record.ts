@@ -51,7 +51,7 @@ interface Executed {
 export type CallState =
   { readonly state: 'unknown' } | { readonly state: 'in-progress' } | ({ readonly state: 'executed' } & Executed);
 
-/** Bodies of calls appear only as keyed digests, answers and events as they were sent. */
+/** Records the bodies of calls only as keyed digests. Answers and events are recorded as they were sent. */
 type Entry =
   | { readonly is: 'opened'; readonly digestKey: string }
   | { readonly is: 'received'; readonly key: string; readonly operation: Operation }

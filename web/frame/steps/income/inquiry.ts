@@ -3,7 +3,7 @@ import type { Answer, Api } from '../../api/api.js';
 import type { IncomeSession } from '../../api/wire.js';
 import { randomId } from '../../random-id.js';
 
-/** With a screening, the service finds the session by its number. Without one, each key opens another session. */
+/** With a screening, the service finds the session by its number. Without a screening, each key opens another session. */
 export interface Opening {
   readonly screeningId: string | null;
   readonly attempt: number;
@@ -33,8 +33,8 @@ export function another({ screeningId, attempt }: Opening): Opening {
 }
 
 /**
- * The same session again. The service stores a refusal with its key, so a refused call needs a new key. A call without a reply may have arrived, so
- * it keeps its key.
+ * Returns a second opening of the same session. The service stores a refusal with its key, so a refused call needs a new key. A call without a reply
+ * may have arrived, so it keeps its key.
  */
 export function onceMore(opening: Opening, stoppedWith: number): Opening {
   return { ...opening, key: stoppedWith >= 400 && stoppedWith < 500 ? randomId() : opening.key };

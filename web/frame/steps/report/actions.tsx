@@ -1,4 +1,4 @@
-// Print and download. The page around the frame may do both; otherwise the frame does them.
+// Print and download. The page around the frame may print and download; otherwise the frame does.
 import type { RefObject } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Report } from '../../api/wire.js';

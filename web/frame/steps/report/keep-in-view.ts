@@ -23,7 +23,8 @@ export function keepInView(panel: HTMLElement): () => void {
     const { offsetHeight: whole } = panel;
     panel.classList.add('afloat');
     const saved = whole - panel.offsetHeight;
-    // A panel that floats is smaller, and the parts below it stay where they are. Earlier it would leave a hole above them.
+    // A panel that floats is smaller, and the parts below it stay where they are. If the panel floated earlier, it would leave a hole above these
+    // parts.
     const floats = moved > saved;
     panel.classList.toggle('afloat', floats);
     panel.style.marginBlockEnd = floats ? `${saved}px` : '';

@@ -4,7 +4,7 @@ import { DomainError } from '../../../../kernel/domain-error.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Serves the route only at the host for PDFs, if such a host is configured. */
+    /** Serves the route only at the host for PDFs, if that host is configured. */
     pdf?: true;
   }
 }
