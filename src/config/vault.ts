@@ -15,7 +15,10 @@ export abstract class VaultSettings {
         readonly endpoint: string | null;
         readonly prefix: string;
       };
-  /** `<key id>:<base64 of 32 bytes>`, comma separated. The first key wraps. With null, the service makes a development key in the data folder. */
+  /**
+   * `<key id>:<base64 of 32 bytes>`, comma separated. The first key encrypts new data keys. With null, the service makes a development key in the
+   * data folder.
+   */
   abstract readonly masterKey: string | null;
   /**
    * The file that names the erased subjects of the vault. The file is kept separately from backups, so that a restored older vault learns of the

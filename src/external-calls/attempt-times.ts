@@ -2,7 +2,7 @@
 const GRACE_MS = 2_000;
 /** The number of time limits for which the recovery job repeats its query. */
 const ASKED_FOR_LIMITS = 3;
-/** The part of a call's time in which a worker may begin the call. The rest is left for the vendor. */
+/** The part of a call's time in which a worker may begin the call. The vendor gets the rest of the time. */
 export const SHARE_OF_TIME = 0.75;
 
 /**

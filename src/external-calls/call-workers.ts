@@ -111,7 +111,7 @@ export class CallWorkers implements OnModuleInit {
   }
 
   /**
-   * Takes no further job, and gives the running calls `drainMs`. After that time, the outcome of these calls counts as unknown. Then the worker
+   * Takes no further job, and gives the running calls `drainMs`. After that time, the outcome of these calls counts as unknown, and the worker
    * closes. BullMQ's own `close` would wait for ever when Redis is unavailable.
    */
   async stop(): Promise<void> {

@@ -94,7 +94,7 @@ const PLACE_GRACE_MS = 5_000;
 /** Many times the usual time of a reservation. */
 const RESERVED_WITHIN_MS = 500;
 
-/** 0 means no limit. Otherwise there is at least one place. */
+/** Returns 0, which means no limit, or at least one place. */
 function partOf(places: number, fraction: number): number {
   return fraction === 0 ? 0 : Math.max(1, Math.floor(places * fraction));
 }

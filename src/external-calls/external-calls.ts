@@ -21,7 +21,7 @@ export abstract class ExternalCalls {
 
   /**
    * Gives the reserved attempt to a worker and waits for the end of the call. Null when the end was not reported in time, or when the report was
-   * lost. The use case then answers from the recorded state. `make` does not throw for problems of the vendor or the queue.
+   * lost. After null, the use case answers from the recorded state. `make` does not throw for problems of the vendor or the queue.
    */
   abstract make<Input, End>(call: ExternalCall<Input, End>, attempt: Attempt, input: Input): Promise<End | null>;
 

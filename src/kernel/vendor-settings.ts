@@ -1,7 +1,7 @@
 // The settings of a vendor in the environment variables. Each vendor folder declares a schema, with which the configuration reads the variables.
 
 export interface VendorSetting {
-  /** `url`: the vendor's address. `secrets`: a comma list. All are valid while one replaces another. */
+  /** `url`: the vendor's address. `secrets`: a comma list. All secrets are valid while a new secret replaces an old one. */
   readonly kind: 'url' | 'secret' | 'secrets';
   readonly variable: string;
   /** The variable for the vendor of the test environment in production. If it is missing, the sandbox is used. */

@@ -39,7 +39,7 @@ export interface Manifest {
   readonly format: 1;
   readonly createdAt: string;
   readonly checkpoint: Checkpoint;
-  /** Ids of the master keys. Each is needed to open the vault. */
+  /** Ids of the master keys, all of which are needed to open the vault. */
   readonly masterKeyIds: readonly string[];
   /** The end of the erasure ledger at the backup. A restore with an older ledger would restore erased people. */
   readonly ledger: LedgerMark | null;

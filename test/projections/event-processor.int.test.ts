@@ -238,7 +238,7 @@ describe('an event handler', () => {
     expect([await take('other'), await checkpoints.passed(name)]).toEqual([true, '0001']);
   });
 
-  describe('that an earlier release divided into shares', () => {
+  describe('an event handler that an earlier release divided into shares', () => {
     const place = (share: number) => `{reaction:${name}}:through${share === 0 ? '' : `:${share}`}`;
 
     it('continues at the checkpoint of the slowest share, and has one checkpoint afterwards', async () => {

@@ -600,7 +600,7 @@ describe('income sessions', () => {
     });
   });
 
-  describe('at the queue of the vendor', () => {
+  describe('income sessions at the queue of the vendor', () => {
     let calls: CallProcesses;
     beforeEach(async () => {
       calls = await CallProcesses.start();

@@ -201,7 +201,7 @@ describe('a published event', () => {
 
   // A clock may be set back, and the clocks of two hosts differ. Even so, a receiver gets every event that follows the
   // registration of its endpoint, and no earlier event.
-  describe('is delivered or not by its place in the log', () => {
+  describe('a published event is delivered or not by its place in the log', () => {
     it('and is sent when the clock was set back after the endpoint was registered', async () => {
       const { accountId, endpointId } = await harness.register();
       harness.clock.pass(-3_600);

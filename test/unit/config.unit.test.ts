@@ -782,7 +782,7 @@ describe('the configuration of production', () => {
       expect(wrong({ ...PRODUCTION, ...sandbox, [name]: '' })).toEqual([name]);
   });
 
-  describe('for the embedded component', () => {
+  describe('the configuration of the embedded component', () => {
     const scripts = {
       PROCESSOR_JS_URL: 'https://js.example.com/v3/',
       PROCESSOR_PUBLISHABLE_KEY: 'pk_live_example',

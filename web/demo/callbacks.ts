@@ -4,7 +4,9 @@ import type { Callbacks } from '../contract/options.js';
 
 type Hear = (name: CallbackName, payload: CallbackPayloads[CallbackName]) => void;
 
-/** A record, so that the compiler reports a missing callback. True means that the component does the work itself when no listener exists. */
+/**
+ * This type is a record, so that the compiler reports a missing callback. True means that the component does the work itself when no listener exists.
+ */
 const REPLACES_THE_COMPONENT: Record<CallbackName, boolean> = {
   onReady: false,
   onResize: false,

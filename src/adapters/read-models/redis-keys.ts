@@ -116,7 +116,7 @@ export function cursorIn(member: string): { readonly sort: string; readonly id: 
   return { sort, id };
 }
 
-/** The limits of a list among all members, up to a sort value. '!' follows the space that ends a value. */
+/** The limits of a list among all members, up to a sort value. '!' sorts after the space that ends every value. */
 export function boundsOf(list: string, upTo?: string): [first: string, last: string] {
   const name = listName(list);
   return [`[${name} `, upTo === undefined ? `(${name}!` : `(${name} ${upTo}!`];

@@ -6,7 +6,7 @@ import { BoundedRedis } from '../redis/bounded-redis.js';
 
 const ANSWER_WITHIN_MS = 2_000;
 const STOP_WITHIN_MS = 10_000;
-/** A process that takes a round blocks the round for this part of the interval. The rest allows for differing clocks. */
+/** A process that takes a round blocks the round for this part of the interval. The rest of the interval allows for differing clocks. */
 const TAKEN_FOR = 0.75;
 
 interface Work {

@@ -28,8 +28,8 @@ export class Es256TokenKeys extends TokenKeys {
   }
 
   /**
-   * `text` has P-256 private keys as PEM (one block or several), as a JWK or as a JWKS. The first key signs. Line breaks of a PEM may be written as
-   * ` `, as in environment files. Throws InvalidSigningKey.
+   * `text` has P-256 private keys as PEM (one block or several), as a JWK or as a JWKS. The first key signs the tokens. Line breaks of a PEM may be
+   * written as ` `, as in environment files. Throws InvalidSigningKey.
    */
   static async from(text: string, issuer: string): Promise<Es256TokenKeys> {
     const keys = await Promise.all(privateKeysIn(text).map(describe));

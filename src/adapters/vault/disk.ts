@@ -61,7 +61,7 @@ const DEFAULT_MAP_SIZE_BYTES = 64 * 2 ** 30;
 const MAX_GROUP = 256;
 /** Data keys are made in groups before they are needed, so that a new person needs no sync of the key file. */
 const KEYS_AT_A_TIME = 128;
-/** The number of unwrapped data keys in memory. Each takes about 400 bytes. */
+/** The number of unwrapped data keys in memory. Each key takes about 400 bytes. */
 const UNWRAPPED_KEYS = 10_000;
 /** The number of slots of the key file that one transaction or one read processes. */
 const SLOTS_AT_A_TIME = 512;
@@ -73,7 +73,7 @@ const NEXT_SLOT = 'next-slot';
 const MARKS = 'master-keys';
 const REWRAPPING = 'rewrapping';
 
-/** Only the newest run of `rewrap` continues. An earlier run ends. */
+/** Only the newest run of `rewrap` continues, and an earlier run ends with this error. */
 class RewrapTakenOver extends Error {
   override readonly name = 'RewrapTakenOver';
 

@@ -9,7 +9,7 @@ export class InvalidMasterKeys extends Error {
   override readonly name = 'InvalidMasterKeys';
 }
 
-/** This process lacks a named master key. A rotation removed a key that was still needed. */
+/** This process lacks a named master key. The cause may be a rotation that removed the key too early. */
 export class UnknownMasterKey extends Error {
   override readonly name = 'UnknownMasterKey';
 

@@ -185,8 +185,8 @@ export class S3Vault extends Vault implements VaultSubjects {
 
   /**
    * A key object is replaced only in the version that was read, so a tombstone that was made in the meantime stays. The marks of other master keys
-   * are removed in between. A process that still wraps keys under one of them makes its mark again first. When the limit of one call has passed, the
-   * earlier writes of that process are done or given up. Then all keys are checked again.
+   * are removed in between. A process that still wraps keys under another master key makes its mark again first. When the limit of one call has
+   * passed, the earlier writes of that process are done or given up. Then all keys are checked again.
    */
   override async rewrap(): Promise<Rewrapped> {
     await this.bucket.within(async (exchange) => {

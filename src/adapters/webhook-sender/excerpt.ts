@@ -1,6 +1,6 @@
 // Turns the beginning of a receiver's answer into text that may be stored and shown.
 
-/** The largest part of an answer that is read. */
+/** The number of bytes of an answer that are read at most. */
 export const EXCERPT_BYTES = 4_096;
 
 const MASK = '***';

@@ -30,7 +30,9 @@ const NETWORK_CODES: ReadonlySet<string> = new Set([
   'ETIMEDOUT',
 ]);
 
-/** For an error during connecting. If the network is not the cause, TLS is: a certificate, a version, or a server without TLS. */
+/**
+ * The failure for an error during connecting. If the network is not the cause, TLS is the cause: a certificate, a version, or a server without TLS.
+ */
 export function notConnected(error: Error): NotConnected {
   if (error instanceof NotConnected) return error;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';

@@ -66,7 +66,7 @@ export function createServer({
     // Requests that arrive while the process is stopping are answered as before (draining.ts).
     return503OnClosing: false,
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
-    // Integrators' ids have up to 128 characters, each of which takes up to twelve in a path (docs/contract/direct.md#parties).
+    // In a path, an integrator's id can take twelve characters for each of its up to 128 characters (docs/contract/direct.md#parties).
     routerOptions: { maxParamLength: 128 * 12 },
     rewriteUrl: ({ url = '/' }) => readable(url),
     // The framework would run the GET for a HEAD, and a GET may bill a report. Therefore only `ReadsOnly` routes accept a HEAD.

@@ -148,7 +148,7 @@ export class CatchUpSubscription implements Subscription {
   }
 
   async handle(batch: EventBatch): Promise<void> {
-    // Waiting requests have priority.
+    // Lets waiting requests run before the batch is folded.
     await nextTurn();
     if (this.log === null && batch.through !== null) this.log = await this.firstEvent();
     const events = new Map<string, RecordedEvent[]>();

@@ -201,7 +201,7 @@ function registrationVerdict(answer: VendorAnswer): RegistrationVerdict {
   return asked === null ? UNINTELLIGIBLE : { kind: 'step-up', ...asked, ...guard };
 }
 
-/** A wrong answer has status 422 like many refusals, but it has no number. */
+/** A reply about a wrong answer has status 422 like many refusals, but no error number. */
 function answerVerdict(answer: VendorAnswer): AnswerVerdict {
   const { status, body } = answer;
   if (status === 422 && upstreamCode(answer) === null && read(notAuthenticated, body) !== null) {

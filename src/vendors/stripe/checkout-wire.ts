@@ -48,7 +48,7 @@ export function newCheckoutParameters(charge: Charge, page: CheckoutPage): Strip
         };
   return {
     mode: 'payment',
-    // A card is charged at once. A bank payment may take days. During this time it would be unclear whether the report may be seen.
+    // A card is charged at once. A bank payment may take days, and the report could not be released in this time.
     allowed_payment_method_types: ['card'],
     line_items: [
       {

@@ -431,7 +431,7 @@ describe('audit verify', () => {
     ]);
   });
 
-  describe('in the vault', () => {
+  describe('audit verify of the vault', () => {
     const fault = async (): Promise<unknown[]> => told((await verify()).faults);
     const released = THIRD + 5;
 

@@ -240,7 +240,7 @@ describe('external calls', () => {
     expect(await made).toBe('timed-out');
   });
 
-  describe('that are made again', () => {
+  describe('calls that are made again', () => {
     let calls: QueuedExternalCalls;
     let one: Attempt;
     beforeEach(() => {
@@ -357,8 +357,8 @@ describe('external calls', () => {
     });
   });
 
-  describe('of several accounts', () => {
-    it('of live and test share no queue and no slot', async () => {
+  describe('calls of several accounts', () => {
+    it('share no queue and no slot when one call is live and the other is a test', async () => {
       const calls = await caller({ timeoutMs: 60_000 });
       hens.answer = ({ environment }) =>
         environment === 'test' ? new Promise(() => undefined) : Promise.resolve({ kind: 'egg' });
@@ -370,7 +370,7 @@ describe('external calls', () => {
       void Promise.allSettled(hanging);
     });
 
-    it('to two vendors share no queue, no slot and no limit of an account', async () => {
+    it('share no queue, no slot and no limit of an account when they are made to two vendors', async () => {
       const calls = await caller({ timeoutMs: 60_000, share: 20 });
       hens.answer = ({ vendor }) =>
         vendor === 'acme' ? new Promise(() => undefined) : Promise.resolve({ kind: 'egg' });
@@ -549,7 +549,7 @@ describe('external calls', () => {
     });
   });
 
-  describe('without a recorded end', () => {
+  describe('calls without a recorded end', () => {
     it('are settled once by a worker, even if they are found to be due three times', async () => {
       const calls = await caller();
       for (let run = 0; run < 3; run++) await calls.settle(nest.recovery, 'test', 'one');

@@ -118,7 +118,7 @@ describe('external calls', () => {
     });
   });
 
-  describe('whose worker ends', () => {
+  describe('calls whose worker ends', () => {
     it('are never made twice: a worker that finds the job of a dead worker discards it', async () => {
       const dying = await processes.connection();
       const patience = { lockDuration: 400, stalledInterval: 100 };

@@ -90,7 +90,7 @@ describe('idempotency records in Redis', () => {
     expect(ttl).toBeLessThanOrEqual(ms);
   });
 
-  describe('at the limit of kept replies of a visitor or account', () => {
+  describe('records at the limit of kept replies of a visitor or account', () => {
     let notKept: number;
     const limited = (most: Partial<MostKept> = {}): RedisIdempotencyRecords =>
       new RedisIdempotencyRecords(

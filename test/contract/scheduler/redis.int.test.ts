@@ -5,7 +5,7 @@ import { RedisServer } from '../../support/redis.js';
 
 /** Longer than any test takes. */
 const HOUR_MS = 3_600_000;
-/** Three quarters of this duration are not whole milliseconds. */
+/** An interval for timers. Three quarters of it are not whole milliseconds. */
 const SHORT_MS = 21;
 
 describe('timers', () => {

@@ -97,7 +97,7 @@ describe('an account', () => {
     });
   });
 
-  describe('with terms of its own', () => {
+  describe('an account with terms of its own', () => {
     const other = { version: '2026-02', text: { en: ['Yes, again.'] } };
     const before: AccountEvent[] = [TERMS, null, other].map((terms) => ({ type: 'TermsChosen', data: { terms } }));
     const setting = (terms: typeof TERMS | typeof other) => (): readonly AccountEvent[] =>

@@ -85,7 +85,7 @@ describe('a grouped stream', () => {
     expect(await ours.load(endless, id)).toMatchObject({ owner, history: [{ revision: 2 }] });
   });
 
-  describe('with concurrent commands', () => {
+  describe('a grouped stream with concurrent commands', () => {
     const closing: typeof tally = { ...tally, category: 'closing' };
     const counting = (streams: GroupedStream): Promise<number | string> =>
       streams.execute(closing, id, { kind: 'count', by: 1 }, CONTEXT).then(

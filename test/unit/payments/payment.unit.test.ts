@@ -157,7 +157,7 @@ describe('a payment', () => {
     expect(refunded.state).toMatchObject({ status: 'SUCCEEDED', refundedCents: 3_500 });
   });
 
-  describe('with a refund', () => {
+  describe('a payment with a refund', () => {
     const REQUEST: PaymentCommand = {
       kind: 'request-refund',
       sessionId: 'session',
@@ -272,7 +272,7 @@ describe('a payment', () => {
       expect(keys.slice(0, 3)).toEqual(['txn_id:refund', 'txn_id:refund:1', 'txn_id:refund:2']);
     });
 
-    describe('with an automatic refund', () => {
+    describe('a payment with an automatic refund', () => {
       const refusedAt = new Date('2026-03-01T12:00:00.000Z');
       const PLAN: PaymentCommand = { kind: 'plan-refund', sessionId: 'session', refusedAt };
       const delayed: PaymentEvent = {
@@ -364,7 +364,7 @@ describe('a payment', () => {
     });
   });
 
-  describe('from a hosted checkout', () => {
+  describe('a payment from a hosted checkout', () => {
     const made = {
       ...{ sessionId: 'session', reference: 'chk_renter_0', ordinal: 0, amountCents: 3_500, currency: 'usd' },
       ...{ paymentIntentId: 'pi_1', applicationFeeCents: 100, connectedAccount: null, refundAfterDays: 14 },

@@ -78,7 +78,7 @@ describe('processes that share one Redis', () => {
     const one = processOn('one', (mustEnd) => told.push(mustEnd));
     await one.start();
     await server.flush();
-    // The entry of a process that was suspended until the entry expired, and that now continues.
+    // The entry of a process that was suspended until the entry expired, and that continues afterwards.
     await server.client().zadd('log-in-use', Date.now() + 60_000, 'another process');
     await until('it is told to end', () => told.length === 2);
     expect(told).toEqual([false, true]);

@@ -378,7 +378,7 @@ describe('a submission', () => {
     expect(calls).toBe(0);
   });
 
-  describe('in live while a completed screening of the person is valid', () => {
+  describe('a live submission while a completed screening of the person is valid', () => {
     const LIVE = { ...CONTEXT, environment: 'live' } as const;
     const another = (applicant: Applicant): ReturnType<typeof submit> =>
       submit(newId(), applicant, null, undefined, LIVE);

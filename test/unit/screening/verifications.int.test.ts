@@ -472,7 +472,7 @@ describe('a registration', () => {
     await expect(real()).rejects.toMatchObject({ code: 'request.rate_limited' });
   });
 
-  describe('with a caller that', () => {
+  describe('a registration whose caller', () => {
     /** Changes the caller's next read of the log after the call. */
     function read(as: (load: () => Promise<never>, settles: () => Promise<void>) => Promise<never>) {
       const calls = new Workers();
@@ -569,7 +569,7 @@ describe('a registration', () => {
     expect(await verifications.latest(sessionId)).toMatchObject({ end: 'unavailable', reply: null });
   });
 
-  describe('that no worker took', () => {
+  describe('a registration that no worker took', () => {
     /** Submits while no worker runs. A worker runs again when the attempt is due. */
     async function left() {
       const calls = new Workers();

@@ -62,7 +62,7 @@ export class AccountGrants extends SessionGrants {
       { kind: 'record-details-moved', subjectId },
       context,
     );
-    // Another request was faster. The other request has moved the details to another session, or has erased the details of an expired grant.
+    // Another request was faster, and has moved the details to another session, or has erased the details of an expired grant.
     if (recorded.status === 'unknown' || recorded.detailsSubject !== subjectId)
       await this.details.erase(grantId, subjectId);
   }

@@ -87,7 +87,7 @@ export const accountProjection: Projection<AccountView, OpenedAccount> = {
 /** Settings of the account directory; also the injection token. */
 export abstract class AccountsOptions {
   abstract readonly production: boolean;
-  /** Whether the test environment has vendors of its own. This is always so outside production. */
+  /** Whether the test environment has vendors of its own. Always true outside production. */
   abstract readonly testVendors: boolean;
 }
 

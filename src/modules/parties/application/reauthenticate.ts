@@ -100,7 +100,7 @@ export class ReauthenticateHandler implements ICommandHandler<Reauthenticate> {
     if (blockedUntil !== null) throw new DomainError('party.locked', { blockedUntil });
     party.decide(command, loaded.state);
     await this.access.admitAccount(context);
-    // This throws while the vault is unavailable. No attempt is reserved then, because the vendor's answer could not be stored.
+    // This call throws while the vault is unavailable, and no attempt is reserved, because the vendor's answer could not be stored.
     await this.secrets.isErased(subjectId);
     const sendsCode = input.kind === 'start' || input.kind === 'resend';
     const uses = sendsCode ? await this.persons.codesTo(sessionId, personIds, context) : [];

@@ -87,7 +87,7 @@ export interface PartyState {
   readonly reauthenticatedAs: Reference | null;
   /** The time at which the integrator last ended the authentication. */
   readonly expiredAt: string | null;
-  /** The latest end of all locks. */
+  /** The time at which every lock so far has ended. */
   readonly lockedUntil: string | null;
   /** Wrong answers since the last success or lock (ISO 8601 UTC). The newest is last, and the length is limited. */
   readonly wrongAt: readonly string[];

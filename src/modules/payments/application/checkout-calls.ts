@@ -31,7 +31,7 @@ export class CreateCheckoutSession extends PaymentCall<OfOpening> {
   }
 }
 
-/** Ends an opening of an earlier request, so that another can follow. The processor ends its session first. */
+/** Ends an opening of an earlier request, so that another opening can follow. The processor first ends the session of the old opening. */
 @Injectable()
 export class SetCheckoutAside extends PaymentCall<OfOpening> {
   override readonly operation = 'set-checkout-aside';

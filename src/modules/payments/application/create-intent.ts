@@ -93,7 +93,7 @@ export class TakeUpIntent extends PaymentCall<TakenUp> {
         : await this.reconciler.reconcile(call, attempt, loaded, paymentIntentId);
     if (typeof observed === 'string') return observed;
     if (observed.kind !== 'intent' || !isPayable(observed.payment.state)) return endOf(observed);
-    // The intent may be older than the storing of secrets.
+    // The intent may come from a release that did not store secrets yet.
     if (!(await this.secrets.keep(subjectId, id, observed.intent.clientSecret))) return 'person-erased';
     const { amountCents, currency } = observed.intent;
     // An intent in another currency was altered at the processor, so the service never requested its amount.

@@ -1,4 +1,5 @@
-// The first steps of each refund: the pulls of the report are ended, and the payment records the request. Then the processor is asked.
+// The first steps of each refund: the pulls of the report are ended, and the payment records the request. Afterwards the service asks the processor
+// for the refund.
 import { Injectable } from '@nestjs/common';
 import type { ActionContext, Owner } from '../../../kernel/context.js';
 import { DomainError } from '../../../kernel/domain-error.js';

@@ -223,7 +223,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
   }
 }
 
-/** A new submission of a locked person is refused. An answer of a locked person instead gets the blocked session. */
+/** A new submission of a locked person is refused. When a locked person answers a question, the caller gets the blocked session instead. */
 function refusalOfSubmission(session: Session, attemptId: string): DomainError | null {
   const locked = session.status === 'BLOCKED' && session.reasonCode === 'TOO_MANY_ATTEMPTS';
   return locked ? personBlocked(session.blockedUntil) : refusalOf(session, attemptId);

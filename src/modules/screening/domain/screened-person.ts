@@ -35,7 +35,7 @@ export type PersonEvent =
 export interface PersonState {
   /** The newest is last, and the length is limited. */
   readonly sessionIds: readonly string[];
-  /** The latest end of all locks. */
+  /** The time at which every lock so far has ended. */
   readonly lockedUntil: string | null;
   /** The session or party whose answer last locked the person. */
   readonly lockedBy: string | null;

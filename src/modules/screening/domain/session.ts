@@ -120,7 +120,7 @@ export type SessionEvent =
   | DomainEvent<'SessionExpired', { readonly cause: ExpiryCause }>
   /** The payment module has reported a change of the session's payment. */
   | DomainEvent<'PaymentProgressed', PaymentUpdate>
-  /** The person is verified, and has paid if a payment was required. From now on the report may be released. This happens once in a session. */
+  /** The person is verified, and has paid if a payment was required. From now on the report may be released. This event occurs once in a session. */
   | DomainEvent<'ScreeningCompleted', { readonly userType: UserType; readonly transactionId: string | null }>
   /** The vendor's last reply in an ended session of a party was removed from the vault. */
   | DomainEvent<'VendorReplyDiscarded', Record<never, never>>

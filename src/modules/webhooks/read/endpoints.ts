@@ -216,8 +216,8 @@ export class EndpointReader {
   }
 
   /**
-   * Exhausted deliveries since the last success. The log counts these deliveries until the endpoint is failing. Afterwards the delivery log counts
-   * them.
+   * Exhausted deliveries since the last success. The log counts these deliveries until the endpoint is failing, and the delivery log counts later
+   * deliveries.
    */
   private async failuresInARow({
     endpointId,
