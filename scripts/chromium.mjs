@@ -21,7 +21,7 @@ export function ensureChromium() {
   return ensure([HEADLESS_SHELL, ...BROWSERS], [HEADLESS_SHELL, 'chromium']);
 }
 
-/** The same for a browser with windows, like those that people use. Such a browser blocks third-party cookies, for example. */
+/** Makes sure that a browser with windows is installed, like the browsers that people use. Such a browser blocks third-party cookies, for example. */
 export function ensureBrowserOfPeople() {
   return ensure(BROWSERS, ['chromium']) || isProgram(process.env.CHROMIUM_PATH ?? '');
 }

@@ -115,7 +115,7 @@ function ensureCompiled({ outDir, sources, settings, compile }) {
   const allThere = outputs.every((file) => existsSync(at(file)));
   if (allThere && existsSync(stamp) && readFileSync(stamp, 'utf8') === fingerprint) return;
 
-  // The compiler's incremental state assumes that its outputs still exist. Without that state, it writes all outputs again.
+  // The compiler's incremental state assumes that its outputs still exist. Without that state, the compiler writes all outputs again.
   rmSync(stamp, { force: true });
   if (!allThere) rmSync(at(outDir, '.tsbuildinfo'), { force: true });
   run(outDir, compile);

@@ -43,7 +43,7 @@ async function main(): Promise<void> {
   process.prependListener('disconnect', die);
   // The process that reads standard error may have died.
   process.stderr.on('error', () => undefined);
-  // Otherwise Node writes its warnings to standard error, outside the log.
+  // Logs Node's warnings, which Node would otherwise write to standard error, outside the log.
   process.removeAllListeners('warning').on('warning', (warning) => log.warn({ err: warning }, 'Node gave a warning'));
 
   // Libraries would write to standard error as well. The advice of libraries is for developers, and their error reports become warnings.

@@ -168,9 +168,7 @@ function isChange({ method, routeOptions }: FastifyRequest): boolean {
   return !reads && !changesNothing;
 }
 
-/**
- * This check runs first. Otherwise the service would ignore a webhook event about a payment that the log has lost, as if the payment were foreign.
- */
+/** Runs before other checks, because the service would ignore a webhook event about a payment that the log has lost. */
 async function refuseChanges(logWatch: LogWatch): Promise<void> {
   const refusal = await logWatch.refusal();
   if (refusal !== null) throw refusal;

@@ -12,7 +12,7 @@ export interface DiskSpaceOptions {
   readonly lowBytes: number;
 }
 
-/** Each is called once when its state begins, with the number of free bytes at that moment. */
+/** Each function is called once when its state begins, with the number of free bytes at that moment. */
 export interface DiskSpaceObserver {
   low(freeBytes: number): void;
   full(freeBytes: number): void;

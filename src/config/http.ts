@@ -13,7 +13,7 @@ export abstract class HttpSettings {
   abstract readonly trustedProxies: readonly string[];
   /** The public address of the service, without a trailing slash. */
   abstract readonly publicUrl: string;
-  /** Whether PUBLIC_URL is configured. Without it, events have no report_url. */
+  /** Whether PUBLIC_URL is configured. Without PUBLIC_URL, events have no report_url. */
   abstract readonly publicUrlConfigured: boolean;
   abstract readonly embeddedUrl: string;
   /** The only origin that serves PDFs. With null, the API's origin serves them. */

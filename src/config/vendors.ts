@@ -8,7 +8,7 @@ export abstract class VendorsSettings {
   abstract readonly sandboxUrl: string | null;
   /** The port of the sandbox that `npm start` runs. With null, `npm start` runs no sandbox. */
   abstract readonly sandboxPort: number | null;
-  /** Whether the test environment has vendors. Outside production this is always so; in production only when a sandbox is configured. */
+  /** Whether the test environment has vendors. Always true outside production. In production, true only when a sandbox is configured. */
   abstract readonly forTest: boolean;
   /** The settings of each vendor, by its id. */
   abstract readonly byId: Readonly<Record<string, VendorSettings>>;

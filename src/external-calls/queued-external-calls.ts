@@ -50,7 +50,7 @@ export interface Backlog {
  * and reports the end of the job. The worker reports directly within its own process, and by a message to other processes. A lost connection can lose
  * a message. Therefore this process checks after a reconnect which of its jobs are gone, and `make` ends without a result word.
  *
- * This class records that the vendor was not called only while no worker can call it. After that, the process that deletes the input decides. When
+ * This class records that the vendor was not called only while no worker can call the vendor. Later, the process that deletes the input decides. When
  * the queue does not answer and may have stored the job, the attempt stays open.
  */
 export class QueuedExternalCalls extends ExternalCalls implements OnApplicationShutdown {
@@ -62,7 +62,7 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
   private listening: Promise<void> | null = null;
   private readonly waiting = new Map<string, Waiter>();
 
-  /** `redis` is duplicated for a second connection, which subscribes. Neither connection is made before its first use. */
+  /** `redis` is duplicated for a second connection, which subscribes. Each connection is made at its first use. */
   constructor(
     private readonly redis: Redis,
     private readonly payloads: SealedPayloads,

@@ -117,7 +117,7 @@ export const ERROR_CODES = {
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 
-/** Errors of the direct API only. The other surfaces have no texts for them. */
+/** Errors of the direct API only. The other surfaces have no texts for these errors. */
 export type DirectErrorCode = Extract<
   ErrorCode,
   `exclusion.${string}` | `vendor.${string}` | `party.${string}` | `checkout.${string}`

@@ -1,6 +1,6 @@
 /**
- * Processes the items in order, with at most `atMost` workers at once. A failed item ends its worker, and the other workers continue. With one
- * worker, no later item begins. Settles when all workers have ended, and rejects with the first error.
+ * Processes the items in order, with at most `atMost` workers at once. A failed item ends its worker, and the other workers continue. When the only
+ * worker has ended, no later item begins. Settles when all workers have ended, and rejects with the first error.
  */
 export async function together<Item>(
   items: readonly Item[],

@@ -442,7 +442,7 @@ function settingsOf(values: SettingValues): SettingsToSet {
 
 type Given<Values> = { readonly [Name in keyof Values]?: Exclude<Values[Name], undefined> };
 
-/** Without the options that the command line does not have. */
+/** Removes the options that the command line does not have. */
 function given<Values extends object>(values: Values): Given<Values> {
   const entries = (Object.entries(values) as [string, unknown][]).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as Given<Values>;

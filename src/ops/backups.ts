@@ -229,8 +229,8 @@ export class Backups {
   }
 
   /**
-   * Turns a restored copy into an ordinary data folder. Before that, it erases the people that the original has erased since the restore.
-   * RESTORED_FILE records the reason and the operator.
+   * Erases the people that the original has erased since the restore, and then turns the restored copy into an ordinary data folder. RESTORED_FILE
+   * records the reason and the operator.
    */
   async release(folder: string, { reason, by, ledger }: ReleaseOptions, complete: Completion): Promise<object> {
     const restored = await restoredIn(folder);

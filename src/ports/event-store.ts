@@ -128,9 +128,9 @@ export abstract class EventStore {
   abstract append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<AppendOutcome>;
 
   /**
-   * Several appends in the given order, each to another stream. Each is accepted, repeated and refused as by `append`. Some stores make all appends
-   * or none. Other stores make the appends one after the other and end at the first conflict or error. A killed process ends them at any point. The
-   * state must therefore be valid when only the first few are stored.
+   * Several appends in the given order, each to another stream. Each append is accepted, repeated and refused as by `append`. Some stores make all
+   * appends or none. Other stores make the appends one after the other and end at the first conflict or error. A killed process ends them at any
+   * point. The state must therefore be valid when only the first appends are stored.
    */
   abstract appendTogether(appends: readonly StreamAppend[]): Promise<TogetherOutcome>;
 

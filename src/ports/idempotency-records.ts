@@ -42,7 +42,7 @@ export interface Execution {
 
   /**
    * Keeps no reply, so the next request with the key executes. `forget`: the execution had no effect, so the key can be used with other content.
-   * Throws Unavailable within seconds. The lease then expires by itself.
+   * Throws Unavailable within seconds, and the lease then expires.
    */
   release(forget: boolean): Promise<void>;
 }

@@ -22,7 +22,7 @@ export class VaultMisconfigured extends Unavailable {
 export interface Rewrapped {
   /** The master key that now wraps all keys. */
   readonly masterKeyId: string;
-  /** The number of keys that another master key wrapped before. The other keys were already wrapped by the right one. */
+  /** The number of keys that another master key wrapped before. All other keys were already wrapped by the first master key. */
   readonly rewrapped: number;
   /** The number of data keys and installation keys that were decrypted at the end. */
   readonly dataKeys: number;

@@ -16,7 +16,7 @@ export function poolOf(origin: string, connections: number, timeoutMs: number, m
     connections,
     pipelining: 1,
     connect: connector(Math.ceil(timeoutMs / 2)),
-    // Both limits are off: the caller's timer limits the whole exchange, and these two would only measure silence.
+    // The caller's timer limits the whole exchange, so the client's own limits, which only measure silence, are off.
     headersTimeout: 0,
     bodyTimeout: 0,
     maxResponseSize,

@@ -1,6 +1,6 @@
 // (h) The cost that one dead receiver causes for other receivers, measured on two services with the same events of one
 // account. In one service, the receiver accepted all events. In the other service, the receiver refused every
-// connection, so each delivery was exhausted. Both services then do the same work in turn.
+// connection, so each delivery was exhausted. Afterwards the two services do the same work one after the other.
 import { setTimeout as pause } from 'node:timers/promises';
 import { aPerson, type PlatformCaller, type Service } from '../support/service.js';
 import { until } from '../support/eventually.js';

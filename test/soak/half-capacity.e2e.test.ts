@@ -25,7 +25,7 @@ const IN_FLIGHT = 64;
 const WARMING = 12_000;
 /** The number of screenings with which the capacity is measured. */
 const CALIBRATING = 2_000;
-/** Windows of equal length. The first two are left out. */
+/** Windows of equal length. The first two windows are not measured. */
 const WINDOWS = 10;
 const LEFT_OUT = 2;
 const MIB = 2 ** 20;

@@ -142,8 +142,8 @@ export class EndpointOwner {
 
   /**
    * Expects that every event of the endpoint was delivered and signed, and that the log has it as it arrived. Two kinds
-   * of request may arrive more often than the log says. The receiver did not answer the first kind in time. The second
-   * kind was sent by a process that died before it recorded the attempt, once for each of the `deaths`.
+   * of requests may arrive more often than the log says. The receiver did not answer the first kind in time. The log
+   * has no record of the second kind, because the process died first, once for each of the `deaths`.
    */
   async expectAllAccountedFor(came: readonly ReceivedRequest[], count: number, deaths = 0): Promise<void> {
     const arrivals = new Map<string, number>();

@@ -1,6 +1,6 @@
 // Jest's environment for Node. A worker keeps some processes from one test file to the next. One process runs operator
-// commands, and the others run services and sandboxes. All have loaded the built program, because loading takes longer
-// than running a command.
+// commands, and the others run services and sandboxes. These processes have already loaded the built program, because
+// loading takes longer than running a command.
 import { TestEnvironment as NodeEnvironment } from 'jest-environment-node';
 import { HostProcess } from './host-process.mjs';
 

@@ -9,7 +9,7 @@ import { freePort } from './free-port.mjs';
 
 export { freePort };
 
-/** A hundred years, so that Redis keeps documents of events of any date. */
+/** In milliseconds, a hundred years: Redis keeps the documents of events with any date for this time. */
 export const KEPT_MS = 100 * 365 * 86_400_000;
 
 export class RedisServer {

@@ -2,7 +2,9 @@
 import type { FrameSettings } from '../contract/frame-settings.js';
 
 interface Policy {
-  /** The browser's TrustedScriptURL and TrustedHTML, for which TypeScript has no types. Both are strings in browsers without these types. */
+  /**
+   * The browser's TrustedScriptURL and TrustedHTML, for which TypeScript has no types. In browsers without these types, the functions return strings.
+   */
   createScriptURL(url: string): string;
   createHTML(html: string): string;
 }

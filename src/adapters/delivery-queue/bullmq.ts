@@ -27,7 +27,7 @@ export abstract class DispatchSettings {
 
 /** The key of the set of endpoints that may have a line. Only the backlog reads this set. */
 const ENDPOINTS = 'webhook-dispatch:endpoints';
-/** An attempt that ended with a fault of the service may have been sent. Such an attempt is not repeated for this time, in milliseconds. */
+/** An attempt that ended with a fault of the service may have been sent, so the attempt is not repeated for this time, in milliseconds. */
 const AFTER_FAULT_MS = 10_000;
 /** The retries of an endpoint within this time, in milliseconds, share one job that wakes them. */
 const WAKE_EVERY_MS = 100;

@@ -78,7 +78,7 @@ export class Dispatcher extends WorkerHost {
   async close(): Promise<void> {
     this.closing = true;
     this.queue.running.clear();
-    // Without this, BullMQ would wait for Redis for ever.
+    // Checks Redis first, because BullMQ would otherwise wait for Redis for ever.
     const redisIsAway = (await withTimeout(this.closingMs, this.queue.due('', 1))) === null;
     const closed = this.worker.close(redisIsAway).then(() => Promise.all(this.calls));
     await withTimeout(this.runner.limitMs + this.closingMs, closed);

@@ -272,7 +272,7 @@ export class EmbeddedLog {
     });
   }
 
-  /** The last position minus the number of events. Both numbers are known without reading the log. */
+  /** The last position minus the number of events. The position and the number are known without reading the log. */
   missingEvents(): number {
     return this.read(() => this.lastPosition() - this.eventCount());
   }

@@ -69,7 +69,7 @@ const MAX_QUEUED_BYTES = 64_000_000;
 /** The largest number of events in one read. */
 const PAGE = 500;
 
-/** Appends that are either all stored or not stored at all. */
+/** Appends that are stored together or not at all. */
 interface QueuedAppends {
   readonly appends: readonly LogAppend[];
   readonly bytes: number;

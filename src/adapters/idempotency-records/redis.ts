@@ -101,8 +101,8 @@ interface Held {
 
 /**
  * One Redis hash for each key, which only scripts change. The name of the hash and the keyed hash of the content are HMACs under a key of the
- * installation. A rotation of the master key does not change that key. Otherwise a retry across a rotation would execute twice. Replies are encrypted
- * under the data key of their person. An empty reply means that the person was erased in the meantime.
+ * installation. A rotation of the master key does not change that key, because a retry after the rotation would otherwise execute twice. Replies are
+ * encrypted under the data key of their person. An empty reply means that the person was erased in the meantime.
  */
 export class RedisIdempotencyRecords extends IdempotencyRecords {
   private readonly connection: BoundedRedis;

@@ -19,7 +19,7 @@ import { VaultMisconfigured } from '../../ports/vault.js';
 export interface S3BucketOptions {
   readonly bucket: string;
   readonly region: string;
-  /** With null, the address that AWS gives the region. Otherwise the path names the bucket, as most other servers require. */
+  /** With null, the address that AWS gives the region. With an address, the path names the bucket, as most other servers require. */
   readonly endpoint: string | null;
   /** The limit of one whole section in milliseconds: waiting for a connection, credentials, tries, headers and bodies. */
   readonly limitMs: number;

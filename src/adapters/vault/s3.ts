@@ -238,7 +238,7 @@ export class S3Vault extends Vault implements VaultSubjects {
     await this.bucket.close();
   }
 
-  /** The tombstone is written first. Then no value can be decrypted, even if later steps fail. A repeated erasure removes the remaining values. */
+  /** The tombstone is written first, so that no value can be decrypted, even if later steps fail. A repeated erasure removes the remaining values. */
   private async eraseNow(exchange: S3Exchange, subject: string): Promise<void> {
     await this.refuseVersions(exchange);
     const record = await this.record(exchange, subject);

@@ -99,7 +99,7 @@ export class Attempt {
     request.on('information', () => {
       const connected = socket;
       if (connected === null || connected.bytesRead - readBefore <= INTERIM_BYTES) return;
-      // The socket is not paused at once, because the parser then resumes it. The socket is not paused at all if the answer has arrived too.
+      // The socket is not paused at once, because the parser then resumes it. The socket stays open for reading if the answer has already arrived.
       queueMicrotask(() => this.httpStatus === null && connected.pause());
     });
     // The request asked for no other protocol.

@@ -7,7 +7,7 @@ import type { AddressGuard } from './address-guard.js';
 /** All addresses of a name. Rejects, or returns an empty list, for a name without addresses. */
 export type Lookup = (name: string) => Promise<readonly { readonly address: string }[]>;
 
-/** The addresses, at least one, or the reason to refuse the name. An address that failed recently is last. Otherwise IPv4 addresses are first. */
+/** The addresses, at least one, or the reason to refuse the name. IPv4 addresses are first, and addresses that failed recently are last. */
 export type CheckedAddresses = readonly string[] | 'not-found' | 'not-public';
 
 const REMEMBERED_NAMES = 2_000;

@@ -21,7 +21,7 @@ export function lockAt({ lockedUntil }: { readonly lockedUntil: string | null },
   return lockedUntil !== null && now < new Date(lockedUntil) ? lockedUntil : null;
 }
 
-/** The latest of these times; null when all are null. */
+/** Returns the latest of the times; null when all times are null. */
 export function latest(ends: readonly (string | null)[]): string | null {
   return ends.reduce((one, other) => (one === null || (other !== null && other > one) ? other : one), null);
 }

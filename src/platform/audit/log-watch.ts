@@ -112,7 +112,7 @@ export class LogWatch {
   async compare() {
     // The remembered end is read first, so that the state of the log is never older.
     const { memory, text } = await this.remembered();
-    // A fault that was already reported needs no complaint of its own, because both are accepted together.
+    // A fault that was already reported adds no second complaint, because an operator accepts the two together.
     if (memory.complaint !== null) this.reported = null;
     const found = await this.found();
     if (found === null) return null;

@@ -212,7 +212,10 @@ export class Edge {
   }
 }
 
-/** The framework calls this function before it answers with a text of its own. The framework does so only when the service's handler fails. */
+/**
+ * The framework calls this function before it answers with a text of its own. The framework answers with such a text only when the service's handler
+ * fails.
+ */
 class LastCatch extends LogController {
   constructor(override readonly defaultErrorLog: LogController['defaultErrorLog']) {
     super();

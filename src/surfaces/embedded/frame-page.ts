@@ -33,9 +33,7 @@ const HEADERS = {
   'cross-origin-resource-policy': 'cross-origin',
 };
 
-/**
- * A cross-origin isolated page embeds only frames that send this policy. Such a frame may itself embed only frames that send it.
- */
+/** A cross-origin isolated page embeds only frames that send this policy. A frame with this policy also embeds only frames with this policy. */
 const ISOLATED = { 'cross-origin-embedder-policy': 'require-corp' };
 /** The published key of the sandbox's processor. The sandbox's frames send this policy, and Stripe's frames do not. */
 const SANDBOX_KEY = 'pk_test_sandbox_processor';

@@ -33,7 +33,7 @@ export interface EventStoreHarness {
    * this after every test.
    */
   close(): Promise<void>;
-  /** Whether `open` finds a log without events. This is false for a cluster in use. */
+  /** Whether `open` finds a log without events. False for a cluster in use. */
   readonly logStartsEmpty: boolean;
   /**
    * Breaks every open subscription, by an error or by an ordinary end of the stream. The next subscription succeeds. A

@@ -363,7 +363,7 @@ describe('external calls', () => {
       hens.answer = ({ environment }) =>
         environment === 'test' ? new Promise(() => undefined) : Promise.resolve({ kind: 'egg' });
       await worker({ drainMs: 1 });
-      // This is more than the number of slots.
+      // The test makes more calls than there are slots.
       const hanging = Array.from({ length: 20 }, () => make(calls, attempt('account', 'test')));
       await until(() => hens.asked.length === 8);
       expect(await make(calls, attempt('account', 'live'))).toBe('egg');
@@ -580,7 +580,7 @@ describe('external calls', () => {
       await worker({ drainMs: 1 });
       expect(await made).toBe('egg');
       await until(async () => (await calls.backlog('identity-vendor-test-settle')).waiting === 16);
-      // This is half of the number of slots for callers.
+      // Only four settlements run, half of the number of slots for callers.
       expect(nest.settled).toEqual(ids.slice(0, 4));
       expect((await calls.backlog('identity-vendor-test-settle')).oldestWaitingMs).not.toBeNull();
       await calls.settle(nest.recovery, 'live', 'live');

@@ -168,8 +168,8 @@ interface Press {
 }
 
 /**
- * The actions of a person in order. Each has its faults and its result, and there is one for every kind of fault that a
- * step can distinguish. The frame renews the first expired token and not the second.
+ * The actions of a person in order. Each action has its faults and its result. Together they cover every kind of fault
+ * that a step can distinguish. The frame renews the first expired token and not the second.
  */
 const PRESSES: readonly Press[] = [
   { plan: ['expired', 'failed'], refused: 'failed' },

@@ -72,7 +72,7 @@ export class EventStoreDbDouble {
     'server-features': new Set(),
   };
   port = 0;
-  /** Every node of the cluster, including this one. The first is the leader. */
+  /** Every node of the cluster, including this node. The first node is the leader. */
   cluster: readonly EventStoreDbDouble[] = [this];
   muted = false;
   sendsCaughtUp = true;

@@ -72,7 +72,7 @@ export class Feed {
     });
   }
 
-  /** Without this, the server would keep sending although no consumer reads. */
+  /** Unsubscribes, because the server would otherwise keep sending although no consumer reads. */
   close(): void {
     this.#subscription.unsubscribe().catch(() => undefined);
   }

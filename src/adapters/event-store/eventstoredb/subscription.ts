@@ -13,7 +13,7 @@ const DEFAULT_BATCH_SIZE = 500;
 const SEARCH_WINDOW = 256;
 /** The number of events that are kept for a busy consumer. Further events wait on the server. */
 const READ_AHEAD = 128;
-/** Events arrive one by one, so a batch waits for more events. The first time is for a catch-up, and the second for afterwards. */
+/** Events arrive one by one, so a batch waits for more events. The first time is for past events, and the second for new events. */
 const PAST_GATHERING_MS = 5;
 const LIVE_GATHERING_MS = 1;
 /** After this time, a subscription that got no message about having caught up checks this itself. Servers before 23.10 send no such message. */

@@ -65,7 +65,7 @@ export class IncomePolicy {
     return new Date(now.getTime() + this.limits.sessionTtlSeconds * 1_000);
   }
 
-  /** A vendor call that starts now. The call is never given up on its own, because the income session itself expires. */
+  /** A vendor call that starts now. The call has no time limit of its own, because the income session expires. */
   attempt(attemptId: string, now: Date): NewAttempt {
     return { attemptId, settleAfter: attemptTimes(now, this.limits.vendorTimeoutSeconds).settleAfter };
   }

@@ -57,7 +57,7 @@ export class PartyAccess {
     return { partyId, loaded, newest };
   }
 
-  /** Throws for live traffic of an account that is not provisioned for live traffic. Such traffic must not reach a vendor. */
+  /** Throws for live traffic of an account that is not provisioned for live traffic, because this traffic must not reach a vendor. */
   async admitAccount({ accountId, environment }: CallerContext): Promise<void> {
     const account = await this.accounts.find(accountId);
     if (!account) throw new DomainError('request.unauthenticated');

@@ -83,7 +83,10 @@ export class RegisterPartyHandler implements ICommandHandler<RegisterParty> {
     return this.begin(command, found, { sessionId, bodyHash }, within);
   }
 
-  /** The session that already has the answer; null when a new registration may begin. Throws when neither is possible. */
+  /**
+   * The session that already has the answer; null when a new registration may begin. Throws when no such session exists and no registration may
+   * begin.
+   */
   private async sameAttempt(
     { request: { sessionId: own }, context }: RegisterParty,
     found: FoundParty,
@@ -122,7 +125,7 @@ export class RegisterPartyHandler implements ICommandHandler<RegisterParty> {
     return newest?.status === 'STEP_UP_REQUIRED';
   }
 
-  /** This is also true shortly before the session is opened. */
+  /** Whether the vendor has the registration. Also true shortly before the session is opened. */
   private isWithVendor({ registeredAt }: Registration, newest: ScreeningFacts | null): boolean {
     if (newest !== null) return newest.status === 'SUBMITTED';
     const opens = new Date(registeredAt).getTime() + this.policy.limits.vendorTimeoutSeconds * 1_000;

@@ -31,7 +31,7 @@ export class CheckoutTerms {
     if (party.lockedUntil !== null) throw new DomainError('party.locked', { blockedUntil: party.lockedUntil });
     const account = await this.accounts.find(context.accountId);
     if (!account) throw new DomainError('request.unauthenticated');
-    // Otherwise the account could not pull the report after the payment.
+    // An account without live traffic could not pull the report after the payment.
     if (!this.accounts.mayReachVendors(account, context.environment)) throw new DomainError('account.not_live');
     if (session.paymentStatus === 'NOT_REQUIRED') throw new DomainError('payment.not_required');
     // This rule has no time limit: a session is paid only once, even after the guard period.

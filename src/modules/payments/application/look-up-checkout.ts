@@ -42,7 +42,7 @@ export class LookUpCheckoutHandler implements ICommandHandler<LookUpCheckout> {
     const due = lookAt(state, last.occurredAt);
     if (due === null || this.clock.now() < due) return;
     const context = systemContext('checkout-sweep', last);
-    // The look-up is recorded before the call. Otherwise a call that never returns would be repeated at once, again and again.
+    // The look-up is recorded before the call, because a call that never returns would otherwise be repeated again and again.
     const look = { kind: 'look-up', basedOn: state.events } as const;
     const { events } = await this.aggregates.execute(checkout, { id: partyId, known: loaded }, look, context);
     if (events.length === 0) return;

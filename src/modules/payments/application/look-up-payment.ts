@@ -45,7 +45,7 @@ export class LookUpPaymentHandler implements ICommandHandler<LookUpPayment> {
     if (due === null || this.clock.now() < due) return;
     const context = systemContext('payment-sweep', last);
     if (state.status === 'SUCCEEDED' && state.refund === null) return this.request.asPlanned(paymentId, context);
-    // The look-up is recorded before the call. Otherwise a call that never returns would be repeated at once, again and again.
+    // The look-up is recorded before the call, because a call that never returns would otherwise be repeated again and again.
     const noted = await this.aggregates.execute(
       payment,
       { id: paymentId, known: loaded },

@@ -18,7 +18,7 @@ export class PaymentPolicy {
     return { key: `confirms:${sessionId}`, limit, windowSeconds: MINUTE, rule };
   }
 
-  /** The processor is asked at most once a second. Other callers in that second get the last answer. */
+  /** The processor is asked at most once a second. In the meantime, other callers get the last answer. */
   look(paymentId: string): RateUse {
     return { key: `payment-looks:${paymentId}`, limit: Math.min(1, this.limits.confirmsPerMinute), windowSeconds: 1 };
   }

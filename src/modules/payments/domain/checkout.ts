@@ -141,7 +141,7 @@ export function partyIn(reference: string): string | null {
   return isId(partyId) ? partyId : null;
 }
 
-/** The end of the period in which a renter who paid at `paidAt` does not pay again, for any newer session. */
+/** A renter who paid at `paidAt` does not pay again until this time, even in a newer session. */
 export function guardEnd(paidAt: string, guardSeconds: number): Date {
   return new Date(Date.parse(paidAt) + guardSeconds * 1_000);
 }

@@ -5,7 +5,7 @@ import { PartyReports, type PartyReport, type ReportQuery } from './party-report
 import { ReportAccess } from './report-access.js';
 import { ReportViewer } from './report-viewer.js';
 
-/** Opens the report of a renter for the account's server. The first read pulls and bills it (docs/contract/direct.md#reports). */
+/** Opens the report of a renter for the account's server. The first read pulls and bills the report (docs/contract/direct.md#reports). */
 @UseCase()
 export class OpenRenterReport extends Command<PartyReport> {
   constructor(

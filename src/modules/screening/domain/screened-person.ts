@@ -9,7 +9,7 @@ import { derivedId } from '../../../kernel/ids.js';
 
 export type PersonEvent =
   | DomainEvent<'ScreeningOpened', { readonly sessionId: string; readonly subjectId: string }>
-  /** Answers in this session count under this name too. */
+  /** Answers in this session also count under the name of this stream. */
   | DomainEvent<'ScreeningCounted', { readonly sessionId: string }>
   /**
    * A code or answers are sent to the vendor. Such an answer uses up one attempt until the verdict, because it may be wrong. Times are ISO 8601 UTC.
@@ -52,8 +52,8 @@ export type PersonCommand =
   | { readonly kind: 'open'; readonly personId: string; readonly sessionId: string }
   | { readonly kind: 'count-session'; readonly sessionId: string }
   /**
-   * Comes before the vendor receives the answer. Returns no event when the answer may not be sent to the vendor. This is so when the person is locked
-   * (see `lockAt`), or when other answers at the vendor may use up the remaining attempts.
+   * Comes before the vendor receives the answer. Returns no event when the answer may not be sent to the vendor. An answer may not be sent when the
+   * person is locked (see `lockAt`), or when other answers at the vendor may use up all attempts.
    */
   | {
       readonly kind: 'admit-answer';

@@ -53,7 +53,7 @@ export class AttemptDeliveryHandler implements ICommandHandler<AttemptDelivery> 
     return made?.answer ?? null;
   }
 
-  /** The endpoint, if it may still receive the delivery. Otherwise this cancels the delivery and returns null. */
+  /** Returns the endpoint if it may still receive the delivery. If not, cancels the delivery and returns null. */
   private async usable(
     deliveryId: string,
     { endpointId }: Delivery,

@@ -75,7 +75,7 @@ export class CheckDeliveriesHandler implements ICommandHandler<CheckDeliveries> 
       const made = new Set([...page, ...next].map(({ type, metadata }) => type === SCHEDULED && metadata.$causationId));
       const due = page.filter(({ type, position }) => this.published.types.has(type) && position <= handled);
       check.events += due.length;
-      // An existing delivery may be recorded later in the log than the next page. The use case that would make the delivery then finds it.
+      // The log may record an existing delivery only after the next page, and the use case that would make the delivery finds this delivery.
       const missing = due.filter(({ id }) => !made.has(id));
       await together(missing, TOGETHER, async (event) => {
         if (await this.make(event)) check.missing += 1;

@@ -160,7 +160,7 @@ export function lifted(person: Person): Person | null {
   return { ...person, subject: { ...person.subject, lifted: true } };
 }
 
-/** The numbers with which the file answers instead of a report. The first of these numbers is used. */
+/** The numbers with which the file answers instead of a report. The answer has the first of these numbers. */
 function conditionsOf(person: Person): readonly number[] {
   const { subject } = person;
   return [codeAt('report', subject), fileOf(person)].filter(

@@ -82,7 +82,7 @@ export function methodOfCardData(data: Parameters, now: number): string {
   });
 }
 
-/** The same call without the card's identity. The last four digits stay, because they distinguish the test cards. */
+/** Removes the card's identity from the call. The last four digits stay, because they distinguish the test cards. */
 export function withoutCard(entries: FormEntries): FormEntries {
   return entries.flatMap(([name, value]) => {
     if (!name.startsWith('payment_method_data')) return [[name, value] as const];
