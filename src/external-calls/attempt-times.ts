@@ -1,6 +1,6 @@
 /** The time allows for differing clocks of two processes, and for recording a verdict. */
 const GRACE_MS = 2_000;
-/** The number of time limits for which the recovery job repeats its query. */
+/** The recovery job repeats its query for this number of time limits. */
 const ASKED_FOR_LIMITS = 3;
 /** The part of a call's time in which a worker may begin the call. The vendor gets the rest of the time. */
 export const SHARE_OF_TIME = 0.75;

@@ -450,7 +450,7 @@ function given<Values extends object>(values: Values): Given<Values> {
 
 type Cleared<Values> = { readonly [Name in keyof Values]: Exclude<Values[Name], typeof NONE> | null };
 
-/** Like `given`, for values that the operator may clear. */
+/** Removes absent options, and turns options that the operator clears into null. */
 function cleared<Values extends object>(values: Values): Given<Cleared<Values>> {
   const entries = Object.entries<unknown>(given(values)).map(([name, value]) => [name, orNull(value)]);
   return Object.fromEntries(entries) as Given<Cleared<Values>>;

@@ -307,7 +307,7 @@ export class Backups {
     );
     const removed: string[] = [];
     for (const name of backups.filter((candidate) => !kept.includes(candidate))) {
-      // With this name the folder no longer counts as a backup, even if the removal stops halfway.
+      // A folder with the new name does not count as a backup, even if the removal stops halfway.
       const leftOver = partialOf(join(directory, name));
       await rename(join(directory, name), leftOver);
       await rm(leftOver, { recursive: true });

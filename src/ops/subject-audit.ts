@@ -25,8 +25,8 @@ const MAX_TOLD = 1_000;
 /** The longest time for which a value is in the vault before its event is in the log. */
 const BEFORE_EVENT_MS = 60_000;
 /**
- * The largest number of entries of a subject whose first event was never stored. An endpoint has a secret and a contact. A person has a grant's
- * details and a unit's address.
+ * A process may store entries for a subject and die before the subject's first event. This is the largest number of such entries. An endpoint has a
+ * secret and a contact. A person has a grant's details and a unit's address.
  */
 const MAX_ENTRIES_BEFORE_EVENT = 2;
 

@@ -21,7 +21,7 @@ const RANGE = 10_000;
 const AHEAD = 2;
 const THREAD = new URL('./verify-thread.js', import.meta.url);
 
-/** The positions after `since` in ranges, of which the last has no end. One range when starting threads would cost more than it saves. */
+/** The positions after `since` in ranges, of which the last has no end. Returns a single range when threads would cost more time than they save. */
 export function rangesOf(since: string | null, head: string | null, positions = RANGE): LogRange[] {
   const ranges: LogRange[] = [];
   let after = since;

@@ -159,7 +159,7 @@ describe('SIGTERM', () => {
       open.on('error', () => undefined);
       await once(open, 'connect');
       open.write(begun);
-      // The service has accepted the first connection when it answers on another.
+      // An answer on a second connection shows that the service has accepted the first connection.
       expect((await service.request('GET', '/health/live')).status).toBe(200);
       expect(await service.program.end('SIGTERM')).toBe(0);
       await closed;

@@ -19,8 +19,8 @@ import { ALONE, aPerson, Service } from '../support/service.js';
 const MINUTES = Number(process.env['SOAK_MINUTES'] ?? 0);
 const IN_FLIGHT = 64;
 /**
- * The screenings that fill the service's caches (docs/operations/capacity.md). After them, the caches do not count as a
- * leak.
+ * The screenings that fill the service's caches (docs/operations/capacity.md). The memory check starts after these
+ * screenings, because full caches are not a leak.
  */
 const WARMING = 12_000;
 /** The number of screenings with which the capacity is measured. */

@@ -157,8 +157,8 @@ export class Tokens {
   }
 
   /**
-   * Whether the session would lose its grant without an error: an earlier request redeemed the grant, and its reply never arrived. The exchange then
-   * fails.
+   * Whether the session would lose its grant without an error: an earlier request redeemed the grant, and its reply never arrived. The exchange fails
+   * in this case.
    */
   #isLost(grant: Grant | null): boolean {
     return this.#mayBeRedeemed && grant?.reason === 'ALREADY_CONSUMED';

@@ -1,4 +1,4 @@
-// The element with the card fields. Typed values stay in its frame.
+// The element with the card fields. Typed values stay in the element's frame.
 import { FrameLink, newFrame } from './frame-link.js';
 import { IntegrationError } from './integration-error.js';
 import { colorSchemeOf, languageOf } from './look.js';

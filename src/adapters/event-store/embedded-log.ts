@@ -332,7 +332,7 @@ export class EmbeddedLog {
       // A child transaction is used, because an exception in an ordinary transaction would still commit the earlier writes.
       return await this.root.childTransaction(work);
     } catch (error) {
-      // The library gives the reason in a second promise. Without a listener, this promise would be an unhandled rejection.
+      // The library gives the reason in a second promise, which would be an unhandled rejection without this await.
       if (error instanceof Error && 'commitError' in error) throw await reasonOf(error.commitError);
       throw error;
     }

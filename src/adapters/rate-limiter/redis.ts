@@ -16,7 +16,7 @@ declare module 'ioredis' {
 
 /**
  * A window begins with its first use and ends when its counter expires. Redis's clock is used, so the clocks of the processes do not matter. A
- * counter without an expiry would block its key for ever, so such a counter gets one.
+ * counter without an expiry would block its key for ever, so every counter gets an expiry.
  *
  * A shared window (see RateUse.callers) is a hash: its uses, its number of addresses, and the uses of each caller.
  */

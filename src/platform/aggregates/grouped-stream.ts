@@ -90,7 +90,7 @@ export class GroupedStream {
     try {
       await this.untilAppended(stream, group);
     } catch (error) {
-      // One of the events cannot be stored, or together they are too large.
+      // One event of the group cannot be stored, or the group is too large.
       if (error instanceof UnstorableEvent && group.length > 1)
         for (const one of group) await this.append(stream, [one]);
       else {

@@ -35,7 +35,7 @@ export interface LogCopy {
 export interface CopyOptions {
   /** Stores the appends in exactly their order, and may end at a conflict. A stream may occur more than once. Default: one append at a time. */
   readonly append?: (appends: readonly StreamAppend[]) => Promise<void>;
-  /** The last `onCompared` of an earlier run. This comparison is not used when one of the logs lacks that event at that position. */
+  /** The checkpoint that an earlier run last gave to `onCompared`. Not used when one of the logs lacks the checkpoint's event. */
   readonly checkpoint?: CopyCheckpoint | null;
   readonly onCompared?: (checkpoint: CopyCheckpoint) => Promise<void>;
 }

@@ -110,7 +110,7 @@ export class LogWatch {
 
   /** Compares the remembered end with the log and changes nothing. Null when the log cannot be read. Damage is not part of the complaint. */
   async compare() {
-    // The remembered end is read first, so that the state of the log is never older.
+    // The remembered end is read before the log, so that the log's state is not older than the remembered end.
     const { memory, text } = await this.remembered();
     // A fault that was already reported adds no second complaint, because an operator accepts the two together.
     if (memory.complaint !== null) this.reported = null;

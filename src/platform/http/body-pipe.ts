@@ -13,8 +13,8 @@ import type { ErrorCode } from '../../kernel/error-codes.js';
 import { DomainError } from '../../kernel/domain-error.js';
 
 /**
- * Sets the error code of a rule. Without it, a broken rule has the code `request.invalid`. The message states the rule and never quotes the value.
- * The code is stored under the message, because class-validator merges the contexts of rules of one kind.
+ * Sets the error code of a rule. Without a code of its own, a broken rule has the code `request.invalid`. The message states the rule and never
+ * quotes the value. The code is stored under the message, because class-validator merges the contexts of rules of one kind.
  */
 export function means(code: ErrorCode, message: string): ValidationOptions {
   return { message, context: { [message]: code } };

@@ -3,8 +3,8 @@ import type { FastifyInstance, RawServerDefault } from 'fastify';
 import type { Surface, Surfaces } from './surface.js';
 
 /**
- * Answers preflights and lets every page read every reply, including errors. Otherwise a page could not distinguish an error from a broken network.
- * The authenticator decides what an origin may do. Credentials are never allowed, so cookies have no effect.
+ * Answers preflights and lets every page read every reply, so that a page can distinguish an error from a broken network. The authenticator decides
+ * what an origin may do. Credentials are never allowed, so cookies have no effect.
  */
 export function allowCrossOrigin(fastify: FastifyInstance<RawServerDefault>, surfaces: Surfaces): void {
   fastify.addHook('onRequest', (request, reply, done) => {

@@ -9,7 +9,7 @@ const IDLE_CLOSED_EVERY_MS = 100;
 
 /**
  * A closing server accepts no new connection, answers requests on open connections, and tells their callers to close them. The server closes a
- * connection that sends no request for `patienceMs`. Otherwise a caller could keep the process running.
+ * connection that sends no request for `patienceMs`, so that no caller can keep the process running.
  */
 export function drainBeforeClose(fastify: FastifyInstance<RawServerDefault>, patienceMs: number): void {
   const { server } = fastify;

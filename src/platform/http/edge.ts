@@ -55,7 +55,7 @@ const LIMITS = {
 };
 /** The headers of every reply whose route does not set its own. Most replies concern a person. */
 const HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
-/** One year, for this host only. */
+/** This host, without its subdomains, tells browsers to use only TLS for one year. */
 const TLS_ONLY = { 'strict-transport-security': 'max-age=31536000' };
 /** The largest number of connections. Each connection has a time limit, so that other callers can connect soon. */
 const MAX_CONNECTIONS = 10_000;

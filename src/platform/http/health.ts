@@ -61,7 +61,7 @@ async function ask(check: HealthCheck): Promise<{ readonly reason: string | null
   }
 }
 
-/** `GET /health/live` and `GET /health/ready`. Both probes are outside Nest, so that they always answer. */
+/** `GET /health/live` and `GET /health/ready`. These routes are outside Nest, so that they always answer. */
 export function serveHealth(fastify: FastifyInstance, health: Health): void {
   fastify.get('/health/live', { config: { probe: true, readsOnly: true } }, () => ({ status: 'ok' }));
   fastify.get('/health/ready', { config: { probe: true, readsOnly: true } }, async (_request, reply) => {

@@ -25,7 +25,7 @@ export function internalRoutes(discovery: DiscoveryService): InternalRoute[] {
 
 const BODY_LIMIT_BYTES = 256_000;
 
-/** On the main port, for callers on this machine only. Other callers find no route here. */
+/** Serves the routes on the main port for callers on this machine. For other callers, these routes do not exist. */
 export function serveInternalToLoopback<Server extends RawServerBase>(
   fastify: FastifyInstance<Server>,
   routes: readonly InternalRoute[],

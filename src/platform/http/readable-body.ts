@@ -39,7 +39,7 @@ export function isPlainUtf8({
 const MAYBE_HALF = /\\u[dD][89a-fA-F]/;
 const PLAIN_NAME = /^[A-Za-z_][\w.-]{0,63}$/;
 
-/** The parsed body, or an error when a text in it contains half of a surrogate pair. Such a text can neither be stored nor sent on. */
+/** The parsed body, or an error when a text in it contains half of a surrogate pair. A text with such a half can neither be stored nor sent on. */
 export function wellFormed(json: string, body: unknown): unknown {
   if (!MAYBE_HALF.test(json) || !holdsHalf(body)) return body;
   const [field = ''] = Object.entries(body as object).find(holdsHalf) ?? [];

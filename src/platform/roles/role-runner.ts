@@ -11,8 +11,8 @@ const LOG_LOOKED_AT_EVERY_MS = 2_000;
 
 /**
  * Starts the parts of this process's role, and stops them in the opposite order after the last request was answered. Workers stop together, because
- * each waits for its running work. The log is checked first. Parts that append by themselves do not begin while the log has a complaint. Otherwise
- * lost events would be sent and settled a second time.
+ * each waits for its running work. The log is checked first. Parts that append by themselves do not begin while the log has a complaint, because lost
+ * events would be sent and settled a second time.
  */
 @Injectable()
 export class RoleRunner implements OnApplicationShutdown {

@@ -301,7 +301,7 @@ export class Projector {
         differences: slot.differences,
         finishedAt: new Date().toISOString(),
       };
-      // This is done before the promotion. If the process died after the promotion, this code would not run again.
+      // Older versions are retired before the promotion, because after a promotion and a crash this code would not run again.
       await this.store.retireOlderVersions(projection);
       if ((await this.store.promote(projection, this.token, through, report)) === 'promoted')
         this.observer.rebuilt(report);

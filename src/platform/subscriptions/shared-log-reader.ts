@@ -11,7 +11,10 @@ import {
 } from '../../ports/event-store.js';
 import { EventStoreDecorator } from '../../ports/event-store-decorator.js';
 
-/** The number of events that the tail keeps for slower subscriptions. One that falls further behind reads the log itself until it catches up. */
+/**
+ * The number of events that the tail keeps for slower subscriptions. A subscription that falls further behind reads the log itself until it catches
+ * up.
+ */
 const KEPT_EVENTS = 2_000;
 /** At the end of the log, events that were appended within this time, in milliseconds, are passed on together. */
 const GATHER_MS = 10;

@@ -1,4 +1,4 @@
-// The claims of an exchange token. The authenticator of the platform API reads them, and so does the exchange when it renews a token.
+// The claims of an exchange token. The authenticator of the platform API reads the claims, and so does the exchange when it renews a token.
 import type { Claims } from '../../platform/http/bearer-strategy.js';
 import type { Principal } from '../../platform/http/principal.js';
 

@@ -35,7 +35,7 @@ interface Trees {
 
 const THREAD = pathToFileURL(join(import.meta.dirname, '../../../dist/src/ops/verify-thread.js'));
 const KEYS = MasterKeys.parse(masterKey('k'));
-/** The number of people in the log. Each has a screening session, a report and a person stream. */
+/** The number of people in the log. Each person has a screening session, a report and a person stream. */
 const PEOPLE = 8;
 /**
  * The position before the third person's seven events: three of the session, three of the report, and one of the

@@ -54,7 +54,7 @@ function foldedLetters(name = ''): string {
   return folded(name).normalize('NFKD').replace(/\P{L}/gu, '').toUpperCase();
 }
 
-/** The first releases named persons in this way, so it must not change. */
+/** The rule for letters in names of persons. The first releases used this rule, so it must not change. */
 function lettersOf(name = ''): string {
   return name.normalize('NFKD').replace(/\P{L}/gu, '').toLowerCase();
 }

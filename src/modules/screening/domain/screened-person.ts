@@ -11,9 +11,7 @@ export type PersonEvent =
   | DomainEvent<'ScreeningOpened', { readonly sessionId: string; readonly subjectId: string }>
   /** Answers in this session also count under the name of this stream. */
   | DomainEvent<'ScreeningCounted', { readonly sessionId: string }>
-  /**
-   * A code or answers are sent to the vendor. Such an answer uses up one attempt until the verdict, because it may be wrong. Times are ISO 8601 UTC.
-   */
+  /** A code or answers are sent to the vendor. The answer uses up one attempt until the verdict, because it may be wrong. Times are ISO 8601 UTC. */
   | DomainEvent<
       'AnswerAdmitted',
       { readonly sessionId: string; readonly attemptId: string; readonly giveUpAfter: string }

@@ -427,8 +427,8 @@ function evolve(state: SessionState, event: SessionEvent): SessionState {
 }
 
 /**
- * An answer or a request for another code is at the vendor. The first answer or request decides the method. A person who has chosen the questions
- * cannot return to codes (docs/contract/platform.md#screening-session).
+ * An answer or a request for another code is at the vendor. The first answer or request decides between the code and the questions. A person who has
+ * chosen the questions cannot return to codes (docs/contract/platform.md#screening-session).
  */
 function calling(state: Session, request: Requested, operation: 'otp' | 'otp-resend' | 'kba'): SessionState {
   if (!isOpen(state)) return state;

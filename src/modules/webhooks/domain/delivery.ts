@@ -183,7 +183,7 @@ function record(
   return [{ type: 'DeliveryAttemptFailed', data: { ...made, nextAttemptAt } }];
 }
 
-/** The time since which an attempt is due (ISO 8601 UTC). With this time, the recovery job finds attempts that the queue has lost. */
+/** The time since which an attempt is due (ISO 8601 UTC). The recovery job uses this time to find attempts that the queue has lost. */
 export function dueAt(state: Delivery): string | null {
   if (state.redelivery !== null && redeliveryWaits(state)) return state.redelivery.requestedAt;
   return isOpen(state) ? state.nextAttemptAt : null;

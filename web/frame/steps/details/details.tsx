@@ -194,7 +194,7 @@ export function Details({ journey }: StepProps) {
         <form
           ref={form}
           noValidate
-          // Otherwise Firefox would store the typed values in its form history. Each field names the kind of value that a browser may fill in.
+          // Keeps Firefox from storing the typed values in its form history. Each field names the kind of value that a browser may fill in.
           autocomplete="off"
           onSubmit={(event) => {
             event.preventDefault();
