@@ -61,10 +61,7 @@ export function listOf(values: Values): string {
   return nameOf(fieldsOf(values));
 }
 
-/**
- * Every list that `listOf` names for the values of `within` and any of `filters`. A document with an entry in each list is found for every
- * combination of filters in one range.
- */
+/** The names of the lists for the values of `within` and of any of `filters` (see `listOf`). */
 export function listsBy(within: Values, filters: Values): string[] {
   let lists = [fieldsOf(within)];
   for (const field of fieldsOf(filters).reverse()) lists = [...lists, ...lists.map((fields) => [...fields, field])];

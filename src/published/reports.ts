@@ -22,8 +22,8 @@ export abstract class ReportPulls {
   ): Promise<PullsEnded>;
 
   /**
-   * Ends the pulls for a payment that will count for a newer session. While a pull is under way, or when the report is released, it ends nothing and
-   * returns false. Safe to repeat.
+   * Ends the pulls for a payment that will count for a newer session. While a pull is under way, or when the report is released, the method ends no
+   * pulls and returns false. Safe to repeat.
    */
   abstract carryOver(sessionId: string, transactionId: string, context: ActionContext): Promise<boolean>;
 }

@@ -85,7 +85,7 @@ export class ReportAccess {
     }
   }
 
-  /** Like `shareWith`, for an account that needs no share but may have one. This function returns null instead of throwing an error. */
+  /** Like `shareWith`, for an account that can read the report without a share. This function returns null instead of throwing an error. */
   async ownShare({ sessionId, accountId }: ScreeningFacts): Promise<ActiveShare | null> {
     const { state } = await this.aggregates.load(share, shareIdOf(sessionId, accountId));
     return state.status === 'SHARED' && !isOver(state, this.clock.now()) ? state : null;

@@ -32,7 +32,7 @@ export interface EndpointRecord extends EndpointState {
 
 /** The number of choices that are remembered. Events from before the oldest choice are no longer sent. */
 const MOST_CHOICES = 200;
-/** The number of unsent mails that are remembered. The limit is needed because a mail that was given up stays unsent for ever. */
+/** The number of unsent mails that are remembered. The state needs a limit, because mails that could not be sent stay in it for ever. */
 const MOST_UNTOLD = 100;
 
 export const endpointRecord = {
