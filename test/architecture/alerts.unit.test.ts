@@ -36,7 +36,7 @@ const prometheus = yaml.load(read('prometheus/prometheus.yml')) as {
 };
 const { panels } = JSON.parse(read('grafana/screening-service.json')) as { readonly panels: readonly Panel[] };
 
-/** Labels that Prometheus adds to each series. */
+/** The labels that Prometheus adds to each series. */
 const ADDED = ['job', 'instance'];
 
 /**
@@ -169,7 +169,7 @@ describe('deploy/prometheus/alerts.yml', () => {
     expect(new Set(names).size).toBe(names.length);
   });
 
-  it('reads the processes of the single job that the example collects, at ports that compose sets', () => {
+  it('names only the job of the example, whose targets have the ports that compose sets', () => {
     expect(prometheus.rule_files).toEqual(['alerts.yml']);
     const [{ job_name: job, static_configs: configs } = { job_name: '', static_configs: [] }] =
       prometheus.scrape_configs;
@@ -207,7 +207,7 @@ describe('deploy/grafana/screening-service.json', () => {
     expect(panels.every(({ gridPos: { x, w } }) => x + w <= 24)).toBe(true);
   });
 
-  it('shows every metric of the service that is not an earlier name', () => {
+  it('shows every metric of the service, except those under an earlier name', () => {
     const shown = [...rules, ...drawn.flatMap(({ targets = [] }) => targets)].map(({ expr }) => expr).join('\n');
     const own = [...SERIES.keys()].filter(
       (name) => !/^(?:nodejs|process|up$)|_(?:sum|count|bucket|max_bytes)$/.test(name),

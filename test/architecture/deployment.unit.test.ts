@@ -54,7 +54,7 @@ describe('docker-compose.yml', () => {
     expect(ports!.size).toBe(processes.length);
   });
 
-  it('checks the health of every service, and dependent services wait for it', () => {
+  it('checks the health of every service, and dependent services wait until it is healthy', () => {
     for (const [name, { healthcheck, build, depends_on: needed = {} }] of Object.entries(services)) {
       // The image of this repository has a health check.
       expect([name, healthcheck !== undefined || build !== undefined]).toEqual([name, true]);
@@ -90,7 +90,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it("gives the browser's seccomp profile to the containers with a worker, and to no other", () => {
+  it("gives the browser's seccomp profile only to the containers with a worker", () => {
     for (const [name, { environment, command = [], security_opt: security = [] }] of Object.entries(services)) {
       const prints = environment?.['ROLE'] === 'worker' || command.some((part) => part.startsWith('worker:'));
       expect([name, security.slice(1)]).toEqual([name, prints ? ['seccomp:deploy/seccomp.json'] : []]);
@@ -126,7 +126,7 @@ describe('docker-compose.yml', () => {
       });
   });
 
-  it('passes each variable of .env to every role, and keeps the data in the volume for any content of .env', () => {
+  it('passes each variable of .env to every role, and keeps the data in the volume even if .env names another folder', () => {
     for (const { env_file: files, environment } of [...roles, services['embedded']!]) {
       expect(files).toEqual([{ path: '.env', required: false }]);
       expect(environment).toMatchObject({ DATA_DIR: '/data', HOST: '0.0.0.0', PORT: '3000' });
@@ -144,7 +144,7 @@ describe('docker-compose.yml', () => {
 });
 
 describe('the Dockerfile', () => {
-  it('uses one exact version of Node that the tests use too, and no flag that Docker before 25 refuses', () => {
+  it('uses exactly the Node version of the tests, and no flag that Docker before 25 refuses', () => {
     const bases = [...dockerfile.matchAll(/^FROM (\S+)(?: AS (\S+))?$/gm)].map(([, from, name]) => ({ from, name }));
     const foreign = bases.filter(({ from }) => !bases.some(({ name }) => name === from));
     const { optionalDependencies: nodes } = JSON.parse(readFileSync('tools/node24/package.json', 'utf8')) as {
@@ -155,7 +155,7 @@ describe('the Dockerfile', () => {
     expect(dockerfile).not.toContain('--start-interval');
   });
 
-  it('makes images that run as an ordinary user and check their own health, and the last image is the service', () => {
+  it('makes images that run as an ordinary user and check their own health; the last image is the service', () => {
     expect([...stages.keys()].at(-1)).toBe('service');
     for (const stage of OWN_IMAGES) {
       expect(stage).toMatch(/\nUSER node\n/);

@@ -15,7 +15,7 @@ const withDefaults = Object.fromEntries(variables.filter(([, value]) => value !=
 const textOf = (...files: string[]): string => files.map((file) => readFileSync(file, 'utf8')).join('\n');
 const namesIn = (text: string, pattern: RegExp): string[] => [...text.matchAll(pattern)].map(([, name = '']) => name);
 
-/** Each setting is a literal in the sources of the configuration or in the folder of a vendor. PATH is the system's. */
+/** Each setting is a literal in the sources of the configuration or in the folder of a vendor. The system sets PATH. */
 const configured = namesIn(
   textOf(
     ...readdirSync('src/config').map((file) => `src/config/${file}`),
@@ -40,7 +40,7 @@ const BESIDE: Readonly<Record<string, string>> = {
 };
 
 describe('.env.example', () => {
-  it('lists every variable once, and no other variable', () => {
+  it('lists exactly the known variables, each once', () => {
     const known = new Set([...configured, ...compose, ...Object.keys(BESIDE)]);
     expect(known).toContain('DOCS_URL');
     expect(variables.map(([name]) => name).sort()).toEqual([...known].sort());
@@ -61,10 +61,13 @@ describe('.env.example', () => {
     ['development', { REDIS_URL: 'redis://127.0.0.1:6379' }],
     ['production', { ...PRODUCTION, REDIS_URL: 'rediss://:redis-secret@redis.internal:6380' }],
     ['a vault in S3', { REDIS_URL: 'unix:///redis.sock', VAULT: 's3', VAULT_S3_BUCKET: 'vault', VAULT_S3_REGION: 'x' }],
-  ])('shows the defaults: %s is the same when all of them are set', (_kind, needed: Record<string, string>) => {
-    const read = (env: Record<string, string>): Config => readConfig({ ...env, ...needed }, { vendors });
-    expect(read(withDefaults)).toEqual(read({}));
-  });
+  ])(
+    'shows the defaults: %s the configuration is the same when all of them are set',
+    (_kind, needed: Record<string, string>) => {
+      const read = (env: Record<string, string>): Config => readConfig({ ...env, ...needed }, { vendors });
+      expect(read(withDefaults)).toEqual(read({}));
+    },
+  );
 
   it('is a file that a shell reads', () => {
     const uncommented = readFileSync('.env.example', 'utf8').replace(/^#(?=[A-Z][A-Z0-9_]*=)/gm, '');

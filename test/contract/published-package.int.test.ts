@@ -80,7 +80,7 @@ describe('the package', () => {
     expect(dependencies).toBeUndefined();
   });
 
-  it('has types for pages that a bundler resolves, and refuses unknown callbacks, payloads and options', async () => {
+  it('has types for pages whose imports a bundler resolves, and refuses unknown callbacks, payloads and options', async () => {
     const pages = ['right', 'payload', 'field', 'name', 'option', 'tag'].map((name) => `${name}.ts`);
     expect(await errorsOf(pages, '--module', 'esnext', '--moduleResolution', 'bundler')).toEqual([
       expect.stringMatching(/^field\.ts.*'ssn'/),
@@ -111,7 +111,7 @@ describe('the package', () => {
     ]);
   });
 
-  it('has types for pages that Node resolves, and types the global of the script tag only for a page that requests it', async () => {
+  it('has types for pages whose imports Node resolves, and declares the global of the script tag only for a page that requests it', async () => {
     expect(
       await errorsOf(['right.ts', 'untyped.ts'], '--module', 'nodenext', '--moduleResolution', 'nodenext'),
     ).toEqual([expect.stringMatching(/^untyped\.ts.*'Service'/), expect.stringMatching(/^untyped\.ts.*'instance'/)]);

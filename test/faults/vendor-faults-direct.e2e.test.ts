@@ -19,7 +19,7 @@ const DEVICE = { jscPayload: 'fingerprint' };
 const RIGHT_CODE = { code: '123456' };
 const RIGHT_ANSWERS = { kbaAnswers: [1, 2, 3, 4].map((answer) => ({ answer })) };
 
-/** The earlier steps, and the call that meets the fault. */
+/** The steps before the fault, and the call that meets the fault. */
 const OPERATIONS: Readonly<
   Record<string, readonly [kind: 'renters' | 'agents', lastName: string, before: readonly Step[], asked: Step]>
 > = {

@@ -86,7 +86,7 @@ describe('the demo page', () => {
     expect(problems).toEqual([]);
   });
 
-  it('shows callbacks for each letter only on request', async () => {
+  it('shows the callbacks of single typed letters only on request', async () => {
     await open();
     await frame().getByRole('textbox', { name: 'First name' }).fill('Sam');
     await frame().getByRole('textbox', { name: 'Last name' }).fill('Lee');

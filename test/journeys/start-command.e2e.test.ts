@@ -446,7 +446,7 @@ describe('npm start', () => {
     }
   });
 
-  it('uses REDIS_URL, and reports at once when no server listens at this address', async () => {
+  it('uses REDIS_URL, and reports it at once if no server listens at this address', async () => {
     const holder = createServer().listen(0, '127.0.0.1');
     await once(holder, 'listening');
     const { port } = holder.address() as { port: number };

@@ -90,7 +90,7 @@ describe('the directories of accounts and keys', () => {
   const deactivate = (keyId: string) =>
     new DeactivateKeyHandler(aggregates).execute(new DeactivateKey(keyId, OPERATOR));
 
-  it('find an account with its settings, which may be a second old', async () => {
+  it('find an account with settings that are at most a second old', async () => {
     const parentId = await open();
     const accountId = await open({ feeCents: 3_500, payer: 'consumer', prepaidBilling: true }, parentId);
     const facts = {
@@ -110,7 +110,7 @@ describe('the directories of accounts and keys', () => {
     expect(await accounts.find(accountId)).toMatchObject({ feeCents: 100, consumerPays: false });
   });
 
-  it('read the parent of an account and the facts of a key from the log, for any content of Redis', async () => {
+  it('read the parent of an account and the facts of a key from the log, even if Redis has other values', async () => {
     const [owner, stranger] = [await open(), await open()];
     const { keyId, key } = await issue(stranger, PUBLISHABLE);
     const client = redis.client();

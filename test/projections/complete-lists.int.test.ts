@@ -49,7 +49,7 @@ describe('a complete list', () => {
     return ids;
   }
 
-  it('is empty when the log is empty, for any content of Redis', async () => {
+  it('is empty when the log is empty, even if Redis has documents', async () => {
     await appendParcels(1);
     await project();
     await log.close();
@@ -77,7 +77,7 @@ describe('a complete list', () => {
     expect([await listed(5_000), looked.mock.calls.length]).toEqual([ids, 1]);
   });
 
-  it('fails when the read models are behind or of another log', async () => {
+  it('fails when the read models are behind the log or belong to another log', async () => {
     await appendParcels(3);
     await project();
     await appendParcels(3);

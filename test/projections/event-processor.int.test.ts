@@ -70,7 +70,7 @@ describe('an event handler', () => {
   const everyType = async (): Promise<ReadonlySet<string>> =>
     new Set((await log.store.readAll(null, Infinity)).map(({ type }) => type));
 
-  it('runs immediately after an append when it is marked as inline, and the subscription repeats a failure', async () => {
+  it('runs immediately after an append when it is marked as inline; if it fails, the subscription runs it again', async () => {
     const eventProcessor = new EventProcessor(log.store, new RedisHandlerCheckpoints(redis), told);
     processors.push(eventProcessor);
     const handled: string[] = [];

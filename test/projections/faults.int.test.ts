@@ -82,7 +82,7 @@ describe('the projector', () => {
   afterAll(() => server.stop());
 
   describe('with several processes', () => {
-    it('has one writer, and soon another one after the first was killed', async () => {
+    it('has one writer at a time, and soon gets another one when the writer is killed', async () => {
       await appendParcels(20);
       startProcess('one');
       await until(

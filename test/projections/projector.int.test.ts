@@ -180,7 +180,7 @@ describe('the projector', () => {
       await appendParcels(5);
       const projector = start();
       await caughtUp(parcels, weights);
-      // The result looks as if the lease had expired during a long pause.
+      // The state is the same as after a long pause in which the lease expired.
       await until('another has the lease', async () => {
         await redis.del('{parcels:v1}:lease');
         return (await store.lease(parcels, 'newer', 60_000)) !== null;

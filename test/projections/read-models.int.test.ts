@@ -109,7 +109,7 @@ describe('the read models in Redis', () => {
       expect(await server.client().pttl(`{parcels:v1}:document:${id}`)).toBeGreaterThan(0);
     });
 
-    it('return the state from the log when the log is available, for any content of Redis', async () => {
+    it('return the state from the log when the log is available, even if Redis has another state', async () => {
       const id = newId();
       await append(log.store, id, opened('a'), stamped());
       const forged = { id, revision: 9, doc: { account: 'b', stamps: 7, dueAt: null } };
@@ -143,7 +143,7 @@ describe('the read models in Redis', () => {
       expect((await without(told).get(told, id))?.revision).toBe(0);
     });
 
-    it('store a document only when its projection has one for outages', async () => {
+    it('store a document only if its projection keeps documents for outages', async () => {
       const id = newId();
       await without(parcels).applyNow(await append(log.store, id, opened('a')));
       expect(await server.client().keys('*:document:*')).toEqual([]);
@@ -165,7 +165,7 @@ describe('the read models in Redis', () => {
     });
   });
 
-  it('list a document as it is in the log, for any content of Redis', async () => {
+  it('list a document as it is in the log, even if Redis has another version of it', async () => {
     await goLive();
     const id = newId();
     await write(id, opened('a'));

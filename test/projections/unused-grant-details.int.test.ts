@@ -129,7 +129,7 @@ describe('the details of a grant without a session', () => {
     (await unused.of(expiry.latestExpiry(), 500)).filter((id) => grantIds.includes(id)).sort();
   const typesOf = async (grantId: string): Promise<string[]> => (await eventsOf(grantId)).map(({ type }) => type);
 
-  it('are due when the grant and every token under it have expired, redeemed or not', async () => {
+  it('are due when the grant and every token under it have expired, whether or not the grant was redeemed', async () => {
     const [open, consumed, silent, begun] = [await mint(), await mint(), await mint(null), await mint()];
     await consume(consumed);
     await move(begun, newId());
@@ -202,7 +202,7 @@ describe('the details of a grant without a session', () => {
     }
   });
 
-  it('are removed from the subject that an earlier version shared among grants, and the details of other grants stay there', async () => {
+  it('are removed from the vault subject that an earlier version used for several grants, and the details of the other grants stay', async () => {
     const [grantId, other, shared] = [newId(), newId(), derivedId('session-grants', accountId)];
     for (const id of [grantId, other]) {
       await vault.put(shared, id, Buffer.from(JSON.stringify(WORDS)));

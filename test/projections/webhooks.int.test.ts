@@ -314,7 +314,7 @@ describe('an attempt whose worker died', () => {
     expect(harness.receivers.requests).toHaveLength(2);
   });
 
-  it('or was slow, so that another worker made the attempt too, is recorded once', async () => {
+  it('is recorded once when its worker was only slow and another worker made the attempt too', async () => {
     const { accountId, endpointId } = await harness.register();
     await harness.happens(accountId);
     await harness.react(accountId);

@@ -1,6 +1,6 @@
 import { Clock } from '../../src/kernel/clock.js';
 
-/** A clock that shows the time a test sets, in milliseconds since 1970. */
+/** A clock that shows the time that a test sets, in milliseconds since 1970. */
 export class SetClock extends Clock {
   constructor(public time = Date.parse('2026-03-01T12:00:00.000Z')) {
     super();

@@ -148,7 +148,7 @@ export class Walk {
     await this.host.press(this.payButton());
   }
 
-  /** The other ends of the journey, and the other views. */
+  /** The other possible ends of the journey, and the other views. */
   private async endings(): Promise<void> {
     const { demo, frame, host, language, look } = this;
     const [ended, income] = [ENDED[language], INCOME[language]];

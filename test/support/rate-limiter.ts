@@ -1,7 +1,7 @@
 import { RateLimiter, type RateRefusal, type RateUse, type RateVerdict } from '../../src/ports/rate-limiter.js';
 
 /**
- * Counts in memory. A window ends when the test ends it. The real limiter has a suite of its own
+ * A limiter that counts in memory. A window ends when the test ends it. The real limiter has a suite of its own
  * (test/contract/rate-limiter).
  */
 export class CountedInMemory extends RateLimiter {

@@ -70,13 +70,13 @@ export function useTestCredentials(): void {
  * `If-Match` have their effect.
  */
 export class S3Server {
-  /** Called for every request, such as `GET /vault-test/vault/subjects/...`. The request waits for the answer. */
+  /** Called for every request, such as `GET /vault-test/vault/subjects/...`. The request waits until this function has answered. */
   faultOf: (request: string) => Fault | Promise<Fault> = () => undefined;
   /** The answer of GetBucketVersioning. Null stands for a bucket that never had versioning. */
   versioning: 'Enabled' | 'Suspended' | null = null;
   /** The code and the status of a refusal. */
   refusal: readonly [code: string, status: number] = ['AccessDenied', 403];
-  /** False makes every put an ordinary put, as on some servers. */
+  /** If false, the server ignores the conditions of a put, as some servers do. */
   conditional = true;
   readonly requests: string[] = [];
   /** The last request in each subject's folder, and the last removal. */

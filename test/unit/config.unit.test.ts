@@ -840,7 +840,7 @@ describe('the configuration of production', () => {
       }
     });
 
-    it('accepts only https, and no publishable key of the sandbox for live traffic', () => {
+    it("refuses scripts without https, and refuses the sandbox's publishable key for live traffic", () => {
       for (const name of ['PROCESSOR_JS_URL', 'FINGERPRINT_SCRIPT_URL'])
         for (const url of ['http://js.example.com/x.js', 'http://127.0.0.1:3001/x.js'])
           expect(wrong({ ...PRODUCTION, ...scripts, [name]: url })).toEqual([name]);

@@ -51,7 +51,7 @@ describe('the watch over the log', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('does not complain about a log that grows, is empty, or is new in its folder', async () => {
+  it('reports no fault when a log grows, is empty, or is new in its folder', async () => {
     const watch = watching();
     await watch.look();
     await append(2);
@@ -133,7 +133,7 @@ describe('the watch over the log', () => {
     expect(await refusing.append('bench-x', 'no-stream', [anEvent()])).toMatchObject({ outcome: 'appended' });
   });
 
-  it('writes down the end of the log, for either store, when a process that appended ends; a process without appends writes nothing', async () => {
+  it('records the end of the log, in either store, when a process that appended stops; a process without appends records nothing', async () => {
     class Elsewhere extends EventStoreDecorator {}
     const inCluster = (): LogWatch => new LogWatch(new Elsewhere(store), 'eventstoredb', new ReplacedFile(file()), log);
     await append(2);
@@ -177,7 +177,7 @@ describe('the watch over the log', () => {
     await expect(watch.accept('root', 'never mind', new Date())).rejects.toThrow('Restore a backup');
   });
 
-  it('keeps the complaint of a process that reads the log, also for the next start', async () => {
+  it('keeps the fault that a reader of the log reported, and the next start reports it again', async () => {
     await append(1);
     await watching().report('report_credit');
     const next = watching();
@@ -185,7 +185,7 @@ describe('the watch over the log', () => {
     expect([next.complaint, told]).toEqual([beyond('report_credit'), [next.complaint, next.complaint]]);
   });
 
-  it('stops complaining when an operator has accepted the complaints of several processes that read the log', async () => {
+  it('reports no fault after an operator has accepted the faults that several reading processes found', async () => {
     await append(1);
     const watch = watching();
     await Promise.all(['one', 'another', 'a third'].map((follower) => watch.report(follower)));
@@ -197,7 +197,7 @@ describe('the watch over the log', () => {
   });
 
   it.each(['', '{"seen":', '[]', 'null'])(
-    'complains about a file that holds %j, and leaves it unchanged until an operator accepts the log',
+    'reports a file that holds %j as a fault, and leaves the file unchanged until an operator accepts the log',
     async (content) => {
       await append(1);
       writeFileSync(file(), content);
@@ -213,7 +213,7 @@ describe('the watch over the log', () => {
     },
   );
 
-  it('keeps every complaint, acceptance and position when another process writes at the same moment', async () => {
+  it('keeps every fault, acceptance and position when another process writes at the same moment', async () => {
     await append(1);
     const shared = new ReplacedFile(file());
     /** Another process writes the file between the read and the write of this process. */
@@ -248,7 +248,7 @@ describe('the watch over the log', () => {
     });
   });
 
-  it('keeps a complaint in memory when it cannot write the file', async () => {
+  it('keeps a fault in memory when the file cannot be written', async () => {
     await append(1);
     const unwritable = new LogWatch(
       store,

@@ -113,8 +113,7 @@ describe('audit verify', () => {
   }
 
   /**
-   * The command divides a long log between threads. The threads must find the same faults as one thread, at any borders
-   * of their ranges.
+   * The command divides a long log between threads. The threads must find the same faults as one thread, whatever the borders of their ranges.
    */
   async function verifyInThreads(since: string | null, report: LogReport, faults: readonly LogFault[]): Promise<void> {
     const found: LogFault[] = [];
@@ -254,7 +253,7 @@ describe('audit verify', () => {
     });
   });
 
-  it('reports a gap of any length as one fault', async () => {
+  it('reports a gap in the log as one fault, whatever the length of the gap', async () => {
     await tamper(({ events }) => {
       for (let position = 1; position <= 14; position++) events.removeSync(key(position));
     });

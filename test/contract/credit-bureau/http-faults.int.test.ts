@@ -51,7 +51,7 @@ describe('after a call with an unknown outcome', () => {
       json(422, { error: { code: 9132 } }),
       { kind: 'refused', reason: 'FILE_FROZEN', upstreamCode: 9132 },
     ],
-  ])('the adapter does not report the call as not executed when the vendor %s', async (_name, answer, verdict) => {
+  ])('the adapter does not report the call as "not executed" when the vendor %s', async (_name, answer, verdict) => {
     const { url } = await misbehaving((socket, _request, count) =>
       count === 1 ? socket.resetAndDestroy() : void socket.write(answer),
     );

@@ -168,7 +168,7 @@ export function describeCreditBureau(name: string, start: () => Promise<CreditBu
         });
       });
 
-      it('is read when its data have the greatest length', async () => {
+      it('can be read when every field has its greatest length', async () => {
         const long = (length: number): string => '\u{1F600}'.repeat(length / 2);
         const typed = {
           firstName: long(254),
@@ -222,13 +222,13 @@ export function describeCreditBureau(name: string, start: () => Promise<CreditBu
       it.each<[string, ReportVerdict]>([
         ['Frozentest', refused('FILE_FROZEN', 9132)],
         ['Nohittest', refused('NO_RECORD', 9193)],
-      ])('is the answer for %s, and no report is billed', async (lastName, verdict) => {
+      ])("is the bureau's answer for %s, and no report is billed", async (lastName, verdict) => {
         const call = newCall();
         expect(await bureau.pullReport(call, await harness.register(lastName))).toEqual(verdict);
         expect(await harness.calls(call.attemptId)).toEqual({ received: 1, executed: 1, billed: 0 });
       });
 
-      it.each(CODES)('is the answer for upstream code %i', async (code, verdict) => {
+      it.each(CODES)("is the bureau's answer for upstream code %i", async (code, verdict) => {
         const vendorSession = await harness.register('Smith', { middleName: `Upstream${code}` });
         expect(await bureau.pullReport(newCall(), vendorSession)).toEqual(verdict);
       });
@@ -239,17 +239,20 @@ export function describeCreditBureau(name: string, start: () => Promise<CreditBu
         [2801, { kind: 'session-over' } as const],
         [7001, { kind: 'unavailable' } as const],
         [1001, { kind: 'unintelligible' } as const],
-      ])('is the answer for upstream code %i, which a middle name selects for the report', async (code, verdict) => {
-        const vendorSession = await harness.register('Smith', { middleName: `Upstream${code}AtReport` });
-        expect(await bureau.pullReport(newCall(), vendorSession)).toEqual(verdict);
-      });
+      ])(
+        "is the bureau's answer for upstream code %i, which a middle name selects for the report",
+        async (code, verdict) => {
+          const vendorSession = await harness.register('Smith', { middleName: `Upstream${code}AtReport` });
+          expect(await bureau.pullReport(newCall(), vendorSession)).toEqual(verdict);
+        },
+      );
 
-      it.each(['AGENT', 'PMC'] as const)('is the answer for an %s without an SSN', async (userType) => {
+      it.each(['AGENT', 'PMC'] as const)("is the bureau's answer for an %s without an SSN", async (userType) => {
         const vendorSession = await harness.register('Smith', { userType });
         expect(await bureau.pullReport(newCall(), vendorSession)).toEqual(refused('FILE_CONDITION', 9018));
       });
 
-      it('is the answer for a session that is unanswered, locked, over, or unknown', async () => {
+      it("is the bureau's answer for a session that is unanswered, locked, over or unknown", async () => {
         const open = await harness.register('Otptest');
         const locked = await harness.register('Lockedtest');
         await harness.answerOtp(locked, '000000');
@@ -319,7 +322,7 @@ export function describeCreditBureau(name: string, start: () => Promise<CreditBu
         expect(await harness.calls(call.attemptId)).toEqual({ received: 2, executed: 1, billed: 1 });
       });
 
-      it('allows a call again after a time limit, and one report is billed', async () => {
+      it('lets a call that timed out be repeated, and one report is billed', async () => {
         const vendorSession = await harness.register('Slowtest');
         const impatient = await harness.open({ timeoutMs: 200 });
         const call = newCall();

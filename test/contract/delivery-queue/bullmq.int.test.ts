@@ -1,5 +1,4 @@
-// The delivery queue on a real Redis: when attempts run, how many run at once, and that hanging receivers do not slow
-// down other receivers.
+// The delivery queue on a real Redis: when attempts run, how many run at once, and whether hanging receivers slow down other receivers.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Redis } from 'ioredis';
 import type { DispatchQueue } from '../../../src/adapters/delivery-queue/bullmq.js';
@@ -62,7 +61,7 @@ describe('The delivery queue', () => {
       expect(receivers.startedAt.get(later.deliveryId)).toBeGreaterThanOrEqual(at.getTime());
     });
 
-    it('the queue makes one attempt when it is requested twice, even during the attempt', async () => {
+    it('the queue makes an attempt once, even if it is requested again while it runs', async () => {
       const one = await world.process(receivers.perform);
       const job = delivery('ok');
       await Promise.all([one.queue.enqueue(job, now()), one.queue.enqueue(job, now())]);
@@ -136,7 +135,7 @@ describe('The delivery queue', () => {
       expect(await world.jobs(one)).toBe(1);
     });
 
-    it('the queue makes an attempt when it is due, although other attempts of its endpoint take long', async () => {
+    it('the queue makes a due attempt in time, although other attempts of its endpoint take long', async () => {
       const one = await started();
       const held: (() => void)[] = [];
       receivers.hold = ({ turn }) => (turn === 'long' ? new Promise((resolve) => held.push(resolve)) : null);
@@ -404,7 +403,7 @@ describe('The delivery queue', () => {
       const before = timedOut();
       await until(() => timedOut() > before + FEW_UNDER_WAY);
       expect(receivers.mostAtOnce('turning')).toBe(FEW_UNDER_WAY);
-      // There is one job for any number of waiting attempts.
+      // All waiting attempts share one job, whatever their number.
       expect(await world.jobs(one)).toBe(1);
       receivers.latencyMs = () => 20;
       await until(() => receivers.got(jobs));

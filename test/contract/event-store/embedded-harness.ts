@@ -17,7 +17,7 @@ import type { EventStoreHarness } from './suite.js';
 
 export class EmbeddedHarness implements EventStoreHarness {
   readonly logStartsEmpty = true;
-  /** The log has no connection that could break, because the store runs in this process. */
+  /** No connection to the log could break, because the store runs in this process. */
   readonly dropSubscriptions = 'cannot-drop';
   readonly together = 'all-or-nothing';
   directory: string;

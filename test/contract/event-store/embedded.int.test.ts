@@ -173,17 +173,20 @@ describe('embedded event store', () => {
       await store.close();
     });
 
-    it.each(['abort', 'close'] as const)('ends at once on %s, and not at the next poll of the log', async (how) => {
-      const store = await harness.open({ pollIntervalMs: 2 ** 28 });
-      const stop = new AbortController();
-      const iteration = store.subscribe({ after: null, signal: stop.signal })[Symbol.asyncIterator]();
-      expect((await iteration.next()).value).toEqual({ events: [], through: null, caughtUp: true });
-      const next = iteration.next();
-      // After two turns of the event loop, the subscription is waiting.
-      setImmediate(() => setImmediate(() => (how === 'abort' ? stop.abort() : void store.close())));
-      if (how === 'abort') expect(await next).toEqual({ done: true, value: undefined });
-      else await expect(next).rejects.toBeInstanceOf(EventStoreUnavailable);
-    });
+    it.each(['abort', 'close'] as const)(
+      'ends at once on %s, without waiting for the next poll of the log',
+      async (how) => {
+        const store = await harness.open({ pollIntervalMs: 2 ** 28 });
+        const stop = new AbortController();
+        const iteration = store.subscribe({ after: null, signal: stop.signal })[Symbol.asyncIterator]();
+        expect((await iteration.next()).value).toEqual({ events: [], through: null, caughtUp: true });
+        const next = iteration.next();
+        // After two turns of the event loop, the subscription is waiting.
+        setImmediate(() => setImmediate(() => (how === 'abort' ? stop.abort() : void store.close())));
+        if (how === 'abort') expect(await next).toEqual({ done: true, value: undefined });
+        else await expect(next).rejects.toBeInstanceOf(EventStoreUnavailable);
+      },
+    );
   });
 
   describe('reading many events', () => {
@@ -510,7 +513,7 @@ describe('embedded event store', () => {
       await closed;
       await expect(store.append(`${category}-own`, 'no-stream', newEvents(1))).rejects.toThrow('full');
       expectSound(await readLog(store, null, category), said as Acknowledged[]);
-      // In this process, only LMDB itself has enlarged the map.
+      // LMDB itself enlarged the map in this process; the adapter did not.
       const larger = await harness.reopen({ mapSizeBytes: 16 * small });
       expect(await larger.append(`${category}-own`, 'no-stream', newEvents(1))).toEqual({
         outcome: 'appended',

@@ -131,7 +131,7 @@ describe('EventStoreDB adapter: faults of the client and the server', () => {
     for (let next = await batches.next(); next.done === true || !next.value.caughtUp;) next = await batches.next();
   }
 
-  /** Fails when the subscription fails. */
+  /** Rejects if the subscription fails. */
   async function untilDropped(batches: AsyncIterator<EventBatch>): Promise<void> {
     for (let next = await batches.next(); next.done !== true;) next = await batches.next();
   }
@@ -169,7 +169,7 @@ describe('EventStoreDB adapter: faults of the client and the server', () => {
       expect(idsStored()).toEqual(events.map(({ id }) => id));
     });
 
-    it('is a conflict when another append was first during its unknown outcome', async () => {
+    it('is a conflict when another append came first while its outcome was unknown', async () => {
       open({ appendDeadlineMs: 400 });
       double.faults.plan('append', SWALLOWED);
       const pending = store.append(stream, 'no-stream', newEvents(1));

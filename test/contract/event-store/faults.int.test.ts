@@ -52,7 +52,7 @@ describe('embedded event store', () => {
       const log = await readLog(store, null, category);
       expectSound(log, acknowledged);
       expect(await inspected(store)).toEqual([]);
-      // Batches of two are complete, and each has the event that was appended together with it.
+      // Batches of two are complete, and the event that was appended together with each batch is stored too.
       const streams = byStream(log);
       const own = [...streams.keys()].filter((stream) => stream.startsWith(`${category}-own-`));
       for (const stream of own.filter((name) => !name.endsWith(':beside')))

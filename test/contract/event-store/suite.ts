@@ -176,7 +176,7 @@ class Amount {
 const cyclic: Record<string, unknown> = {};
 cyclic['self'] = cyclic;
 
-/** Values that JSON would drop, change or refuse. */
+/** Values that JSON would omit, change or refuse. */
 const UNSAFE_VALUES: readonly (readonly [string, unknown])[] = [
   ['undefined', undefined],
   ['NaN', NaN],
@@ -322,14 +322,14 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         expect(idsOf(await readLog(store, before, category))).toEqual(idsOf(events));
       });
 
-      it('answers an identical batch as at the first time, and stores it once', async () => {
+      it('gives an identical batch the same answer as the first time, and stores it once', async () => {
         const batch = newEvents(3);
         const first = await store.append(stream, 'no-stream', batch);
         expect(await store.append(stream, 'no-stream', batch)).toEqual(first);
         expect(idsOf(await store.readStream(stream))).toEqual(idsOf(batch));
       });
 
-      it('answers an identical batch as at the first time, even if the stream has grown', async () => {
+      it('gives an identical batch the same answer as the first time, even if the stream has grown', async () => {
         const [first, second, third] = [newEvents(2), newEvents(2), newEvents(1)];
         await store.append(stream, 'no-stream', first);
         await store.append(stream, 1, second);
@@ -444,7 +444,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         expect((await store.readStream(stream)).map(({ revision }) => revision)).toEqual([0, 1, 2, 3, 4]);
       });
 
-      it('are answered as at the first time when they are repeated, even if a stream has grown, and are stored once', async () => {
+      it('get the same answer as the first time when they are repeated, even if a stream has grown, and are stored once', async () => {
         const [other = ''] = others(1);
         const appends = [
           { stream, expected: 'no-stream', events: newEvents(2) },

@@ -161,7 +161,7 @@ describe('external calls', () => {
     expect(hens.asked).toEqual([]);
   });
 
-  it('are recorded as not made by a worker that takes them too late', async () => {
+  it('are recorded as "not made" by a worker that takes them too late', async () => {
     const calls = await caller({ timeoutMs: 60_000 });
     await worker({ aheadMs: 60_001 });
     expect(await make(calls, attempt())).toBe('not-asked');
@@ -183,14 +183,14 @@ describe('external calls', () => {
     expect(await made).toBe('egg');
   });
 
-  it('are recorded as not made when no time is left before their attempt is settled', async () => {
+  it('are recorded as "not made" when no time is left before their attempt is settled', async () => {
     const calls = await caller({ timeoutMs: 60_000 });
     await worker();
     expect(await make(calls, { ...attempt(), settleAfter: new Date(Date.now() + 1_000) })).toBe('not-asked');
     expect(hens.asked).toEqual([]);
   });
 
-  it('are recorded as not made by their caller while Redis is down', async () => {
+  it('are recorded as "not made" by their caller while Redis is down', async () => {
     const calls = await caller({ timeoutMs: 60_000 });
     await server.kill9();
     expect(await make(calls, attempt())).toBe('not-asked');
@@ -210,7 +210,7 @@ describe('external calls', () => {
     finish({ kind: 'egg' });
   });
 
-  it('have ended for a caller that missed the end and connects again', async () => {
+  it('end for a caller that missed the end, as soon as it connects again', async () => {
     const calls = await caller({ timeoutMs: 60_000 });
     let finish: (verdict: { kind: string }) => void = () => undefined;
     hens.answer = () => new Promise((resolve) => (finish = resolve));
@@ -457,7 +457,7 @@ describe('external calls', () => {
       await waiting;
     });
 
-    it('of one lineage of tokens wait only in a limited number: as many as there are slots', async () => {
+    it('of one lineage of tokens wait only up to a limit, which is the number of slots', async () => {
       const calls = await caller({ timeoutMs: 60_000, share: 2, perLineage: 1, slots: 2, waitMs: 60_000 });
       const held = ofLineage('greedy');
       await calls.admit(hens, held);
@@ -592,7 +592,7 @@ describe('external calls', () => {
       expect(nest.settled).toHaveLength(22);
     });
 
-    it('are settled while callers use every slot of the vendor, even if the vendor has only one', async () => {
+    it('are settled while callers use every slot of the vendor, even if the vendor has only one slot', async () => {
       const calls = await caller({ timeoutMs: 60_000 });
       hens.answer = () => new Promise(() => undefined);
       await worker({ concurrency: 1, drainMs: 1 });

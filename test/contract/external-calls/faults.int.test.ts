@@ -49,7 +49,7 @@ describe('external calls', () => {
   }
 
   describe('while Redis is down', () => {
-    it('are recorded as not made, and are made again when Redis is back', async () => {
+    it('are recorded as "not made" during the outage, and later calls are made when Redis is back', async () => {
       await worker();
       expect(await make()).toBe('egg');
       await processes.server.kill9();
@@ -58,7 +58,7 @@ describe('external calls', () => {
       await until(async () => (await make()) === 'egg');
     });
 
-    it('are recorded as not made when Redis is connected and silent', async () => {
+    it('are recorded as "not made" when Redis is connected and silent', async () => {
       calls = await processes.caller({ timeoutMs: 60_000, redisAwayMs: 500 });
       processes.server.freeze();
       try {
@@ -68,7 +68,7 @@ describe('external calls', () => {
       }
     });
 
-    it('are recorded as not made when the queue refused the job and the input was removed again', async () => {
+    it('are recorded as "not made" when the queue refused the job and the input was removed again', async () => {
       jest.spyOn(Queue.prototype, 'add').mockRejectedValue(new Error('OOM command not allowed'));
       expect(await make()).toBe('not-asked');
       expect(await (await processes.connection()).keys('sealed:*')).toEqual([]);
@@ -153,7 +153,7 @@ describe('external calls', () => {
       goOn();
     });
 
-    it('end before the worker is closed, and waiting calls are left to other workers', async () => {
+    it('end before the worker is closed; calls that still wait are left to other workers', async () => {
       const finish = held();
       const closing = await worker({ concurrency: 1 });
       const made = make();
@@ -190,7 +190,7 @@ describe('external calls', () => {
     await others.close();
   });
 
-  it('are recorded as not made when the vault is unavailable and their input cannot be decrypted', async () => {
+  it('are recorded as "not made" when the vault is unavailable and their input cannot be decrypted', async () => {
     const away = async (): Promise<never> => {
       throw new Unavailable('the vault is away');
     };
@@ -206,7 +206,7 @@ describe('external calls', () => {
     expect(hens.asked).toEqual([]);
   });
 
-  it('are recorded as not made when a process of an earlier release keeps their input', async () => {
+  it('are recorded as "not made" when a process of an earlier release keeps their input', async () => {
     const ids = attempt();
     const [waiter, redis] = ['earlier-release', await processes.connection()];
     const heard: string[] = [];

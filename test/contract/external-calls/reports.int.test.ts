@@ -14,7 +14,7 @@ describe('pulls of reports', () => {
 
   beforeEach(async () => {
     [harness, calls] = [await Harness.build(), await CallProcesses.start()];
-    // The harness's clock stands still, ahead of the running clock of the queues. Therefore each call has enough time.
+    // The harness's clock stands still at a time ahead of the clock of the queues. Therefore each call has enough time.
     harness.clock.time = Date.now() + 60_000;
   });
   afterEach(async () => {
@@ -87,7 +87,7 @@ describe('pulls of reports', () => {
     expect(await outcome(here.open(harness.session(modest), harness.as(modest)))).toBe('opened');
   });
 
-  it('count once in the share of their account, even if many readers read one report at once', async () => {
+  it('count once for the limit of their account, even if many readers read one report at once', async () => {
     const [here, there] = await processes(1);
     const accountId = await harness.account();
     const sessionId = harness.session(accountId);

@@ -80,7 +80,7 @@ describe('idempotency records in Redis', () => {
   it.each([
     [null, '24 hours', 86_400_000],
     ['visitor-1', 'one hour', 3_600_000],
-  ])('keep a reply of visitor %s for %s after it was given', async (visitor, _, ms) => {
+  ])('keep a reply to visitor %s for %s after it was given', async (visitor, _, ms) => {
     const redis = server.client();
     await redis.flushall();
     await execution(await records().begin({ ...request, visitor })).keep(reply('{}'), 'person');
@@ -271,7 +271,7 @@ describe('idempotency records in Redis', () => {
     await second.keep(reply('second'), 'person');
   });
 
-  it('never use the scope of an expired or lost record again, for any content of the key', async () => {
+  it('never use the scope of an expired or lost record again, even if the key returns with other content', async () => {
     const first = execution(await records().begin(request));
     await first.keep(reply('done'), 'person');
     for (const content of ['{"ssn":"900559999"}', request.content]) {
@@ -297,7 +297,7 @@ describe('idempotency records in Redis', () => {
     expect(replayed(await records().begin(request))).toBe('second');
   });
 
-  it('show Redis no key, no content and no reply', async () => {
+  it('leave no readable key, content or reply in Redis', async () => {
     const secretReply = '{"kbaQuestions":"Elm Street"}';
     request = { ...request, key: 'mary@example.test' };
     await execution(await records().begin(request)).keep(reply(secretReply), 'person');

@@ -53,7 +53,7 @@ describe('after a call with an unknown outcome', () => {
   );
 
   it.each(AMBIGUOUS_ENDS)(
-    'the adapter never reports the attempt as not executed when the question fails as well: the vendor always %s',
+    'the adapter never reports the attempt as "not executed" when the request for the outcome fails as well: the vendor always %s',
     async (_name, respond) => {
       const { url, requests } = await misbehaving((socket) => respond(socket));
       expect(await adapter(url).register(newCall(), person('Smith'))).toEqual({ kind: 'timed-out' });
@@ -76,7 +76,7 @@ describe('after a call with an unknown outcome', () => {
     expect(await adapter(url).register(newCall(), person('Smith'))).toEqual({ kind: 'timed-out' });
   });
 
-  it('the adapter has one time limit for the call and the question together', async () => {
+  it('the adapter has one time limit for the call and the request for its outcome together', async () => {
     const { url } = await misbehaving((socket, _request, count) => {
       // With a limit of its own, the question would be answered in time.
       if (count === 1) setTimeout(() => socket.resetAndDestroy(), 400);
@@ -254,7 +254,7 @@ describe('an answer of the vendor', () => {
 describe('the answer that comes with a verdict', () => {
   const http = (status: number, body: string): string =>
     `HTTP/1.1 ${status} X\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
-  /** Numbers and spaces that change when the text is parsed and written again. */
+  /** Numbers and spaces that would change if the text were parsed and written again. */
   const odd = `${JSON.stringify(CONFIRMED).slice(0, -1)},\n "much": 12345678901234567890 , "one":1.0,"é":"\\u00e9"}`;
   const reply = { status: 200, body: odd, code: null, field: null, message: null };
 

@@ -152,7 +152,7 @@ describe('strictness of the sandbox', () => {
     [504, [2500, 3009, 3011]],
   ];
   it.each(table.flatMap(([status, codes]) => codes.map((code) => [status, code] as const)))(
-    '%i with %i, when a middle name selects it',
+    '%i with the number %i when a middle name selects this number',
     async (status, code) => {
       const key = newId();
       const reply = await register({ middleName: `Upstream${code}` }, key);
@@ -303,7 +303,7 @@ describe('personas that break HTTP', () => {
     expect(await counts(key)).toEqual({ key, received: 1, executed: 0, billed: 0 });
   });
 
-  it('Timeouttest stays in progress, and then permanently counts as not executed', async () => {
+  it('Timeouttest stays in progress, and then permanently counts as "not executed"', async () => {
     const other = await start(mkdtempSync(join(folder, 'other-')), { silentMs: 400 });
     const key = newId();
     const hanging = register({ lastName: 'Timeouttest' }, key, other).then(
@@ -365,7 +365,7 @@ describe('idempotency of the sandbox', () => {
     expect(await counts(key)).toEqual({ key, received: 3, executed: 1, billed: 0 });
   });
 
-  it('executes one of many simultaneous identical calls', async () => {
+  it('executes only one of many simultaneous identical calls', async () => {
     const key = newId();
     const replies = await Promise.all(Array.from({ length: 20 }, () => register({}, key)));
     const tokens = new Set(replies.filter(({ status }) => status === 200).map(({ body }) => body.UserToken));
@@ -373,7 +373,7 @@ describe('idempotency of the sandbox', () => {
     expect(await counts(key)).toEqual({ key, received: 20, executed: 1, billed: 0 });
   });
 
-  it('refuses a late call whose key was reported as not executed', async () => {
+  it('refuses a late call whose key was reported as "not executed"', async () => {
     const key = newId();
     expect(await outcome(key)).toEqual({ state: 'not-executed' });
     expect(await register({}, key)).toMatchObject({ status: 409, body: { error: { code: 'key_closed' } } });
@@ -752,7 +752,7 @@ describe('the memory of the sandbox', () => {
     expect(await report('vs_open')).toMatchObject({ status: 200 });
   });
 
-  it('gives a file without typed data for a token that is only a name, and no file for an altered token', async () => {
+  it('returns a report without the typed data for a token that is only a name, and refuses an altered token', async () => {
     const token: string = (await register()).body.UserToken;
     const [name = '', sealed = ''] = token.split('.');
     const other: string = (await register({ firstName: 'Other' })).body.UserToken;
@@ -776,7 +776,7 @@ describe('the memory of the sandbox', () => {
     expect((await report(token, again)).body).toEqual(whole.body);
   });
 
-  it('gives the whole token again after a kill when the data are sent again, and otherwise only its name', async () => {
+  it('returns only the name of a token after a kill, and the whole token when the caller sends the data again', async () => {
     const keys = { confirmed: newId(), repeated: newId() };
     const first = (await register({}, keys.confirmed)).body;
     const lost = (await register({ lastName: 'Otptest' })).body.authSession;

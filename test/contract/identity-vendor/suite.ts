@@ -19,7 +19,7 @@ export interface IdentityVendorHarness {
   calls(attemptId: string): Promise<{ readonly received: number; readonly executed: number }>;
   /** Makes the vendor execute the next call, and loses its answer. */
   loseNextAnswer(): Promise<void>;
-  /** Stops the vendor (every call gets 503) or starts it again. */
+  /** Stops the vendor, so that every call gets 503, or starts the vendor again. */
   outage(seconds: number): Promise<void>;
   /** Closes the vendor and every adapter that the suite has created. */
   close(): Promise<void>;
@@ -219,7 +219,7 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
         });
       });
 
-      it('waits for Slowtest', async () => {
+      it('waits for the late answer about Slowtest', async () => {
         let answered = false;
         const slow = vendor.register(newCall(), person('Slowtest')).finally(() => (answered = true));
         expect(await vendor.register(newCall(), person('Example'))).toMatchObject({ kind: 'confirmed' });
@@ -227,7 +227,7 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
         expect(await slow).toMatchObject({ kind: 'confirmed' });
       });
 
-      it('gives up Timeouttest at the time limit', async () => {
+      it('reports a timeout for Timeouttest when the time limit has passed', async () => {
         const impatient = await harness.open({ timeoutMs: 400 });
         const call = newCall();
         expect(await impatient.register(call, person('Timeouttest'))).toEqual({ kind: 'timed-out' });
@@ -707,7 +707,7 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
         });
       });
 
-      it('never executes an attempt that was reported as not executed', async () => {
+      it('never executes an attempt that was reported as "not executed"', async () => {
         const call = newCall();
         expect(await vendor.outcomeOf(call)).toEqual({ kind: 'not-executed' });
         expect(await vendor.register(call, person('Smith'))).toEqual({ kind: 'unavailable' });

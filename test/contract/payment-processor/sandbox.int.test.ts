@@ -46,7 +46,7 @@ describe('a caller', () => {
     }
   });
 
-  it('may use the key as a user name, like curl -u', async () => {
+  it('may send the key as a user name, like curl -u', async () => {
     const basic = Buffer.from(`${SECRET_KEY}:`).toString('base64');
     expect(
       (

@@ -154,13 +154,16 @@ describe('a creation that the processor always answers with a failure', () => {
     checkout: (call) => adapter.createCheckout(call, aCharge(), { ...page, reference: newId(), sessionId: newId() }),
   };
 
-  it.each(Object.keys(creations))('is reported as not made when the processor has no such object: %s', async (kind) => {
-    proxy.play('passes');
-    const call = newCall();
-    await sandbox.control('kept-failures', { calls: 1 });
-    expect(await creations[kind]!(call)).toEqual({ kind: 'not-made' });
-    expect((await sandbox.control(`calls?key=${call.attemptId}`)).executed).toBe(1);
-  });
+  it.each(Object.keys(creations))(
+    'is reported as "not made" when the processor has no such object: %s',
+    async (kind) => {
+      proxy.play('passes');
+      const call = newCall();
+      await sandbox.control('kept-failures', { calls: 1 });
+      expect(await creations[kind]!(call)).toEqual({ kind: 'not-made' });
+      expect((await sandbox.control(`calls?key=${call.attemptId}`)).executed).toBe(1);
+    },
+  );
 
   it.each(Object.keys(creations))('returns the object when the processor has it: %s', async (kind) => {
     proxy.play('answers 500 after the call was executed', 4);
@@ -173,7 +176,7 @@ describe('a creation that the processor always answers with a failure', () => {
   });
 });
 
-it('a call with values that no request can carry is reported as not made, and nothing is sent', async () => {
+it('a call with values that no request can carry is reported as "not made", and nothing is sent', async () => {
   proxy.play('passes');
   expect(await adapter.createIntent(newCall(), aCharge(), { ...newNames(), sessionId: '\ud83d' })).toEqual({
     kind: 'not-made',

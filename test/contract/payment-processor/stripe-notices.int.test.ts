@@ -1,4 +1,4 @@
-// Which events of the processor the service believes, and which fields it takes from them.
+// Which events from the processor the service believes, and which fields it takes from them.
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { StripeWebhookEvents } from '../../../src/vendors/stripe/webhook-events.js';
@@ -37,7 +37,7 @@ describe('an event of the sandbox', () => {
   });
   afterAll(() => sandbox.stop());
 
-  it('is believed as it arrives, and names its intent', async () => {
+  it('is believed when it arrives unchanged, and names its intent', async () => {
     const intent = await sandbox.newIntent({ 'metadata[transaction_id]': 'txn_1' });
     await sandbox.confirm(intent, 'pm_card_visa');
     await sandbox.post('/v1/refunds', { payment_intent: intent.id });

@@ -23,9 +23,9 @@ export interface PaymentProcessorHarness {
   /** Acts as the consumer on the hosted page. Resolves with the HTTP status. */
   pay(session: CheckoutSession, paymentMethod: string): Promise<number>;
   refund(intentId: string, amountCents: number): Promise<void>;
-  /** The bank returns the newest refund. */
+  /** Makes the bank return the newest refund. */
   failRefund(intentId: string): Promise<void>;
-  /** The processor refuses the next refund, and keeps the refusal under its key. */
+  /** Makes the processor refuse the next refund and keep the refusal under its key. */
   refuseNextRefund(): Promise<void>;
   /** Resolves when the processor has reported that the intent succeeded. */
   untilSucceeded(intentId: string): Promise<void>;
@@ -125,7 +125,7 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
         });
       });
 
-      it('only records the fee when the platform keeps the whole amount', async () => {
+      it('records the fee without splitting the money when the platform keeps the whole amount', async () => {
         const names = newNames();
         await create(aCharge(), names);
         expect(await harness.intentsOf(names.transactionId)).toMatchObject([
@@ -133,7 +133,7 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
         ]);
       });
 
-      it('is a destination charge with a fee when an account is connected', async () => {
+      it('is a charge to the connected account, with a fee, when an account is connected', async () => {
         const names = newNames();
         await create(aCharge({ connectedAccount: 'acct_1' }), names);
         expect(await harness.intentsOf(names.transactionId)).toMatchObject([
@@ -369,7 +369,7 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
         expect(await harness.refundOf(names.transactionId)).toMatchObject({ refunded: 2_500, takenBack });
       });
 
-      it('reports no refund after the bank has returned it, and then reports a further refund', async () => {
+      it('reports no refund when the bank has returned the refund, and reports the next refund', async () => {
         const { id } = await paid(aCharge());
         await processor.refundIntent(newCall(), id);
         await harness.failRefund(id);
@@ -463,7 +463,7 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
         ]);
       });
 
-      it('only records the fee when the platform keeps the whole amount, and needs neither description nor mail address', async () => {
+      it('records the fee without splitting the money when the platform keeps the whole amount, and needs neither description nor mail address', async () => {
         const page = aPage({ description: null, email: null, notes: {} });
         await harness.pay(await open(page), 'pm_card_visa');
         expect(await harness.intentsOf(page.reference)).toMatchObject([
@@ -479,7 +479,7 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
         expect(await look(session)).toMatchObject({ status: 'complete' });
       });
 
-      it('can no longer be paid after it was expired', async () => {
+      it('can no longer be paid when it has been expired', async () => {
         const [call, page] = [newCall(), aPage()];
         const session = await open(page);
         const expired = { ...session, status: 'expired', url: null };
@@ -494,13 +494,13 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
       it.each([
         ['paid', async (session: CheckoutSession) => harness.pay(session, 'pm_card_visa')],
         ['expired', async (session: CheckoutSession) => processor.expireCheckout(newCall(), session.id)],
-      ])('is not expired when it is already %s, but refused', async (_name, end) => {
+      ])('cannot be expired when it is already %s: the processor refuses', async (_name, end) => {
         const session = await open();
         await end(session);
         expect(await processor.expireCheckout(newCall(), session.id)).toMatchObject({ kind: 'refused' });
       });
 
-      it('is opened once for one key, even if the answer was lost', async () => {
+      it('is opened once under one key, even if the answer to the first call was lost', async () => {
         const [call, page] = [newCall(), aPage()];
         await harness.loseNextAnswer();
         const first = sessionOf(await processor.createCheckout(call, aCharge(), page));

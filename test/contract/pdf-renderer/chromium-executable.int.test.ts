@@ -21,7 +21,7 @@ describe('the browser that prints', () => {
   }
   const found = (): string | null => findChromium(null, `${join(root, 'sbin')}:${join(root, 'bin')}`);
 
-  it("is Debian's headless shell itself before any other, and not its start script", () => {
+  it("is first of all Debian's headless shell, and never the start script of the headless shell", () => {
     program('bin/chromium');
     program('sbin/google-chrome');
     program('bin/chromium-headless-shell');
@@ -45,7 +45,7 @@ describe('the browser that prints', () => {
     expect(found()).toBe(chromium);
   });
 
-  it('is the configured browser, and no other when the configured browser cannot be used', () => {
+  it('is the configured browser; when this browser cannot be used, the service uses none', () => {
     program('bin/chromium');
     expect(findChromium(program('mine'), join(root, 'bin'))).toBe(join(root, 'mine'));
     expect(findChromium(join(root, 'no-such'), join(root, 'bin'))).toBeNull();

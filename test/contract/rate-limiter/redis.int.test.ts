@@ -56,7 +56,7 @@ describe('rate limiter in Redis', () => {
     expect(new Set(verdicts.map(({ remaining }) => remaining)).size).toBe(60);
   });
 
-  it('returns uses that were set aside only once, for any number of requests from any process', async () => {
+  it('returns reserved uses only once, however many processes request this', async () => {
     const [name, key, shared] = [randomUUID(), randomUUID(), randomUUID()];
     const uses = [
       { key, limit: 5, windowSeconds: 3_600 },
@@ -78,7 +78,7 @@ describe('rate limiter in Redis', () => {
     expect(await redis.get(`rate:set-aside:${name}`)).not.toContain(key);
   });
 
-  it('removes uses that were set aside, and only the first call reports that they existed', async () => {
+  it('removes reserved uses, and only the first call reports that they existed', async () => {
     const name = randomUUID();
     await one.setAside(name, [{ key: randomUUID(), limit: 5, windowSeconds: 3_600 }]);
     expect([await one.forgetSetAside(name), await two.forgetSetAside(name)]).toEqual([true, false]);
@@ -234,7 +234,7 @@ describe('rate limiter in Redis', () => {
     ]);
   });
 
-  it('asks neither Redis nor the vault when there is not a limit', async () => {
+  it('asks neither Redis nor the vault when no limit applies', async () => {
     const asked = (): never => {
       throw new Error('Nothing is to be asked');
     };

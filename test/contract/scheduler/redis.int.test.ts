@@ -3,7 +3,7 @@ import { RedisScheduler } from '../../../src/adapters/scheduler/redis.js';
 import { until } from '../../support/eventually.js';
 import { RedisServer } from '../../support/redis.js';
 
-/** Longer than any test takes. */
+/** This time is longer than any test takes. */
 const HOUR_MS = 3_600_000;
 /** An interval for timers. Three quarters of it are not whole milliseconds. */
 const SHORT_MS = 21;

@@ -51,7 +51,7 @@ describe('sealed payloads in Redis', () => {
   };
   const stored = (reference: string): Promise<Buffer | null> => redis.getBuffer(`sealed:${reference}`);
 
-  it('are given once to another process', async () => {
+  it('can be taken once by another process', async () => {
     const reference = await sealed(new RedisSealedPayloads(redis, keys));
     const taker = new RedisSealedPayloads(other, vaults.open(text));
     expect(Buffer.from((await take(taker, reference)) ?? [])).toEqual(secret);
@@ -59,7 +59,7 @@ describe('sealed payloads in Redis', () => {
     expect(await stored(reference)).toBeNull();
   });
 
-  it('are given to exactly one of many readers', async () => {
+  it('can be taken by exactly one of many readers', async () => {
     const payloads = new RedisSealedPayloads(redis, keys);
     const reference = await sealed(payloads);
     const taken = await Promise.all(
@@ -83,7 +83,7 @@ describe('sealed payloads in Redis', () => {
     expect(await take(payloads, reference)).toBeNull();
   });
 
-  it('show Redis nothing of their content', async () => {
+  it('leave nothing readable of their content in Redis', async () => {
     const payloads = new RedisSealedPayloads(redis, keys);
     const reference = await sealed(payloads);
     const bytes = await stored(reference);
@@ -134,7 +134,7 @@ describe('sealed payloads in Redis', () => {
     await expect(payloads.seal(randomUUID(), 'erased-later', secret, 10_000)).rejects.toThrow(SubjectErased);
   });
 
-  it('may concern no person', async () => {
+  it('may be about no person', async () => {
     const payloads = new RedisSealedPayloads(redis, keys);
     const reference = await sealed(payloads, secret, null);
     expect((await stored(reference))?.includes('900-55-1234')).toBe(false);

@@ -61,7 +61,7 @@ describe('temporary files in Redis', () => {
     expect(await files.get('report-3')).toBeNull();
   });
 
-  it('show Redis neither their name nor their content', async () => {
+  it('leave neither their name nor their content readable in Redis', async () => {
     await new RedisTemporaryFiles(redis, keys).put('report-of-somebody', 'person', content, 10_000);
     const bytes = await redis.getBuffer(placeOf('report-of-somebody'));
     expect(bytes).not.toBeNull();

@@ -67,7 +67,7 @@ describe('the erasure ledger', () => {
     await expect(vault.put('q', 'a', Buffer.from('x'))).rejects.toThrow(SubjectErased);
   });
 
-  it('is read from the line up to which the vault has already applied it', async () => {
+  it('is read from the first line that the vault has not applied', async () => {
     await ledger.record('p', AT);
     await ledger.record('q', AT);
     await apply();
@@ -78,7 +78,7 @@ describe('the erasure ledger', () => {
     expect(await apply()).toEqual({ erased: [] });
   });
 
-  it('is read completely when the vault has applied less of it, or when several ledgers were joined', async () => {
+  it('is read completely when the vault has applied fewer lines, or when several ledgers were joined', async () => {
     await ledger.record('p', AT);
     await apply();
     const former = readFileSync(ledger.file, 'utf8');

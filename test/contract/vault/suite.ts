@@ -160,7 +160,7 @@ export function describeVault(name: string, start: (limitMs?: number) => Promise
         await expect(vault.get(id, 'a')).rejects.toThrow(SubjectErased);
       });
 
-      it('has priority over puts that are under way', async () => {
+      it('prevails over puts that are under way', async () => {
         const id = subject();
         await vault.put(id, 'a', bytes('0'));
         const puts = Array.from({ length: 50 }, (_, at) => vault.put(id, 'a', bytes(`${at}`)));

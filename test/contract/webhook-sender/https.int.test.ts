@@ -538,13 +538,13 @@ describe('a connection that breaks', () => {
     });
   });
 
-  test('because the receiver refuses it is CONNECTION_FAILED', async () => {
+  test('that the receiver refuses is CONNECTION_FAILED', async () => {
     expect(await sending().send(post(`https://127.0.0.1:${await silentPort()}/`))).toMatchObject(
       failed('CONNECTION_FAILED'),
     );
   });
 
-  test('because the first address of a name refuses it is replaced by a connection to the next address', async () => {
+  test('that the first address of a name refuses is replaced by a connection to the next address', async () => {
     const receiver = await receiving();
     const answer = await sending({ lookup: resolving(['127.0.0.9', '127.0.0.1']) }).send(post(receiver.url('/', NAME)));
     expect(answer).toMatchObject({ errorCode: null, httpStatus: 200 });
@@ -727,7 +727,7 @@ describe('an address that is not public', () => {
     expect(receiver.counts).toEqual({ requests: 0, handshakes: 0, failedHandshakes: 0 });
   });
 
-  test('is also noticed after the connection was made, and nothing is sent over the connection', async () => {
+  test('is noticed even when the connection is already open, and nothing is sent over the connection', async () => {
     const receiver = await receiving();
     const { attempt } = through(connecting(), '/', targetAt(receiver.url('/', NAME)), new AddressGuard([]));
     expect(await attempt.answer).toMatchObject(failed('BLOCKED_ADDRESS'));

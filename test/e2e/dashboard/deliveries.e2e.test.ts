@@ -340,7 +340,7 @@ describe('a delivery that fails', () => {
     expect(waited).toBeGreaterThanOrEqual(SOON * 900);
   });
 
-  it('is repeated after its delay, which is made at random up to a tenth longer or shorter', async () => {
+  it('is repeated after its delay, which is randomly up to a tenth longer or shorter', async () => {
     await owners.child.register(receiver.url('/status/500/jitter'));
     const many = 16;
     await Promise.all(Array.from({ length: many }, () => stepUp('child')));

@@ -193,7 +193,7 @@ describe('POST /tsp/webhooks', () => {
     ).toMatchObject({ enabled_events: ['report.shared', 'payment.succeeded'], notify_email: 'ops@example.test' });
   });
 
-  it.each([[null], ['']])('accepts null as the list of events, and %j as no contact', async (nobody) => {
+  it.each([[null], ['']])('accepts null as the choice of all events, and %j as no contact', async (nobody) => {
     const body = await created({ enabled_events: null, notify_email: nobody });
     expect([body.enabled_events, body.notify_email]).toEqual([null, undefined]);
   });
@@ -642,7 +642,7 @@ describe('POST /tsp/webhooks/{id}/deliveries/{deliveryId}/redeliver', () => {
 });
 
 describe('an endpoint that fails', () => {
-  it('becomes failing, then disabled: redelivery and test answer 409 WEBHOOK_ENDPOINT_DISABLED, PUT enables the endpoint, and POST replaces it', async () => {
+  it('becomes disabled: a redelivery and a ping are then refused with 409 WEBHOOK_ENDPOINT_DISABLED, a PUT enables the endpoint, and a POST replaces it', async () => {
     const { id } = await created({ url: receiver.url('/status/503') });
     await happens();
     const [item] = await delivered(id, 'exhausted');

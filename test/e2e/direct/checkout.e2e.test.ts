@@ -152,7 +152,7 @@ describe('a renter who pays', () => {
   });
 });
 
-describe('an event of the processor about a checkout', () => {
+describe('an event from the processor about a checkout', () => {
   it('is not needed: the next request for a checkout page finds the payment and answers 409, and the report is released', async () => {
     const renter = await aRenter();
     const { url } = (await checkout(renter)).body.payload;

@@ -149,7 +149,7 @@ describe('answers to a registration', () => {
       expect([told(later), lockEndIn(later)]).toEqual([[423, 300, null], lockEndIn(third)]);
   });
 
-  it('200: a code as text, as a number, or as `otp`; `code` has priority', async () => {
+  it('200: the code may be a text or a number, and its field may be named `otp`; the field `code` has priority', async () => {
     for (const body of [RIGHT, { code: 123456 }, { otp: '123456' }, { code: '123456', otp: '000000' }]) {
       const id = randomUUID();
       await caller.register('renters', id, { lastName: 'Otptest' });

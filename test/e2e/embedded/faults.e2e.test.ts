@@ -463,7 +463,7 @@ describe('the report', () => {
     expect(billed).toBe(1);
   });
 
-  it('is saved as a PDF when the PDF can be made', async () => {
+  it('is saved as a PDF as soon as the PDF can be made', async () => {
     const id = await session({}, nopay);
     const press = () => host.press(button('Download PDF'));
     await endure(wish(id), {
@@ -479,7 +479,7 @@ describe('the report', () => {
     });
   });
 
-  it('has the state of its sharing requested until the service answers', async () => {
+  it('has its sharing state requested again until the service answers', async () => {
     const id = await session({}, nopay);
     await endure(wish(id), {
       asked: { method: 'GET', path: /\/sharing$/ },

@@ -499,7 +499,7 @@ describe('an error code of the host script', () => {
     expect(await iframes()).toBe(0);
   });
 
-  it('TOKEN_EXCHANGE_FAILED follows several refused connections, and not a single one', async () => {
+  it('TOKEN_EXCHANGE_FAILED follows several refused connections; a single refused connection causes no error', async () => {
     await openWithDouble();
     await page.route(isExchange, (route) => route.abort(), { times: 1 });
     await host.mount();

@@ -202,7 +202,7 @@ describe('a hostile page', () => {
   it('cannot open a port from a window that is not the parent, before or after the real port', async () => {
     host = await embedding.open('/empty');
     page = host.page;
-    // A popup of the page. The popup has a reference to the window of the frame.
+    // A popup that the page opens. The popup has a reference to the window of the frame.
     await page.evaluate((src) => {
       const global = globalThis as any;
       global.answers = 0;

@@ -198,7 +198,7 @@ describe('a consumer who pays in the component', () => {
     await processor.control('delivery', { drop: 0 });
   });
 
-  it('has no application fee when the fee is above the price, and the page receives a warning', async () => {
+  it('pays no application fee when the page sets one above the price, and the page receives a warning', async () => {
     await atPayment({ applicationFee: FEE + 1 });
     expect(await host.hears('onWarning')).toEqual({ code: 'INVALID_APPLICATION_FEE', message: expect.any(String) });
     await pay(CARDS.good);

@@ -187,7 +187,7 @@ describe('a consumer whose account pays', () => {
     expect(host.requests.filter(({ url }) => url.endsWith('/pdf'))).toEqual([]);
   });
 
-  it('prints through the page only while the page listens at the moment of the press', async () => {
+  it('prints through the page only if the page listens at the moment of the press', async () => {
     const id = await verified();
     await atReport(id);
     await heading('Share with Demo account nopay?').waitFor();
@@ -233,7 +233,7 @@ describe('a consumer whose account pays', () => {
     expect(await button('Share my report').count()).toBe(0);
   });
 
-  it('may leave the report when the page does not listen, and still sees the question when the page scrolls', async () => {
+  it('may leave the report even if the page has no listener, and still sees the question while the page scrolls', async () => {
     host = await embedding.open('/', { viewport: { width: 800, height: 600 } });
     const { publishableKey } = embedding.credentials.accounts.nopay;
     await host.page.evaluate(
@@ -521,7 +521,7 @@ describe('a report that cannot be shown', () => {
 });
 
 describe('the view of a report', () => {
-  it('shows the report to the recipient of a share without the sharing question, and says when the report was not shared or sharing was revoked', async () => {
+  it('shows the report to the recipient of a share without the sharing question, and says if the report was not shared or the sharing was revoked', async () => {
     const granted = { recipient_account_id: accountOf('demo') };
     const caller = await embedding.service.signInUnderGrant('nopay', granted);
     const id = await verified({}, caller);

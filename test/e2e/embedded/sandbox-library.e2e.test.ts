@@ -158,7 +158,7 @@ describe('the library', () => {
     expect(said).toEqual([]);
   });
 
-  it('reports a decline as a result, and the next card pays', async () => {
+  it('reports a decline as a result, and a payment with the next card succeeds', async () => {
     await open();
     const { id, clientSecret } = await sandbox.newIntent({ 'metadata[secret]': 'of the merchant' });
     await mount({ clientSecret });
@@ -444,7 +444,7 @@ describe('the authentication step', () => {
     ['failed', () => step().getByRole('button', { name: 'Fail' }).click()],
     ['closed from within', () => page.keyboard.press('Escape')],
     ['closed by the page', () => page.evaluate(() => (globalThis as any).document.querySelector('dialog').close())],
-  ])('that was %s makes the payment fail, and the next card pays', async (_what, act) => {
+  ])('that was %s makes the payment fail, and a payment with the next card succeeds', async (_what, act) => {
     await open();
     const { id, clientSecret } = await sandbox.newIntent();
     await mount({ clientSecret });

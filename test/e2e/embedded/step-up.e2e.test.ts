@@ -7,7 +7,7 @@ import { Embedding, type HostPage, type Told } from '../../support/embedding.js'
 import { soon, until } from '../../support/eventually.js';
 import { aPerson, type Person, type PlatformCaller } from '../../support/service.js';
 
-/** Long enough that even a slow machine requests a code within this time. */
+/** This time is long enough for even a slow machine to request a code. */
 const RESEND_INTERVAL_SECONDS = 4;
 
 let embedding: Embedding;
@@ -155,7 +155,7 @@ describe('a code', () => {
     ]);
   });
 
-  it('with six typed digits is sent without a press', async () => {
+  it('with six typed digits is sent without a press of the button', async () => {
     const sessionId = await resumeOf('Otptest');
     await code().pressSequentially('123456');
     expect(await host.hears('onVerificationSuccess')).toEqual({ sessionId, status: 'VERIFIED' });
@@ -200,7 +200,7 @@ describe('a code', () => {
     expect(host.requests.filter(({ url }) => url.endsWith('/otp'))).toEqual([]);
   });
 
-  it('after which the vendor locks the person shows the end of the lock', async () => {
+  it('shows the end of the lock when the vendor locks the person after the code', async () => {
     await resumeOf('Lockedtest');
     await enter('111111');
     await heading('Too many wrong answers').waitFor();
@@ -220,7 +220,7 @@ describe('a code', () => {
     expect(await button('Start again').count()).toBe(1);
   });
 
-  it('after which the vendor refuses the person ends the session without showing the reason', async () => {
+  it('ends the session without showing the reason when the vendor refuses the person after the code', async () => {
     const sessionId = await submitted({ lastName: 'Otptest', middleName: 'Upstream2503AtAnswers' });
     await resume(sessionId);
     await enter('123456');
@@ -447,7 +447,7 @@ describe('a session that has ended', () => {
     await soon(async () => expect(await toldOf('onVerificationFailure')).toEqual([{ sessionId, status: 'BLOCKED' }]));
   });
 
-  it('because the details match no person can be started again', async () => {
+  it('can be started again when the details matched no person', async () => {
     const sessionId = await submitted({ lastName: 'Notfound' });
     await resume(sessionId);
     await heading('We could not confirm your identity').waitFor();
@@ -460,7 +460,7 @@ describe('a session that has ended', () => {
     expect(await host.hears('onStepStart')).toEqual({ step: 'details' });
   });
 
-  it("because of a vendor's fault can be started again", async () => {
+  it('can be started again when a fault of a vendor ended it', async () => {
     const sessionId = await submitted({ lastName: 'Garbledtest' });
     await resume(sessionId);
     await heading('Something went wrong on our side').waitFor();

@@ -197,7 +197,7 @@ describe('ops audit verify', () => {
 });
 
 describe('a log that was replaced', () => {
-  it('is reported by the service, which becomes unready and starts no work of its own until an operator accepts the log', async () => {
+  it('is reported by the service, which stays unready and starts no background work until an operator accepts the log', async () => {
     const redis = service.redis.client();
     // The check of deliveries runs every hour. The check compares its own checkpoint only at its next run.
     const followed = async (): Promise<string[]> =>

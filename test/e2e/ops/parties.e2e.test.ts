@@ -195,7 +195,7 @@ describe('a vendor token that the service stores', () => {
     await isAuditClean();
   });
 
-  it('1: for an unknown party, and for arguments that name none', async () => {
+  it('1: the party is unknown, or the arguments name no party', async () => {
     const { accountId } = (await service.credentials()).accounts.nopay;
     for (const [args, message] of [
       [[accountId, 'test', 'organization', 'unheard-of'], 'There is no such party.'],

@@ -82,7 +82,7 @@ describe('POST /payments/create-intent', () => {
     expect(await overall(id)).toEqual(['PENDING', 'PAYMENT_PENDING']);
   });
 
-  it('the status of the session names the transaction when there is one', async () => {
+  it('the status of the session names the transaction if one exists', async () => {
     const id = await session();
     expect((await demo.status(id)).body).not.toHaveProperty('transactionId');
     const { body } = await create(id);
@@ -382,7 +382,7 @@ describe('POST /payments/create-intent', () => {
     expect(await processor.intents({ transaction: first.body.transaction_id })).toHaveLength(1);
   });
 
-  it('200: many simultaneous callers make one intent, because the transaction decides the key at the processor', async () => {
+  it('200: many simultaneous callers make one intent, because the service derives the key at the processor from the transaction', async () => {
     const id = await session();
     const replies = await Promise.all(Array.from({ length: 8 }, () => create(id)));
     expect(new Set(replies.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);

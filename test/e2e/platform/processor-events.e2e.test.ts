@@ -1,6 +1,6 @@
 // The processor's messages at /internal/processor/events under attack (docs/contract/platform.md#processor-events). A
-// sender without the secret cannot change anything. The service uses only the payment's id of a signed message, and
-// asks the processor for the rest. The controls of the sandbox decide which messages the processor sends and how often.
+// sender without the secret cannot change anything. The service takes only the payment's id from a signed message, and asks the processor for the
+// rest. The controls of the sandbox decide which messages the processor sends and how often.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventAbout, intentIn, paymentStream, Processor, shownEvents, signatureOf } from '../../support/processor.js';
 import { type PlatformCaller, type Reply, Service } from '../../support/service.js';

@@ -75,7 +75,7 @@ describe('half of a surrogate pair gets 400 with the field', () => {
   });
 
   it.each(['%ED%A0%80', '%C0%80', '\u00ed\u00a0\u0080'])(
-    'in a path or query without a fault of the service, like other odd text: %s',
+    'in a path or query, where other odd text also causes no fault of the service: %s',
     async (odd) => {
       expect((await page.get(`/screening/${odd}/status?language=${odd}`)).status).toBeLessThan(500);
       expect((await direct.get(`/renters/${odd}/report?format=${odd}`)).status).toBeLessThan(500);

@@ -257,7 +257,7 @@ describe('POST /auth/token/exchange', () => {
     expect(Number(reply.headers.get('ratelimit-remaining'))).toBeGreaterThan(0);
   });
 
-  it('401 MISSING_KEY: before all other checks', async () => {
+  it('401 MISSING_KEY: the key is missing; this is checked before everything else', async () => {
     refused(await exchange(undefined), 401, 'MISSING_KEY');
     refused(await exchange(undefined, null), 401, 'MISSING_KEY');
     refused(await exchange(''), 401, 'MISSING_KEY');
@@ -523,7 +523,7 @@ describe('POST /auth/token/exchange', () => {
       expect(outcome(await redeem(grant.token, undefined, elsewhere))).toEqual(refusedFor('ALREADY_CONSUMED'));
     });
 
-    it('200 EXPIRED: after the grant has expired', async () => {
+    it('200 EXPIRED: the grant has expired', async () => {
       const grant = await mint({}, { at: elsewhere });
       expect(outcome(await redeem(grant.token))).toEqual(refusedFor('EXPIRED'));
     });

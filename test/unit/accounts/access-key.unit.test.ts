@@ -229,7 +229,7 @@ describe('the text of a key', () => {
     );
   });
 
-  it('does not match a key in which a character or the environment differs, or a missing hash', () => {
+  it('matches neither a key in which a character or the environment differs, nor a missing hash', () => {
     const text = writeKey('secret', 'test', newId(), randomBytes(32));
     const hash = hashKey(text);
     expect(isKey(`${text.slice(0, -1)}${text.endsWith('A') ? 'B' : 'A'}`, hash)).toBe(false);

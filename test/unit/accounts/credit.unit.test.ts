@@ -176,7 +176,7 @@ describe('prepaid credit', () => {
     ['acct_1', true, true],
     ['acct_1', false, false],
   ])(
-    'with the payment account %s and prepaid billing %s is needed: %s',
+    'is needed by an account with the payment account %s and prepaid billing %s: %s',
     (connectedPaymentAccount, prepaidBilling, needed) => {
       expect(needsCredit({ connectedPaymentAccount, prepaidBilling })).toBe(needed);
     },

@@ -30,7 +30,7 @@ describe('the currency of an account', () => {
     // ISO 4217 has this code, but the processor accepts no payments in it.
     ['mru', 3_500, 'currency'],
     ['constructor', 3_500, 'currency'],
-  ] as const)('%s together with a fee of %s makes this setting refused: %s', (currency, feeCents, field) => {
+  ] as const)('%s together with a fee of %s: the refused setting is %s', (currency, feeCents, field) => {
     expect(refused({ currency, feeCents })).toBe(field);
     expect(refused({ feeCents }, { ...DEFAULT_SETTINGS, currency })).toBe(field);
     expect(refused({ currency }, { ...DEFAULT_SETTINGS, feeCents })).toBe(field);

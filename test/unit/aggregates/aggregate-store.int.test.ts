@@ -77,7 +77,7 @@ describe('the aggregate store', () => {
       appendConflict: () => undefined,
     }).execute(tally, id, { kind: 'count', by }, CONTEXT);
 
-  it('loads an aggregate that was never stored as the initial state', async () => {
+  it('returns the initial state for an aggregate that was never stored', async () => {
     expect(await aggregates.load(tally, id)).toEqual({
       state: tally.initial,
       revision: null,

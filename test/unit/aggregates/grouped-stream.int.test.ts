@@ -144,7 +144,7 @@ describe('a grouped stream', () => {
     });
   });
 
-  it('sees the events of another process when it remembers an older state', async () => {
+  it('reads the events that another process appended after the remembered state', async () => {
     const [ours, theirs] = [aProcess(), aProcess()];
     await count(ours, 1);
     expect(await count(theirs, 2)).toMatchObject({ state: { total: 3 }, revision: 1 });

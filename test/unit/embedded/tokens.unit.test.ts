@@ -67,7 +67,7 @@ describe('The first token', () => {
     },
   );
 
-  it('is the only event when it arrives after failures', async () => {
+  it('causes no event of a failure when it arrives after failed requests', async () => {
     const { tokens, settled } = answering(['broken', 503, {}]);
     const current = tokens.current();
     await seconds(20);

@@ -60,7 +60,7 @@ describe('a port of several vendors', () => {
   });
 
   // A log line can then tell for which call a vendor gave no verdict, and why.
-  it('reports the end of each exchange of a call, and the ids of the call', async () => {
+  it('reports how each exchange of a call ended, together with the ids of the call', async () => {
     const lay: Hens['lay'] = async ({ onEnd }) => {
       onEnd?.('not-sent');
       onEnd?.('503');

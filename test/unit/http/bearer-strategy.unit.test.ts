@@ -46,7 +46,7 @@ describe('bearer tokens', () => {
   let keys: CountedKeys;
   let clock: SetClock;
   let strategies: Readonly<Record<Audience, AnyCaller>>;
-  /** Null when the token is refused. */
+  /** Null if the token is refused. */
   const claimsIn = async (authorization: string | undefined, audience: Audience = 'platform') => {
     const request = { headers: { authorization } } as FastifyRequest;
     try {

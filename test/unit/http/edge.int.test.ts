@@ -241,7 +241,7 @@ describe('the edge of HTTP', () => {
         }
     });
 
-    it('or another refused request takes no longer when a header has a long run of spaces', async () => {
+    it('is refused as fast when a header has a long run of spaces, like every refused request', async () => {
       const cpuOf = async (filler: string): Promise<number> => {
         const before = process.cpuUsage();
         const header = `origin:${filler.repeat(60_000)}\x80`;
@@ -442,12 +442,12 @@ describe('the edge of HTTP', () => {
       });
     });
 
-    it('or any other request meets the limits on time and connections on every port', () => {
+    it('meets the limits on time and connections on every port, like any other request', () => {
       for (const { headersTimeout, requestTimeout, maxConnections } of [server, privateServer.server])
         expect([headersTimeout, requestTimeout, maxConnections]).toEqual([10_000, 30_000, 10_000]);
     });
 
-    it('or any other request gets a reply that is neither cached nor sniffed, on every port, unless its route allows caching', async () => {
+    it('gets a reply that is neither cached nor sniffed, like every request whose route does not allow caching, on every port', async () => {
       for (const line of [
         'GET /v1/slow',
         'POST /screening/submit',

@@ -161,7 +161,7 @@ describe('a registration', () => {
     expect((await harness.process().facts())?.authenticated).toBe(false);
   });
 
-  it('waits for the verdict on an answer, and the answer counts', async () => {
+  it('waits until the vendor has judged an open answer, and a wrong answer is counted', async () => {
     await harness.process().authenticate();
     let release = (): void => undefined;
     harness.vendorIsBusy = new Promise((resolve) => (release = resolve));
@@ -411,23 +411,26 @@ describe('a process that dies', () => {
       'a challenge',
       { kind: 'reauthentication', verdict: { kind: 'step-up', vendorSession: 'vs', otp: true, kba: null } },
     ],
-  ])('leaves an answer whose challenge ends later when the vendor reports the answer as %s', async (what, outcome) => {
-    await harness.process().authenticate();
-    const dying = harness.process((types) => types.includes('ReauthenticationRejected'));
-    await expect(dying.answer(WRONG)).rejects.toBeInstanceOf(ProcessDied);
-    for (const attemptId of harness.vendorAnswers.keys()) harness.vendorAnswers.set(attemptId, outcome);
-    harness.later(5);
-    await harness.process().settle();
-    await expect(harness.process().register('other')).rejects.toMatchObject({
-      code: 'screening.attempt_in_progress',
-    });
-    harness.later(78);
-    await harness.process().settle();
-    expect((await harness.events()).at(-1)).toBe('ReauthenticationEnded');
-    await harness.process().register(`after ${what}`);
-  });
+  ])(
+    'leaves an answer that the vendor reports as %s, and the challenge ends when the settling time has passed',
+    async (what, outcome) => {
+      await harness.process().authenticate();
+      const dying = harness.process((types) => types.includes('ReauthenticationRejected'));
+      await expect(dying.answer(WRONG)).rejects.toBeInstanceOf(ProcessDied);
+      for (const attemptId of harness.vendorAnswers.keys()) harness.vendorAnswers.set(attemptId, outcome);
+      harness.later(5);
+      await harness.process().settle();
+      await expect(harness.process().register('other')).rejects.toMatchObject({
+        code: 'screening.attempt_in_progress',
+      });
+      harness.later(78);
+      await harness.process().settle();
+      expect((await harness.events()).at(-1)).toBe('ReauthenticationEnded');
+      await harness.process().register(`after ${what}`);
+    },
+  );
 
-  it('leaves a challenge that ends later when the vendor reports it as a registration', async () => {
+  it('leaves a challenge that the vendor reports as a registration; it ends when the settling time has passed', async () => {
     const dying = harness.process((types) => types.includes('ReauthenticationChallenged'));
     await expect(dying.authenticate()).rejects.toBeInstanceOf(ProcessDied);
     const outcome = { kind: 'registration', verdict: { kind: 'unavailable' } } as const;

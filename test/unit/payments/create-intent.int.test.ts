@@ -47,12 +47,12 @@ const ACCOUNT = newId();
 const UNLIMITED = { paymentIntentsPerMinute: 0, confirmsPerMinute: 0 };
 const DEFAULTS = readConfig({ REDIS_URL: 'redis://127.0.0.1:6379' }).limits;
 
-/** Knows only the account `acct_good`. */
+/** A fake processor that knows only the account `acct_good`. */
 class PlayedProcessor extends IntentsOnly {
   private readonly intents = new Map<string, IntentVerdict>();
   status: IntentStatus = 'requires_payment_method';
   down = false;
-  /** The processor always answers this verdict under this key. */
+  /** The processor answers every call under this key with this verdict. */
   kept: { readonly key: string; readonly verdict: IntentVerdict } | null = null;
   /** The number of requests for a new intent, and the number of reads of an intent. */
   asked = 0;
@@ -217,7 +217,7 @@ function harness(limits: Pick<Limits, 'paymentIntentsPerMinute' | 'confirmsPerMi
     calls,
     kept,
     told,
-    /** Handles a notice of the processor. */
+    /** Handles a notice from the processor. */
     noticed: async (transactionId: string): Promise<void> => {
       const id = paymentIdIn(transactionId) ?? '';
       const loaded = await aggregates.load(payment, id);

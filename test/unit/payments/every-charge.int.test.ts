@@ -25,7 +25,7 @@ const {
 } = process.env;
 const [RUNS, SEED] = [Number(HISTORIES), Number(HISTORIES_SEED)];
 
-/** Money that was received for a session. Every kind of payment appears in this form. */
+/** Money that was received for a session, in one form for every kind of payment. */
 interface Charge {
   readonly transactionId: string;
   /** The session for which the money counts now. */

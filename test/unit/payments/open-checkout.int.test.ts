@@ -395,7 +395,7 @@ describe('a renter at a hosted checkout', () => {
   });
 
   // No report was or will be pulled for this payment.
-  it('gets the money back as a duplicate payment when another transaction has paid for the session', async () => {
+  it('gets a refund for the duplicate payment when another transaction has already paid for the session', async () => {
     const { open, pay, notice, sessions, payment } = harness();
     const opened = await open();
     Object.assign(sessions[0] ?? {}, { paidBy: 'txn_other' });

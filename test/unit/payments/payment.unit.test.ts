@@ -539,7 +539,7 @@ describe('a payment', () => {
       .then({ type: 'PaymentAmountChosen', data: { ...chosen, change: 2 } });
   });
 
-  it('succeeds once, for all reports of the processor in any order', () => {
+  it('succeeds once, whatever the order of the reports from the processor', () => {
     const statuses = fc.constantFrom<IntentStatus>(
       'requires_payment_method',
       'requires_confirmation',

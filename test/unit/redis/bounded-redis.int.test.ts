@@ -27,7 +27,7 @@ describe('a Redis connection that limits the time of every use', () => {
     }
   });
 
-  it('waits again after it was closed and connected once more', async () => {
+  it('works again when its closed connection was opened again', async () => {
     const redis = server.client();
     const bounded = new BoundedRedis(redis, 5_000);
     await bounded.use((one) => one.ping());

@@ -29,7 +29,7 @@ describe('the connection of workers', () => {
     queue.on('error', () => undefined);
     const worker = new Worker('jobs', async () => void (done += 1), { connection: redis, runRetryDelay: 20 });
     worker.on('error', () => {
-      // Otherwise the endless errors would keep this test from ending.
+      // Without this, the endless errors would keep this test from ending.
       if (++errors === MANY) void worker.close(true);
     });
     await queue.addBulk(Array.from({ length: 5_000 }, () => ({ name: 'job', data: {} })));

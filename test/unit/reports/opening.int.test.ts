@@ -241,7 +241,7 @@ describe('when the bureau gives no report', () => {
     },
   );
 
-  it('but refuses, the bureau is asked only once more, although three read at the moment when the interval ends', async () => {
+  it('and refuses, the bureau is asked only once more, although three readers ask at the moment when the interval ends', async () => {
     const accountId = await harness.account(1);
     const sessionId = harness.session(accountId);
     harness.bureau.answers = [{ kind: 'refused', reason: 'FILE_FROZEN', upstreamCode: 9132 }];
@@ -253,7 +253,7 @@ describe('when the bureau gives no report', () => {
     expect(harness.bureau.asked).toHaveLength(2);
   });
 
-  it('but refuses and the interval is 0, the next read asks the bureau at once, and the error names no time', async () => {
+  it('and refuses while the interval is 0, the next read asks the bureau at once, and the error names no time', async () => {
     const harness = await Harness.build({ retryIntervalSeconds: 0 });
     try {
       const [process, accountId] = [new Process(harness), await harness.account(1)];
@@ -272,7 +272,7 @@ describe('when the bureau gives no report', () => {
     [{ kind: 'session-over' }, 'report.expired'],
     [{ kind: 'unavailable' }, 'service.unavailable'],
   ])(
-    'but says %j, the error is %s, the credit is given back, and a later read tries again',
+    'and says %j, the error is %s, the credit is given back, and a later read tries again',
     async (verdict, condition) => {
       const accountId = await harness.account(1);
       const sessionId = harness.session(accountId);
@@ -290,7 +290,7 @@ describe('when the bureau gives no report', () => {
     [{ kind: 'timed-out' }, 'service.upstream_timeout', []],
     [{ kind: 'unintelligible' }, 'service.unavailable', ['ReportPullAwaited']],
   ])(
-    'but says %j, the error is %s and the pull stays open, because only the same attempt causes no second bill',
+    'and says %j, the error is %s and the pull stays open, because only the same attempt causes no second bill',
     async (verdict, condition, recorded) => {
       const accountId = await harness.account(1);
       const sessionId = harness.session(accountId);
@@ -716,7 +716,7 @@ describe('a pull whose process died', () => {
     expect(await harness.credit(accountId)).toEqual({ balance: 0, reserved: 0 });
   });
 
-  describe('or only paused before its reservation until another process had ended the pull', () => {
+  describe('when the process only paused before its reservation, and another process ended the pull in the meantime', () => {
     /** Stops the reader at its next reservation until `goOn` is called. */
     function standing(process: Process): { readonly asked: Promise<void>; goOn(): void } {
       const reserve = process.credit.reserve.bind(process.credit);

@@ -131,7 +131,7 @@ export async function openSurfaces(harness: Harness, pdfUrl: string | null = nul
     privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
     'https://service.example.test',
   );
-  // Answers as if the lists were empty.
+  // Makes the read models answer as if the lists were empty.
   const readModels = {
     applyNow: async () => undefined,
     get: async (projection: Projection<object, unknown>, id: string) => {

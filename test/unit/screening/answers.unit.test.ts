@@ -187,7 +187,7 @@ describe('answers to the questions', () => {
     ).toBe('VERIFIED');
   });
 
-  it('that are wrong leave the session KBA_PENDING with one attempt less, and BLOCKED after the third time', () => {
+  it('that are wrong leave the session KBA_PENDING with one attempt less, and make it BLOCKED at the third time', () => {
     let session: GivenSession = withKba();
     for (const [index, attemptId] of ['one', 'two'].entries()) {
       session = session
@@ -511,7 +511,7 @@ describe('a step-up without an answer', () => {
       .then();
   });
 
-  it('lasts no longer after another SMS', () => {
+  it('is not extended by another SMS', () => {
     const session = submitted()
       .and(stepUp(['OTP']))
       .and(

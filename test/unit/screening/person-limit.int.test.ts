@@ -260,7 +260,7 @@ function aProcess(dies: (stream: string, types: readonly string[]) => boolean = 
     unblocks: (sessionId: string) => unblock.execute(new UnblockPerson(sessionId, OPERATOR)),
     session: async (sessionId: string) => (await aggregates.load(screeningSession, sessionId)).state,
     recovers: (sessionId: string) => settle.execute(new SettleVerification(sessionId, AbortSignal.timeout(20_000))),
-    /** Locks the person, as the vendor does after a wrong answer in a re-authentication. */
+    /** Locks the person, as the vendor may do after a wrong answer in a re-authentication. */
     locks: async (sessionId: string, lockedUntil: string) => {
       const { state } = await aggregates.load(screeningSession, sessionId);
       if (state.status === 'NONE') throw new Error('There is no such session');

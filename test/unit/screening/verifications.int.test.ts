@@ -504,7 +504,7 @@ describe('a registration', () => {
       throw new Unavailable('the log is away');
     };
 
-    it('cannot read the log uses up no limit when the vendor never executed it', async () => {
+    it('uses up no limit when its caller cannot read the log and the vendor never executed it', async () => {
       const { submits, settlesLater } = read(isAway);
       for (let time = 0; time < 7; time++) {
         const sessionId = newId();
@@ -513,13 +513,13 @@ describe('a registration', () => {
       }
     });
 
-    it('cannot read the log still counts the code that the vendor has sent', async () => {
+    it('still counts the code that the vendor has sent when its caller cannot read the log', async () => {
       const { submits } = read(isAway);
       for (const code of ['service.unavailable', 'service.unavailable', 'request.rate_limited'])
         expect(await submits(STEP_UP)).toMatchObject({ code });
     });
 
-    it('reads it as open just before the recovery job ends it uses up no limit', async () => {
+    it('uses up no limit when its caller reads it as open just before the recovery job ends it', async () => {
       const { submits } = read(async (load, settles) => {
         const loaded = await load();
         await settles();
