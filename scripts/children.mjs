@@ -6,7 +6,7 @@ import { LogFile } from './log-file.mjs';
 import { birthOf } from './processes.mjs';
 import { Problem } from './problem.mjs';
 
-/** The wait for the last output of an ended process. A process that it started may keep its pipe open longer. */
+/** The wait for the last output of an ended process. A child of that process may keep the pipe open longer. */
 const LAST_LINES_WITHIN_MS = 1_000;
 
 export class Children {
@@ -22,7 +22,7 @@ export class Children {
   constructor(lock, logDir) {
     this.#lock = lock;
     this.#logDir = logDir;
-    // Until a caller awaits it, a rejection must not end this process.
+    // A rejection that no caller awaits yet must not end this process.
     this.death.catch(() => undefined);
   }
 
@@ -73,7 +73,7 @@ export class Children {
     }
   }
 
-  /** Ends all children, and the last started first. Each gets time to finish its work. */
+  /** Ends all children, in the reverse order of their start. Each gets time to finish its work. */
   async stop() {
     this.#stopping = true;
     for (const { child, ended, graceMs } of this.#started.reverse()) {

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 
 const ANSWER_WITHIN_MS = 5_000;
 
-/** Host and port in the form of a URL, for a program on this machine that listens on `host`. */
+/** The host and port, written as in a URL, at which this machine reaches a program that listens on `host`. */
 export function localAddress(host, port) {
   if (['0.0.0.0', '::'].includes(host)) return `127.0.0.1:${port}`;
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;

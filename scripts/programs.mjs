@@ -16,7 +16,7 @@ export function isProgram(file) {
     accessSync(file, constants.X_OK);
     return statSync(file).isFile();
   } catch {
-    // The program cannot be run from here, for any reason.
+    // The program cannot be run from here.
     return false;
   }
 }

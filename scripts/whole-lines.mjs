@@ -2,7 +2,7 @@ const NEWLINE = 10;
 
 /**
  * Passes on a process's output in whole lines, because several processes share one stream and a line may arrive in parts. While `to` accepts no more,
- * it reads nothing: the process that writes can best handle the wait.
+ * this function reads nothing, because the process that writes can best handle the wait.
  */
 export function passWholeLines(from, to) {
   let rest = Buffer.alloc(0);

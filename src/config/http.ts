@@ -24,12 +24,12 @@ export abstract class HttpSettings {
   abstract readonly docsUrl: string | null;
   /** The port of the demo page that `npm start` serves outside production. The demo keys allow this origin. */
   abstract readonly demoPort: number;
-  /** With null, `/metrics` is on the main port, for loopback callers only. */
+  /** With null, `/metrics` is on the main port, and only loopback callers may read it. */
   abstract readonly metricsPort: number | null;
   abstract readonly metricsHost: string;
   /** The port for this process's own health and metrics, when several processes share the main port. A role without an API then has no other port. */
   abstract readonly probePort: number | null;
-  /** With null, webhooks of vendors arrive on the main port, from loopback callers only. */
+  /** With null, webhooks from vendors arrive on the main port, and only loopback callers may send them. */
   abstract readonly internalPort: number | null;
   abstract readonly internalHost: string;
 }

@@ -91,7 +91,7 @@ export class ExternalCallsModule {
 
 /** A place lasts longer than the call's time limit, by the time that recording the verdict takes. */
 const PLACE_GRACE_MS = 5_000;
-/** Many times the usual time of a reservation. */
+/** This is many times the usual duration of a reservation. */
 const RESERVED_WITHIN_MS = 500;
 
 /** Returns 0, which means no limit, or at least one place. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../kernel/json.js';
 
-/** The file of demo credentials, outside production only. Only its owner can read it, and a reader never sees an incomplete file. */
+/** The file of demo credentials, which exists only outside production. Only its owner can read it, and a reader never sees an incomplete file. */
 export abstract class CredentialsFile {
   /** Null without a file; empty when the content is not a JSON object. */
   abstract read(): Promise<JsonObject | null>;

@@ -128,7 +128,7 @@ export abstract class PaymentProcessor {
   abstract expireCheckout(call: VendorCall, checkoutSessionId: string): Promise<CheckoutVerdict>;
 }
 
-/** The ids in a webhook event of the processor. The object is fetched, because the event itself is not trusted. */
+/** The ids in a webhook event from the processor. The service reads the named object at the processor, because it does not trust the event itself. */
 export interface ProcessorWebhookEvent {
   /** `evt_...` */
   readonly eventId: string;

@@ -13,7 +13,7 @@ export interface Generations {
 
 /** The progress of a generation. */
 export interface Checkpoint {
-  /** Null: nothing yet. */
+  /** Null when no event was read yet. */
   readonly position: string | null;
   /** The id of the first event in the log to which the position belongs; null while the log was empty. */
   readonly log: string | null;

@@ -114,7 +114,7 @@ export class WebhookPanel {
     });
   }
 
-  /** A server that started again has lost its endpoint and the received webhooks. The service may start later than the server. */
+  /** A restarted server has lost its endpoint and the received webhooks. The service may start later than the server. */
   private async resume(stream: EventSource): Promise<void> {
     if (stream !== this.stream) return;
     try {

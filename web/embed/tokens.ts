@@ -198,7 +198,7 @@ export class Tokens {
   }
 }
 
-/** Ends early when the signal aborts, and leaves no timer. */
+/** Waits, ends early when the signal aborts, and leaves no timer. */
 function pause(ms: number, ended: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms);

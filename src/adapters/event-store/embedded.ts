@@ -30,11 +30,11 @@ export interface EmbeddedEventStoreOptions {
   readonly directory: string;
   /** The largest size of the log. The space is not reserved in advance, and the size may be raised at any later start. */
   readonly mapSizeBytes?: number;
-  /** Called when the log is nearly full, long before appends are refused. Called once, until the log has more room again. */
+  /** Called when the log is nearly full, long before appends are refused. Called only once until the log has more room again. */
   readonly onNearlyFull?: (usage: SpaceUsage) => void;
   /** Whether appends are refused so that the last free space of the disk stays for other needs. */
   readonly diskFull?: () => boolean;
-  /** Called when older events could not be compressed. The events stay uncompressed. Called once, until compression works again. */
+  /** Called when older events could not be compressed. The events stay uncompressed. Called only once until compression works again. */
   readonly onCompressionFailed?: (error: unknown) => void;
   /** The delay until a live subscription sees the append of another process that did not announce the append. Announced appends are seen at once. */
   readonly pollIntervalMs?: number;

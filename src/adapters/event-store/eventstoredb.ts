@@ -85,7 +85,7 @@ export class EventStoreDbEventStore extends EventStore {
     this.#silenceMs = options.silenceMs ?? 10_000;
   }
 
-  /** Opens no connection yet. Throws for a connection string that the client would misread. */
+  /** Returns a store that has opened no connection yet. Throws for a connection string that the client would misread. */
   static connect(options: EventStoreDbOptions): EventStoreDbEventStore {
     checkConnectionString(options.connectionString);
     return new EventStoreDbEventStore(options);

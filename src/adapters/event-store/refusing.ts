@@ -1,4 +1,4 @@
-// The log of a process that must append nothing, because the process only reads or because the log has a complaint.
+// The log of a process that must append nothing, because the process only reads or because the log has a fault.
 import type { AppendOutcome, EventStore, TogetherOutcome } from '../../ports/event-store.js';
 import { EventStoreDecorator } from '../../ports/event-store-decorator.js';
 

@@ -17,7 +17,7 @@ import { isOfEarlierFormat, Sealing } from '../sealed-payloads/sealing.js';
 
 declare module 'ioredis' {
   interface RedisCommander<Context> {
-    /** The state of the record. Depending on the state, also the kept reply or the round. */
+    /** The state of the record, with the kept reply or the round if the state has one. */
     idempotencyBeginBuffer(...args: readonly string[]): Result<[state: Buffer, reply?: Buffer], Context>;
     idempotencyKeep(...args: readonly (string | Buffer)[]): Result<Keeping, Context>;
   }
@@ -47,7 +47,7 @@ const TICKS_PER_LEASE = 4;
 const KEEP_TRYING_LEASES = 6;
 
 // A record is a hash: `content` (keyed hash), `since` (its first use), `round` (releases so far), then either `holder` and `until`, or `reply`. A
-// `twin` is an equal request, which waits. Times come from the Redis server, so the clocks of the processes do not matter.
+// `twin` is an equal request that waits for this reply. Times come from the Redis server, so the clocks of the processes do not matter.
 const NOW = `local time = redis.call('TIME') local now = time[1] * 1000 + math.floor(time[2] / 1000)`;
 
 /** KEYS: record. ARGV: content, holder, lease, time to keep. */

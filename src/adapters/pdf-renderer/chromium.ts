@@ -29,7 +29,7 @@ export interface ChromiumPdfRendererOptions {
 const LIMIT_MS = 10_000;
 const PAGES_AT_ONCE = 2;
 const WAITING_AT_MOST = 16;
-/** A page that is not gone by then takes its browser with it. */
+/** When a page has not ended by then, its browser is ended too. */
 const GONE_WITHIN_MS = 2_000;
 /** The service may stop while a page uses its whole time limit. */
 const CLOSED_WITHIN_MS = 15_000;
@@ -65,7 +65,7 @@ export class ChromiumPdfRenderer extends PdfRenderer {
   private readonly running = new Set<Promise<unknown>>();
   private closing = false;
 
-  /** Starts no browser yet. */
+  /** Makes the renderer without starting a browser. */
   constructor({
     executablePath,
     searchPath,
@@ -99,7 +99,7 @@ export class ChromiumPdfRenderer extends PdfRenderer {
     }
   }
 
-  /** Tries a browser once, so that an operator learns at the start when no page can be printed. */
+  /** Starts a browser once, so that an operator learns at the start whether pages can be printed. */
   async check(): Promise<void> {
     const browser = await this.started();
     if (browser === null) return;

@@ -27,7 +27,7 @@ import {
   readLine,
 } from './redis-keys.js';
 
-/** This is longer than the wait of a list's reader, because a large commit may wait while Redis writes its file. */
+/** This limit is longer than a list reader's limit, because a large commit may wait while Redis writes its file. */
 const LIMIT_MS = 5_000;
 /** The number of documents that one step writes. A reader of a list waits while Redis runs the step. */
 const SLICE = 50;

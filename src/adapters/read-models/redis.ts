@@ -125,7 +125,7 @@ export class RedisReadModels extends ReadModels {
     return members.map((member) => cursorIn(member).id);
   }
 
-  /** Reads entries of the live generation, or of the unfinished generation while none is live. */
+  /** Reads entries of the live generation. While no generation is live, it reads the unfinished one. */
   private async asked(
     projection: AnyProjection,
     ask: (asked: ChainableCommander, entries: string) => void,
@@ -172,7 +172,7 @@ async function keep(redis: Redis, key: string, view: View<object>, keptForMs: nu
   }
 }
 
-/** Null also when the text is not a document. */
+/** Also null when the text is not a document. */
 function kept<Doc extends object>(stored: string | null): View<Doc> | null {
   try {
     return JSON.parse(stored ?? 'null') as View<Doc> | null;

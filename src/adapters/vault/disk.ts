@@ -38,7 +38,7 @@ export interface DiskVaultOptions {
   readonly clock: Clock;
   /** The largest size of the values. The space is not reserved in advance, and the size may be raised at any later start. */
   readonly mapSizeBytes?: number;
-  /** Called when the space for values is nearly used up, long before a value is refused. Called once, until there is more space again. */
+  /** Called when the space for values is nearly used up, long before a value is refused. Called only once until there is more space again. */
   readonly onNearlyFull?: (usage: SpaceUsage) => void;
   /** Whether new values are refused so that the last free space of the disk stays for other needs. */
   readonly diskFull?: () => boolean;

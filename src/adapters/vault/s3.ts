@@ -102,7 +102,7 @@ export class S3Vault extends Vault implements VaultSubjects {
     this.installationKeys = new InstallationKeys(keys, (name, make) => this.storedInstallationKey(name, make));
   }
 
-  /** Sends no request to S3 yet. */
+  /** Opens the vault without a request to S3. */
   static open(options: S3VaultOptions): S3Vault {
     return new S3Vault(options);
   }

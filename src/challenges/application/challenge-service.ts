@@ -33,7 +33,7 @@ type ReservingHolder<State, Limit extends AnswerLimit, Command> = ChallengeHolde
   readonly decider: Decider<State, Command, DomainEvent>;
 };
 
-/** `asked`: the holder's state tells how the call ended. `known`: another process has reserved the attempt in the meantime. */
+/** `asked`: the holder's state tells how the call ended. `known`: the attempt was already reserved, perhaps by another process. */
 export type Asking = { readonly kind: 'asked' | 'known' } | Exclude<Admission, { readonly kind: 'admitted' }>;
 
 /** Makes the calls to the vendor about the challenges of all holders. */

@@ -3,8 +3,8 @@ import { withTimeout } from '../../kernel/with-timeout.js';
 const MAX_WAIT_MS = 15_000;
 
 /**
- * Lets the commands on one stream take turns in this process, so that they do not conflict until they give up. The mutex is not a lock. A command
- * continues after `MAX_WAIT_MS` without its turn, and the expected revision keeps the stream correct.
+ * Lets the commands on one stream take turns in this process, so that they do not use up their tries in conflicts with each other. The mutex is not a
+ * lock. A command continues after `MAX_WAIT_MS` without its turn, and the expected revision keeps the stream correct.
  */
 export class KeyedMutex {
   /** For each key, the promise that settles when the last waiting command has ended. */

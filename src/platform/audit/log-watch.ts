@@ -151,7 +151,7 @@ export class LogWatch {
     }
   }
 
-  /** The state of the log: its damage as a sentence, or its end. Null when the log cannot be read. */
+  /** A sentence about the damage of the log, or the end of an undamaged log. Null when the log cannot be read. */
   private async found(): Promise<{ readonly damage: string | null; readonly extent: Extent | null } | null> {
     const damaged = (damage: string) => ({ damage, extent: null });
     try {

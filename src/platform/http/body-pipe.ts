@@ -21,8 +21,8 @@ export function means(code: ErrorCode, message: string): ValidationOptions {
 }
 
 /**
- * Nest's validation with four additional rules (docs/adr/0011). Only the documented fields of a body are used. Null counts as absent, and so does an
- * empty text in an optional field. A body that is not an object is refused as a whole, not field by field. Rules may use the time of receipt.
+ * Nest's validation with four additional rules (docs/adr/0011). Only the documented fields of a body are used. In an optional field, null and an
+ * empty text count as absent. A body that is not an object is refused as a whole, not field by field. Rules may use the time of receipt.
  * Class-transformer is not used, because no rule needs converted fields.
  */
 @Injectable()

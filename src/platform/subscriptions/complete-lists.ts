@@ -7,7 +7,7 @@ import type { ReadModels } from '../../ports/read-models.js';
 
 /** The number of events in one read. */
 const PAGE = 500;
-/** The projector writes a moment after an event. If it takes much longer, no projector runs, or it is building. */
+/** The projector writes a moment after an event. If this takes much longer, no projector runs, or the projector is building. */
 const LONGEST_WAIT_MS = 1_000;
 const LOOK_AGAIN_MS = 25;
 

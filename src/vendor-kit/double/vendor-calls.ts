@@ -1,4 +1,5 @@
-// Receives the calls of a sandbox vendor: credential, idempotency keys, outages, lost answers, delays, and the controls for tests.
+// Receives the calls to a sandbox vendor. Checks the credential and the idempotency keys, plays outages, lost answers and delays, and serves the
+// controls for tests.
 import { timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Answer, CallRecord, Execution } from './call-record.js';

@@ -169,7 +169,7 @@ const PARTS: Readonly<Record<string, CallersPart>> = {
   'line_items[0][price_data][product_data][description]': 'description',
 };
 
-/** Undefined for a parameter that the service itself sets. */
+/** Undefined for a parameter that the service sets itself. */
 function partOf(parameter = ''): CallersPart | undefined {
   const [, note] = /^metadata\[(\w{1,40})\]$/.exec(parameter) ?? [];
   return note === undefined ? (Object.hasOwn(PARTS, parameter) ? PARTS[parameter] : undefined) : `notes.${note}`;

@@ -3,7 +3,7 @@ import { type Channel, type Client, connectivityState } from '@grpc/grpc-js';
 import { DeadlineExceededError, EventStoreDBClient, NotLeaderError, UnavailableError } from '@eventstore/db-client';
 import { withLimits } from './connection-string.js';
 
-/** The milliseconds of silence after the first call after which the client leaves a node. */
+/** When a node stays silent for this many milliseconds after the first call, the client leaves the node. */
 const CONNECTED_WITHIN_MS = 1_500;
 
 export interface GuardedClient {

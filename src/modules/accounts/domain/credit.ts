@@ -107,7 +107,7 @@ export function wasReserved(state: Credit, reservationId: string): boolean {
   return state.reserved.includes(reservationId) || state.settled.includes(reservationId);
 }
 
-/** Whether a report is set aside under the reservation, or could be. */
+/** Whether a report is set aside under the reservation, or can still be set aside. */
 export function isAvailable(state: Credit, reservationId: string): boolean {
   return wasReserved(state, reservationId) || (state.balance > 0 && !state.refused.includes(reservationId));
 }

@@ -57,8 +57,8 @@ export class IncomeProgress extends ExternalCall<null> {
   }
 
   /**
-   * Asks the vendor once, and once more for each route that follows. Any process may repeat this at any point. Each attempt is one inquiry, even if
-   * it is started again, and only its first outcome is recorded.
+   * Asks the vendor once for the current route, and once for each route that follows. Any process may repeat this at any point. Each attempt is one
+   * inquiry, even if it is started again, and only its first outcome is recorded.
    */
   async advance({ incomeSessionId, context, loaded }: KnownSession, within: Within): Promise<void> {
     let known = loaded;

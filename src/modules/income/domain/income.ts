@@ -93,7 +93,7 @@ export interface InquiryContent {
   readonly inquiry: string;
 }
 
-/** The name of that vault entry under the session's subject. */
+/** The name of the inquiry's vault entry under the session's subject. */
 export function inquiryEntry(incomeSessionId: string): string {
   return `income:${incomeSessionId}`;
 }

@@ -8,7 +8,7 @@ import { party } from '../domain/party-decider.js';
 import type { NamedParty } from './party-access.js';
 import { PartyIds } from './party-ids.js';
 
-/** Names a party by the integrator's id in the context's account, or by the id in the party's sessions. */
+/** Names a party, either by the integrator's id in the context's account or by the id that the party's sessions contain. */
 export type PartyToErase =
   | { readonly named: NamedParty; readonly context: CallerContext }
   | { readonly partyId: string; readonly context: ActionContext };

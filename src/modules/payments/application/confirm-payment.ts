@@ -18,7 +18,7 @@ import { WhenPaymentProgressed } from './when-payment-progressed.js';
 
 /**
  * The page reports that the consumer has finished. Fetches the payment's status from the processor and records it in the session too. This use case
- * replaces webhook events of the processor that were lost. A confirm charges nothing and is safe to repeat (docs/contract/platform.md#confirming).
+ * makes up for lost webhook events from the processor. A confirm charges nothing and is safe to repeat (docs/contract/platform.md#confirming).
  */
 @UseCase()
 export class ConfirmPayment extends Command<Payment> {
@@ -80,7 +80,7 @@ export class ConfirmPaymentHandler implements ICommandHandler<ConfirmPayment> {
     try {
       return await this.seen(id, state, paymentIntentId, context);
     } catch (error) {
-      // The processor was asked but gave no answer that the next caller could use.
+      // The processor gave no answer that the next caller could use, so this read does not count.
       await this.limiter.giveBack([look]);
       throw error;
     }

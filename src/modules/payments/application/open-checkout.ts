@@ -49,7 +49,7 @@ export class OpenCheckout extends Command<OpenedCheckout> {
   }
 }
 
-/** Two steps for the previous session, two for this session, and some more for concurrent requests. */
+/** The number includes two steps for the previous session, two for this session, and some more for concurrent requests. */
 const MAX_STEPS = 8;
 const RETRY_AFTER_SECONDS = 1;
 

@@ -19,7 +19,7 @@ import { endOf, PaymentCall, refuseUnlessRecorded, type PaymentCallEnd } from '.
 import { PaymentReconciler } from './payment-reconciler.js';
 
 /**
- * Handles a webhook event of the processor. The service uses only the id in the event: it fetches the named intent or checkout session, so order,
+ * Handles a webhook event from the processor. The service uses only the id in the event: it fetches the named intent or checkout session, so order,
  * repetition and age do not matter. An event that names no payment of this service changes nothing (docs/contract/platform.md#processor-events).
  */
 @UseCase()

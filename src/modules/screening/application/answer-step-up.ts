@@ -62,7 +62,7 @@ export class AnswerStepUpHandler implements ICommandHandler<AnswerStepUp> {
     return session;
   }
 
-  /** Returns the session afterwards, for any answer of the vendor. Throws when the session itself or a limit refuses. */
+  /** Returns the session after the call, whatever the vendor answers. Throws when the session itself or a limit refuses. */
   async take(answer: AnswerStepUp): Promise<StepTaken> {
     const {
       request: { sessionId: id, attemptId, given },

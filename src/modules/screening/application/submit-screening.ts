@@ -136,7 +136,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     }
   }
 
-  /** Returns the session afterwards, for any answer of the vendor. */
+  /** Returns the session after the call, whatever the vendor answers. */
   async open(admitted: AdmittedScreening): Promise<StepTaken> {
     const { sessionId, attempt, input, uses, sms } = admitted;
     const { attemptId } = attempt;

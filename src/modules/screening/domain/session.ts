@@ -244,7 +244,7 @@ export interface SessionSecretsContent {
   readonly questions: readonly KbaQuestion[] | null;
 }
 
-/** The name of that entry under the session's vault subject. */
+/** The name of the entry above under the session's vault subject. */
 export function secretsEntry(sessionId: string): string {
   return `screening:${sessionId}`;
 }
@@ -254,7 +254,7 @@ export interface UnitAddressContent {
   readonly unitAddress: string | Readonly<Record<string, string>>;
 }
 
-/** The name of that entry under the session's vault subject. */
+/** The name of the entry above under the session's vault subject. */
 export function unitAddressEntry(sessionId: string): string {
   return `unit-address:${sessionId}`;
 }
@@ -266,7 +266,7 @@ export interface VendorReplyContent {
   readonly reply: VendorReply;
 }
 
-/** The name of that entry under the session's vault subject. */
+/** The name of the entry above under the session's vault subject. */
 export function vendorReplyEntry(sessionId: string): string {
   return `vendor-reply:${sessionId}`;
 }

@@ -213,7 +213,7 @@ function amountToRefund(paid: Charge, amount: number | null): number {
   return refunded;
 }
 
-/** The bank returns the newest refund. Null when the intent has none. */
+/** Makes the bank return the newest refund. Null when the intent has none. */
 export function failRefund(intent: Intent): IntentRefund | null {
   const paid = intent.charges.find(({ status }) => status === 'succeeded');
   const made = paid?.refunds?.findLast(({ failed }) => failed !== true);

@@ -134,7 +134,7 @@ export class SandboxIncomeVendor implements SandboxPart {
     return reply.send({ inquiryId: id, route, ...statusOf(ending), ...report });
   }
 
-  /** An outcome that callers may have seen does not change. */
+  /** An outcome that callers may already have seen does not change. */
   private async decide(request: InquiryRequest<requests.DecisionBody>, reply: FastifyReply): Promise<FastifyReply> {
     const inquiry = this.inquiries.get(request.params.id);
     if (inquiry === undefined) return unknownInquiry(reply);

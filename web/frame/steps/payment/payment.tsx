@@ -37,7 +37,7 @@ export function PaymentStep({ journey }: StepProps) {
   const gone = useRef(new AbortController());
   const [shown, show] = useState<Shown>({ kind: 'opening' });
   const [visit, setVisit] = useState(0);
-  /** The count makes a repeated problem a new message. */
+  /** Because of the count, a repeated problem is announced as a new message. */
   const [problem, setProblem] = useState<{ readonly what: Problem; readonly count: number } | null>(null);
 
   useEffect(() => {

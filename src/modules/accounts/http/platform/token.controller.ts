@@ -66,7 +66,7 @@ export class TokenController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<TokenBody> {
     const { 'x-publishable-key': publishableKey, origin, 'x-session-token': sessionToken } = request.headers;
-    // The key is checked first and the quota is reported, for any content of the body. A refused request does not use up the grant.
+    // The key is checked first and the quota is reported, whatever the body contains. A refused request does not use up the grant.
     const refusal = body instanceof DomainError ? body : null;
     const grant = refusal ? null : (present(sessionToken) ?? grantIn(body));
     const { quota, result } = await this.commands.execute(

@@ -3,7 +3,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import { InternalRoute, type InternalRequest } from '../../../../platform/http/internal-listener.js';
 import { ReceiveProcessorWebhookEvent } from '../../application/receive-processor-webhook-event.js';
 
-/** The address of the processor's webhook events (docs/contract/platform.md#processor-events). */
+/** The address to which the processor sends its webhook events (docs/contract/platform.md#processor-events). */
 @Injectable()
 export class ProcessorEventsRoute extends InternalRoute {
   override readonly path = '/internal/processor/events';
