@@ -198,7 +198,7 @@ describe('deploy/grafana/screening-service.json', () => {
     },
   );
 
-  it('gives each panel an id and a position of its own', () => {
+  it('gives each panel a separate id and a separate position', () => {
     expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
     const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
       Array.from({ length: w * h }, (_, cell) => `${x + (cell % w)}:${y + Math.floor(cell / w)}`),

@@ -1,4 +1,4 @@
-// Every route, also a future one, declares its authenticator. The service therefore reads no body before the check of
+// Every route must declare its authenticator, and the test finds each new route. The service therefore reads no body before the check of
 // the caller (docs/contract/general.md#bodies).
 import 'reflect-metadata';
 import { readdirSync } from 'node:fs';

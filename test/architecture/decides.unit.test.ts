@@ -48,7 +48,7 @@ describe('a function named decide', () => {
     },
   );
 
-  it('may be called, and may be read from its decider', async () => {
+  it('may be called by a use case, and may be taken from its decider', async () => {
     const code = 'const { decide } = decider; if (decider.decide(command, state).length === 0) leave();';
     expect(await faultsIn(USE_CASE, code)).toEqual([]);
   });

@@ -69,7 +69,7 @@ describe('.env.example', () => {
     },
   );
 
-  it('is a file that a shell reads', () => {
+  it('can be read by a shell', () => {
     const uncommented = readFileSync('.env.example', 'utf8').replace(/^#(?=[A-Z][A-Z0-9_]*=)/gm, '');
     const shown = execFileSync('sh', ['-c', 'set -aeu; eval "$1"; env', 'sh', uncommented], {
       encoding: 'utf8',

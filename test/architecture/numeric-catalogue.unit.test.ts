@@ -43,7 +43,7 @@ const STEPS: readonly VendorStep[] = ['registration', 'answers', 'resend', 'repo
 const TOLD_OTHERWISE = new Map([[2502, ['registration', 'resend']]]);
 
 describe('the older catalogue', () => {
-  it.each(OLDER_CODES)('answers $code with $status and its message, for every HTTP status of the vendor', (row) => {
+  it.each(OLDER_CODES)('answers $code with $status and its message, whatever HTTP status the vendor sent', (row) => {
     for (const step of STEPS.filter((one) => !TOLD_OTHERWISE.get(row.code)?.includes(one)))
       for (const status of [200, 400, 401, 422, 500, 503])
         expect(heard(refused(row.code, step, { status }))).toEqual({ ...row, field: null });

@@ -50,7 +50,7 @@ describe('deploy/seccomp.json', () => {
     expect(allowed.has('chroot')).toBe(true);
   });
 
-  it('refuses sockets of the kernel cryptography and of the host, and odd personalities', () => {
+  it('refuses sockets for kernel cryptography, sockets to the host, and odd personalities', () => {
     const families = Array.from({ length: 64 }, (_, family) => family);
     expect(families.filter((family) => !allowed.get('socket')?.has(family))).toEqual([38, 40]);
     expect([...allowed.get('personality')!].sort((a, b) => a - b)).toEqual([0, 8, 0x20000, 0x20008, 0xffffffff]);

@@ -379,7 +379,7 @@ describe('an erasure during a backup', () => {
 
 describe('a killed command', () => {
   const loader = new URL('../support/typescript.js', import.meta.url).href;
-  /** True when the process was killed at this step. A process with fewer steps ends by itself. */
+  /** True if the process was killed at this step. A process with fewer steps ends by itself. */
   async function killedAt(step: number, ...args: string[]): Promise<boolean> {
     const child = spawn(
       process.execPath,

@@ -74,7 +74,7 @@ async function withLog(change: () => unknown, look: () => Promise<void>): Promis
 describe('a log whose newest events were cut off after a kill', () => {
   let before: string;
 
-  it('makes the service unready, even with an empty Redis, and `audit verify` reports it', async () => {
+  it('makes the service unready, even with an empty Redis, and `audit verify` reports the loss', async () => {
     before = (await nopay.submit()).body.id;
     for (let count = 0; count < 8; count++) await nopay.submit();
     await seen();
@@ -118,7 +118,7 @@ describe('a log whose newest events were cut off after a kill', () => {
     expect([erased.exitCode, erased.stdout]).toEqual([1, expect.stringContaining('The data key is destroyed')]);
   });
 
-  it('accepts changes within seconds after an operator accepts it, without a restart, and the audit passes', async () => {
+  it('accepts changes again, without a restart, within seconds after an operator accepted the loss, and the audit passes', async () => {
     expect((await service.ops('audit', 'accept', '--reason', 'the disk was lost')).exitCode).toBe(0);
     await until('changes are taken', async () => (await nopay.submit()).status === 200);
     expect((await ready())?.status).toBe(200);

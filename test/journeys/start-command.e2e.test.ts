@@ -286,7 +286,7 @@ describe('npm start', () => {
     expect(existsSync(join(project, 'dist', 'src', 'gone.js'))).toBe(false);
   });
 
-  it('installs when node_modules differs from the lock file', async () => {
+  it('installs the packages when node_modules differs from the lock file', async () => {
     write(
       'package-lock.json',
       JSON.stringify({ packages: { 'node_modules/a': { version: '1.0.1', integrity: 'y' } } }),

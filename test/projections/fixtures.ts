@@ -97,7 +97,7 @@ export async function append(store: EventStore, id: string, ...events: readonly 
   return store.readStream(stream);
 }
 
-/** A parcel as a list contains it, by default in the list of account a. Null when it is not listed. */
+/** A parcel as a list contains it, by default in the list of account a. Null if it is not listed. */
 export async function listed(models: ReadModels, id: string, list = 'account=a'): Promise<View<Parcel> | null> {
   const { items } = await models.list(parcels, list, { limit: 1_000 });
   return items.find((item) => item.id === id) ?? null;
@@ -183,7 +183,7 @@ export const QUICK: ProjectorOptions = {
 };
 
 /**
- * Requests a rebuild of projections from the holders of the leases, and returns the reports in order. Fails when a
+ * Requests a rebuild of projections from the holders of the leases, and returns the reports in order. Fails if a
  * projection cannot read an event.
  */
 export async function rebuild(

@@ -238,7 +238,7 @@ describe('the projection store in Redis', () => {
       expect((await storedLines(redis, parcels)).size).toBe(0);
     });
 
-    it('of an older version expire after a day, also in earlier layouts, unless a process of that older version still runs', async () => {
+    it('of an older version expire after a day, even in earlier layouts, unless a process of that older version still runs', async () => {
       await take(commit(null, 'p1', 0));
       await redis.set('{parcels:v1.17:3}:docs', 'earlier');
       await redis.set('{parcels_more:v1}:lease', 'of another projection');

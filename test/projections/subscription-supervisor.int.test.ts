@@ -100,7 +100,7 @@ describe('the subscription supervisor', () => {
     },
   );
 
-  it('repeats a failed batch, and no other batch', async () => {
+  it('repeats only the failed batch', async () => {
     await appendSome(5);
     let failures = 3;
     follower.onBatch = () => {

@@ -481,7 +481,7 @@ describe('the health of an endpoint', () => {
 
   // A dead receiver exhausts thousands of deliveries. If its endpoint stored an event for each, all other endpoints
   // would wait.
-  it('counts every failure without an event for each, also in other processes, after a rebuild and after a replay', async () => {
+  it('counts every failure without an event for each, even in other processes, after a rebuild and after a replay', async () => {
     const { accountId, endpointId } = await harness.register();
     for (let count = 1; count <= 6; count++) {
       await harness.exhaust(accountId, endpointId);

@@ -7,7 +7,7 @@ export async function readBody<Body>(type: Type<Body>, given: unknown, now: Date
   return (await new BodyPipe({ now: () => now }).transform(given, { type: 'body', metatype: type })) as Body;
 }
 
-/** Returns the error that refuses the body. Fails when the body is accepted. */
+/** Returns the error that refuses the body. Fails if the body is accepted. */
 export async function refusedBody(type: Type, given: unknown, now: Date): Promise<DomainError> {
   try {
     await readBody(type, given, now);

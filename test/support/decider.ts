@@ -15,7 +15,7 @@ export interface Given<State, Command, Event extends DomainEvent> {
 export interface Decision<State, Command, Event extends DomainEvent> {
   /** Expects exactly these events. No events means that the command changes nothing. Returns the history with these events added. */
   then(...events: Event[]): Given<State, Command, Event>;
-  /** Accepts every decision. Fails when the command was refused. */
+  /** Accepts every decision. Fails if the command was refused. */
   readonly decided: Given<State, Command, Event>;
   readonly events: readonly Event[];
   /** Expects a refusal with exactly this code and detail. */

@@ -6,7 +6,7 @@ import { until } from './eventually.js';
 
 type Name = 'moto' | 'stripe-mock' | 'verify-python' | 'verify-go';
 
-/** The path of the program, or null when it is not installed. */
+/** The path of the program, or null if it is not installed. */
 export function foreign(name: Name): string | null {
   return process.env[`FOREIGN_${name.toUpperCase().replaceAll('-', '_')}`] ?? null;
 }

@@ -194,7 +194,7 @@ export function eventAbout(
   });
 }
 
-/** Every event of a stream, oldest first. Empty when the stream does not exist. */
+/** Every event of a stream, oldest first. Empty if the stream does not exist. */
 export async function shownEvents(service: Service, stream: string): Promise<ShownEvent[]> {
   const { exitCode, stdout } = await service.ops('stream', 'show', stream);
   if (exitCode !== 0 && stdout.includes('There is no stream')) return [];

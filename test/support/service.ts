@@ -143,7 +143,7 @@ export class Program {
 class HostedProgram {
   output = '';
   running = false;
-  /** Resolves with the function that stops the program, or with null when it did not start. */
+  /** Resolves with the function that stops the program, or with null if it did not start. */
   private started: Promise<(() => Promise<void>) | null> = Promise.resolve(null);
 
   constructor(

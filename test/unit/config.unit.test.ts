@@ -606,7 +606,7 @@ describe('the configuration of production', () => {
     },
   );
 
-  it('refuses the secrets that the sandbox publishes, also for test traffic', () => {
+  it('refuses the secrets that the sandbox publishes, even for test traffic', () => {
     const sandbox = {
       SANDBOX_URL: 'https://sandbox.example.com',
       SANDBOX_VENDOR_KEY: 'test-vendor-key',

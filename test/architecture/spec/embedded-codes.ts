@@ -23,7 +23,7 @@ export const CALLBACK_WEBHOOKS: Readonly<Record<string, readonly string[]>> = {
   onReportShareDeclined: [],
 };
 
-/** `recoverable` is null when it was not promised, and `server` when it is true only for a 5xx reply. */
+/** `recoverable` is null if it was not promised, and `server` when it is true only for a 5xx reply. */
 export const EMBEDDED_CODES: Readonly<Record<string, boolean | null | 'server'>> = {
   PAYMENT_REQUIRED: false,
   IFRAME_LOAD_FAILED: false,

@@ -4,7 +4,7 @@
 export interface SpecifiedCode {
   readonly code: string;
   readonly status: number;
-  /** Undefined when the source does not specify the status. */
+  /** Undefined if the source does not specify the status. */
   readonly recoverable?: boolean;
 }
 

@@ -118,7 +118,7 @@ describe('the watch over the log', () => {
     expect(watch.complaint).toContain(sentence);
   });
 
-  it('refuses appends until an operator accepts the log, also in a process that has not checked the log before', async () => {
+  it('refuses appends until an operator accepts the log, even in a process that has not checked the log before', async () => {
     await append(2);
     await watching().look();
     await withoutStore(() => rmSync(events(), { recursive: true }));

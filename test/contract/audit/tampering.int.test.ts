@@ -204,7 +204,7 @@ describe('audit verify', () => {
     await empty.close();
   });
 
-  it('continues at the end of an earlier run, also in the middle of a stream', async () => {
+  it('continues at the end of an earlier run, even in the middle of a stream', async () => {
     const stop = new AbortController();
     stop.abort();
     expect((await verify(null, stop.signal)).report).toMatchObject({ events: 0, through: null });
@@ -292,7 +292,7 @@ describe('audit verify', () => {
     ]);
   });
 
-  it('finds no fault when the end of a log was removed together with the index entries, because nothing in the log is missing', async () => {
+  it('finds no fault if the end of a log was removed together with its index entries, because the rest of the log is consistent', async () => {
     await tamper((trees) => {
       trees.events.removeSync(key(7 * PEOPLE));
       const { sessionId } = people.at(-1)!;
@@ -570,7 +570,7 @@ describe('the audit of subjects', () => {
     expect(await audit.finish()).toEqual([]);
   });
 
-  it('accepts subjects and ledger lines from the time of a loss that an operator accepted, and no others', async () => {
+  it('accepts only the subjects and ledger lines from the time of a loss that an operator accepted', async () => {
     const subjectId = newId();
     await vault.seal(subjectId, 'a call', Buffer.from('applicant'));
     const now = Date.now();

@@ -19,7 +19,7 @@ const READ = { kind: 'report', score: SCORE, report: REPORT };
 
 describe('after a call with an unknown outcome', () => {
   it.each(AMBIGUOUS_ENDS)(
-    'the adapter sends the pull once more with the same key: the vendor %s',
+    'the adapter sends the pull once more with the same key after a call in which the vendor %s',
     async (_name, respond) => {
       const { url, requests } = await misbehaving((socket, _request, count) =>
         count === 1 ? respond(socket) : void socket.write(GOOD),
@@ -186,7 +186,7 @@ describe('an answer of the bureau', () => {
     expect(await adapter(url).pullReport(newCall(), 'vs_1')).toEqual(READ);
   });
 
-  it('is judged by its number, for every HTTP status', async () => {
+  it('is judged by its number, whatever its HTTP status', async () => {
     const { url } = await misbehaving((socket) => void socket.write(json(504, { error: { code: 710 } })));
     expect(await adapter(url).pullReport(newCall(), 'vs_1')).toEqual({ kind: 'session-over' });
   });

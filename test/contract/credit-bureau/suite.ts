@@ -12,7 +12,7 @@ export interface CreditBureauHarness {
   /** An adapter whose calls end within the time limit. The whole suite uses the same vendor. */
   open(options: { readonly timeoutMs: number }): Promise<CreditBureau>;
   /**
-   * Registers a person with the identity vendor and returns the token, also during an open step-up. Agents and organizations have no SSN.
+   * Registers a person with the identity vendor and returns the token, even during an open step-up. Agents and organizations have no SSN.
    */
   register(lastName: string, more?: Partial<Applicant>): Promise<string>;
   /** Returns the token of the person when the code was right, and the token of the session otherwise. */
@@ -208,7 +208,7 @@ export function describeCreditBureau(name: string, start: () => Promise<CreditBu
         expect(report.tradeLines.length).toBeLessThan(2);
       });
 
-      it('is slow for Slowtest', async () => {
+      it('arrives late for Slowtest', async () => {
         const [slowSession, session] = [await harness.register('Slowtest'), await harness.register('Example')];
         let answered = false;
         const slow = bureau.pullReport(newCall(), slowSession).finally(() => (answered = true));

@@ -409,7 +409,7 @@ describe('embedded event store', () => {
     );
   });
 
-  it('the log has an id, which is the same for every process and differs for a copy, also in a log made without an id', async () => {
+  it('the log has an id, which is the same for every process and differs for a copy, even in a log made without an id', async () => {
     const store = await harness.open();
     const id = store.id();
     const beside = EmbeddedEventStore.open({ directory: harness.directory });

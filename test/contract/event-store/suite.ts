@@ -410,7 +410,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         }
       });
 
-      it('is seen by every read that starts after its answer', async () => {
+      it('is visible to every read that starts after the append was answered', async () => {
         await Promise.all(
           Array.from({ length: 16 }, async () => {
             const own = `${category}-${newId()}`;
@@ -461,7 +461,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         expect(await store.readStream(other)).toHaveLength(2);
       });
 
-      it('are completed when only the first of them were stored', async () => {
+      it('are completed by a repetition when only the first appends were stored', async () => {
         const [other = ''] = others(1);
         const first = { stream, expected: 'no-stream', events: newEvents(2) } as const;
         await store.append(first.stream, first.expected, first.events);
@@ -587,7 +587,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         );
       });
 
-      it('do not include an event of the largest size, and include an event with one more byte', async () => {
+      it('include an event one byte above the largest size, but not an event of the largest size', async () => {
         await expect(store.append(stream, 'no-stream', [eventOfBytes(MAX_EVENT_BYTES + 1)])).rejects.toBeInstanceOf(
           UnstorableEvent,
         );
@@ -603,7 +603,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         await expect(store.append(stream, 'no-stream', [event])).rejects.toBeInstanceOf(UnstorableEvent);
       });
 
-      it('do not include an append of almost the largest size, and include a larger append as a whole', async () => {
+      it('include a whole append above the largest size, but not an append of almost that size', async () => {
         const fit = Array.from({ length: Math.floor(MAX_APPEND_BYTES / MAX_EVENT_BYTES) }, () =>
           eventOfBytes(MAX_EVENT_BYTES - 1_000),
         );
@@ -614,7 +614,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         expect(idsOf(await store.readStream(stream))).toEqual(idsOf(fit));
       });
 
-      it('leave other appends in flight unchanged', async () => {
+      it('do not affect other appends in flight', async () => {
         const unsafe = newEvent({ amount: 1n } as unknown as JsonObject);
         const attempts = Array.from({ length: 30 }, (_, index) => ({
           stream: `${category}-${newId()}`,
@@ -889,7 +889,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         expect((await slow.next()).done).toBe(true);
       });
 
-      it('ends without an error when it is aborted, while it waits, before it starts, and in the middle', async () => {
+      it('ends without an error when it is aborted: while it waits, before it starts, or in the middle', async () => {
         const before = await store.head();
         await store.append(stream, 'no-stream', newEvents(20));
         const options = { after: before, categories: [category], batchSize: 2 };

@@ -347,7 +347,7 @@ describe('external calls', () => {
       expect(hens.asked).toEqual([]);
     });
 
-    it('keep no input after the vendor was called, for any outcome', async () => {
+    it('keep no input after the vendor was called, whatever the outcome', async () => {
       calls = await caller({ timeoutMs: 1_000 });
       hens.answer = () => new Promise(() => undefined);
       await worker();

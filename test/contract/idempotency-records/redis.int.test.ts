@@ -364,7 +364,7 @@ describe('idempotency records in Redis', () => {
     await expect(records().begin(other)).rejects.toThrow('not authentic');
   });
 
-  it('are unavailable within their time limit while Redis is down or silent, and then work again', async () => {
+  it('report Redis as unavailable within their time limit while it is down or silent, and then work again', async () => {
     await execution(await records().begin(request)).keep(reply('kept'), 'person');
     const waiting = records({ redisLimit: 200 });
     server.freeze();

@@ -33,7 +33,7 @@ async function start(
   return { child, url: String(firstLine.url), firstLine };
 }
 
-/** Resolves with the exit code, or null when a signal ended the process. */
+/** Resolves with the exit code, or null if a signal ended the process. */
 async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
   if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
   const exit = once(child, 'exit') as Promise<[number | null]>;

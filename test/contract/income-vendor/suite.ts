@@ -96,7 +96,7 @@ export function describeIncomeVendor(name: string, start: () => Promise<IncomeVe
         ['completed', COMPLETED],
         ['NO_MATCH', NO_MATCH],
         ['VENDOR_ERROR', VENDOR_ERROR],
-      ] as const)('can be decided by hand: %s', async (ending, verdict) => {
+      ] as const)('can be ended by a control of the sandbox: %s', async (ending, verdict) => {
         const inquiry = await started('PAYROLL', await harness.register('Slowincometest'));
         await harness.decide(inquiry, ending);
         expect(await vendor.outcomeOf(newCall(), inquiry)).toEqual(verdict);

@@ -207,7 +207,7 @@ describe('the mail sender', () => {
     ['greets and then stays silent', (socket: Socket) => void socket.write('220 hello\r\n')],
     ['never ends its greeting', (socket: Socket) => void drip(socket, '220-still here\r\n')],
   ])(
-    'has one time limit for the whole exchange, also for a server that %s, and closes the connection',
+    'has one time limit for the whole exchange, even for a server that %s, and closes the connection',
     async (_what, talk) => {
       const { host, closed } = await serveBytes(talk);
       await expectUnavailable(new SmtpMailSender({ url: `smtp://${host}`, from: FROM, timeoutMs: 100 }).send(MAIL));

@@ -209,7 +209,7 @@ describe('the checkout page', () => {
     expect((await page(`/checkout/${id}`)).text).toContain(`Pay ${shown.replace(' ', '\u00a0')}`);
   });
 
-  it('works without scripts', async () => {
+  it('works in a browser without scripts', async () => {
     const { id } = await stripe.checkout.sessions.create(wanted());
     expect((await page(`/checkout/${id}`)).text).not.toMatch(/<script|javascript:| on[a-z]+=/i);
   });

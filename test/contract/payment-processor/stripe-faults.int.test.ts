@@ -248,7 +248,7 @@ it('calls whose time has passed early leave no requests open, so that the adapte
   expect(proxy.seen).toHaveLength(1);
 });
 
-it('an aborted signal ends its own calls, and no others', async () => {
+it('an aborted signal ends only its own calls', async () => {
   proxy.play('never answers, and executes nothing', 2);
   const [over, other] = [new AbortController(), new AbortController()];
   const ask = (signal: AbortSignal) => adapter.retrieveIntent({ ...newCall(), signal }, 'pi_1');
@@ -279,7 +279,7 @@ it('a request carries the credential and the request id, and nothing about the a
   }
 });
 
-it('the adapter prints nothing, for any answer of the processor', async () => {
+it('the adapter prints nothing, whatever the processor answers', async () => {
   const printed: unknown[] = [];
   const note = (warning: unknown): void => void printed.push(warning);
   process.on('warning', note);

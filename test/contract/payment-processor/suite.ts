@@ -385,7 +385,7 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
         expect((await retrieve(id)).refundedCents).toBe(2_500);
       });
 
-      it('refunds once under one key, also when the answer is lost', async () => {
+      it('refunds once under one key, even when the answer is lost', async () => {
         const { id } = await paid(aCharge());
         const call = newCall();
         await harness.loseNextAnswer();

@@ -199,7 +199,7 @@ describe('PDFs from Chromium', () => {
       server.close();
     });
 
-    it('reaches no server, for any request of the page', async () => {
+    it('reaches no server, whatever the page requests', async () => {
       const asks = [origin, origin.replace('127.0.0.1', 'localhost')].map(
         (
           host,
@@ -237,7 +237,7 @@ describe('PDFs from Chromium', () => {
     expect(printed.map((pdf) => marksIn(textOf(pdf)))).toEqual(names.map((name) => [name]));
   });
 
-  it('ends the PDF process of a page that takes too long, and still prints the page that runs beside it', async () => {
+  it('ends the PDF process of a page that takes too long, and still prints another page at the same time', async () => {
     const renderer = await openAlone({ limitMs: 20_000 });
     await renderer.render('', 'live');
     const spoilt = await browsers();

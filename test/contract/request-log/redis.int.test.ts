@@ -57,7 +57,7 @@ describe('the request log in Redis', () => {
     expect(third.requests[0]).toEqual({ ...REQUEST, requestId: '7' });
   });
 
-  it('returns only the requests with a status and a route', async () => {
+  it('returns only the requests with the given status and route', async () => {
     const owner = someOwner();
     await noted(owner, [
       { requestId: 'a', status: 404, route: '/screening/:id/status' },

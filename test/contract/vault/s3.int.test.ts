@@ -266,7 +266,7 @@ describe('vault on S3', () => {
       }
     });
 
-    it('is named by short keys under the prefix, also for names that look like paths', async () => {
+    it('is named by short keys under the prefix, even for names that look like paths', async () => {
       const vault = openVault();
       const names = ['..', '.', '/', 'a/../b', '~', 'x'.repeat(200), 'plain-Name_1'];
       for (const name of names) await vault.put(name, name, bytes(name));

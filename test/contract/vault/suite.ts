@@ -145,7 +145,7 @@ export function describeVault(name: string, start: (limitMs?: number) => Promise
         expect(text(await vault.get(neighbour, 'a'))).toBe('2');
       });
 
-      it('may be repeated, also at the same time', async () => {
+      it('may be repeated, even at the same time', async () => {
         const id = subject();
         await vault.put(id, 'a', bytes('1'));
         await Promise.all([vault.erase(id), vault.erase(id)]);

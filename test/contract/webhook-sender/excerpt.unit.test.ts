@@ -116,7 +116,7 @@ describe("an excerpt of a receiver's answer masks", () => {
     expect(excerpt(text)).toBe(shown);
   });
 
-  test('the beginning of a secret at the cut of the answer, and no whole word', () => {
+  test('the beginning of a secret that was cut off with the answer, but no whole word', () => {
     expect(excerpt('the key is 0123456789', true)).toBe('the key is ***');
     expect(excerpt('the key is unknown', true)).toBe('the key is unknown');
     expect(excerpt('the key is 0123456789', false)).toBe('the key is 0123456789');

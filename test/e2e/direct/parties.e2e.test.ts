@@ -231,7 +231,7 @@ describe('re-authentication', () => {
     expect(told(await caller.get(`${path}/auth/expire`))).toEqual([200]);
   });
 
-  it('423/300: three wrong answers, also in parallel, lock the agent', async () => {
+  it('423/300: three wrong answers, even in parallel, lock the agent', async () => {
     const id = await aConfirmed('agents');
     const path = `/agents/${id}`;
     const before = await executed('otp');

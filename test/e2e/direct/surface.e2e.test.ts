@@ -88,7 +88,7 @@ describe('the description of the direct API', () => {
     );
   });
 
-  it('lists every endpoint with every older spelling, and no other routes', () => {
+  it('lists exactly the endpoints, each with all its older spellings', () => {
     expect(operations.map(([name]) => name).sort()).toEqual([...ENDPOINTS].sort());
   });
 

@@ -207,7 +207,7 @@ const always = (text: string): Readonly<Record<Refused, string>> =>
 
 interface Step {
   readonly asked: Asked;
-  /** The actions of the person before the request. Null when mounting the view makes the request. */
+  /** The actions of the person before the request. Null if mounting the view makes the request. */
   readonly first: (() => Promise<void>) | null;
   readonly again: () => Promise<void>;
   readonly words: Readonly<Record<Refused, string>>;

@@ -99,7 +99,7 @@ describe('a hostile page', () => {
   const say = (method: unknown, ...args: unknown[]): Promise<void> =>
     page.evaluate(([method, args]) => (globalThis as any).say(method, ...args), [method, args] as const);
 
-  it('does not start the frame with invalid start messages; only the first valid message counts', async () => {
+  it('cannot start the frame with invalid start messages; only the first valid message starts it', async () => {
     await lyingPage();
     const token = await bearer();
     const right = aStart(token);

@@ -352,7 +352,7 @@ describe('no personal data', () => {
     expect(await findings()).toEqual([]);
   });
 
-  it('of a person with questions reaches them, even when the page supplies some of the details', async () => {
+  it('of a person with questions reaches these places, even if the page supplies some of the details', async () => {
     await capture.during(byQuestionsWithPrefill);
     expect([...learned.keys()]).toContainEqual(expect.stringMatching(/^question/));
     expect(await findings()).toEqual([]);

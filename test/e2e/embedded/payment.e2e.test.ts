@@ -152,7 +152,7 @@ describe('a consumer who pays in the component', () => {
     expect(await host.hears('onPaymentSuccess')).toMatchObject({ amount: FEE });
   });
 
-  it('continues the same payment after a reload, also when the payment waits for the bank', async () => {
+  it('continues the same payment after a reload, even when the payment waits for the bank', async () => {
     const screeningId = await atPayment();
     await pay(CARDS.authenticated);
     await host.frame.frameLocator('iframe[src*="authentication"]').getByRole('button', { name: 'Fail' }).waitFor();

@@ -218,7 +218,7 @@ describe('the page in the frame', () => {
     expect(allowed.filter((feature) => [...FEATURES, 'payment'].includes(feature))).toEqual(['payment']);
   });
 
-  it('shows the report page with its style, and no other style', async () => {
+  it('shows the report page with its own style only', async () => {
     const report = (style: string): string =>
       `<iframe sandbox="allow-same-origin" srcdoc="<style>${style.replaceAll('"', '&quot;')}</style><p>x</p>"></iframe>`;
     const { frame } = await openWith(report(REPORT_STYLE) + report(`${REPORT_STYLE}p { color: red }`));

@@ -212,7 +212,7 @@ describe('arbitrary input', () => {
     });
 
     it.each(UNREADABLE)(
-      '%s: is refused when the rest of the request is right, also on routes without a body',
+      '%s: is refused when the rest of the request is right, even on routes without a body',
       async (type, body, status, code) => {
         for (const path of [
           '/screening/submit',

@@ -162,7 +162,7 @@ describe('POST /payments/create-intent', () => {
     expect((await create(await session(), { amount, applicationFee })).status).toBe(200);
   });
 
-  it("200: the money is paid to the account's connected account at the processor and the platform keeps the fee, also after a change", async () => {
+  it("200: the money is paid to the account's connected account at the processor and the platform keeps the fee, even after a change", async () => {
     const { accountId } = (await service.credentials()).accounts.grandchild;
     expect((await service.ops('accounts', 'set', accountId, '--payment-account', 'acct_landlord')).exitCode).toBe(0);
     const grandchild = await service.signIn('grandchild');
@@ -272,7 +272,7 @@ describe('POST /payments/create-intent', () => {
     expect(refused(await create(await session({ userType: 'PMC' })))).toEqual([409, 'PAYMENT_NOT_REQUIRED']);
   });
 
-  it('200 with the same transaction and secret while the payment is open, also after a decline; another amount changes the same intent', async () => {
+  it('200 with the same transaction and secret while the payment is open, even after a decline; another amount changes the same intent', async () => {
     const { id, transactionId, secret } = await opened();
     const same = { transaction_id: transactionId, client_secret: secret, amount: FEE, currency: 'usd' };
     expect((await create(id)).body).toEqual(same);

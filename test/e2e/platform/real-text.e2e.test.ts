@@ -42,7 +42,7 @@ describe('half of a surrogate pair gets 400 with the field', () => {
       expect(named(await page.post('/screening/x/otp', { [field]: HALF }))).toEqual([400, 'VALIDATION_ERROR', field]);
   });
 
-  it('on the secret-key surface, also in names of nested fields', async () => {
+  it('on the secret-key surface, even in names of nested fields', async () => {
     const headers = { 'x-secret-key': accounts.demo.secretKey };
     for (const body of [{ metadata: { a: HALF } }, { metadata: { [HALF]: 'a' } }])
       expect(named(await service.request('POST', '/v1/sessions', { headers, body }))).toEqual([

@@ -547,7 +547,7 @@ describe('every reply', () => {
     expect(text).toContain('VALIDATION_ERROR');
   });
 
-  it('is an envelope, also for unknown routes and methods', async () => {
+  it('is an envelope, even for unknown routes and methods', async () => {
     for (const [method, path, ...expected] of [
       ['GET', '/nowhere', 404, 'NOT_FOUND'],
       ['DELETE', '/screening/submit', 405, 'METHOD_NOT_ALLOWED'],

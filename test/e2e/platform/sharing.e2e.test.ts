@@ -41,7 +41,7 @@ const underGrant = (recipientAccountId: string): Promise<PlatformCaller> =>
   service.signInUnderGrant('nopay', { recipient_account_id: recipientAccountId });
 
 describe('sharing a report', () => {
-  it('200: with an account that the body names, which then sees the report; the same request again gets the same 200', async () => {
+  it('200: the account that the body names then sees the report; a repeated request gets the same 200', async () => {
     const [id, recipientAccountId] = [await submitted(), child.accountId];
     expect(refused(await child.page.get(`/reports/${id}`))).toEqual([403, 'REPORT_SHARING_NOT_FOUND']);
     const reply = await consent(id, { recipientAccountId });
@@ -276,7 +276,7 @@ describe('GET /reports/{id}/sharing', () => {
     expect(refused(reply)).toEqual([401, 'AUTH_UNAUTHORIZED']);
   });
 
-  it('404: for a session of another account, also for the recipient; for a session of another grant; for unknown and malformed ids', async () => {
+  it('404: for a session of another account, even for the recipient; for a session of another grant; for unknown and malformed ids', async () => {
     const id = await submitted();
     expect((await consent(id, { recipientAccountId: child.accountId })).status).toBe(200);
     const foreign = await underGrant(child.accountId);

@@ -183,7 +183,7 @@ describe('POST /auth/token/exchange', () => {
     });
   });
 
-  it('200: answers a bearer token of one hour, bound to the account, environment and origin', async () => {
+  it('200: returns a bearer token that is valid for one hour and bound to the account, environment and origin', async () => {
     const { publishableKey, accountId } = credentials.accounts.demo;
     const reply = await exchange(publishableKey);
     expect(reply.status).toBe(200);

@@ -131,7 +131,7 @@ describe('an account', () => {
     });
   });
 
-  it("refuses terms with the version name of the installation's terms, also when the account is opened", () => {
+  it("refuses terms with the version name of the installation's terms, even when the account is opened", () => {
     const settings = { terms: { ...TERMS, version: INSTALLATION_TERMS.version } };
     for (const decide of [
       () => given(OPENED).when({ kind: 'set', settings }),

@@ -35,7 +35,7 @@ function typesIn(file: Buffer): string[] {
 }
 
 describe('a logo', () => {
-  it('is stored without texts, profiles and the bytes after its end', () => {
+  it('is stored without its texts, its profiles and the bytes after the end of its picture', () => {
     const file = png(
       HEADER,
       chunk('tEXt', Buffer.from('Comment\0<script>')),

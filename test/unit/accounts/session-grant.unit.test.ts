@@ -65,11 +65,14 @@ describe('a session grant', () => {
     ['when its time is over', [minted()], { now: new Date(TERMS.expiresAt) }, 'EXPIRED'],
     ['again, when its time is over', [minted(), consumed], { now: new Date(TERMS.expiresAt) }, 'ALREADY_CONSUMED'],
     ['again, with a key of another account', [minted(), consumed], { accountId: 'stranger' }, 'ACCOUNT_MISMATCH'],
-  ])('is checked for time, environment and account when it is presented %s', (_, history, presentation, fault) => {
-    const grant = given(sessionGrant, ...history);
-    expect(faultOf(grant.state, { ...PRESENTATION, ...presentation })).toBe(fault);
-    expect(grant.when(consume(presentation)).events).toEqual(fault === null ? [consumed] : []);
-  });
+  ])(
+    'is checked for its time, environment and account when a caller presents it %s',
+    (_, history, presentation, fault) => {
+      const grant = given(sessionGrant, ...history);
+      expect(faultOf(grant.state, { ...PRESENTATION, ...presentation })).toBe(fault);
+      expect(grant.when(consume(presentation)).events).toEqual(fault === null ? [consumed] : []);
+    },
+  );
 
   it('records once the person under whose subject its details are kept', () => {
     const move: SessionGrantCommand = { kind: 'record-details-moved', subjectId: 'person' };

@@ -6,19 +6,20 @@ const NOW = Date.parse('2026-03-04T05:06:07.000Z');
 const BLOCKED: Session = { id: 'session-1', status: 'BLOCKED', blockedUntil: '2026-03-05T05:06:07.000Z' };
 
 describe('the time when a person may start again', () => {
-  it('is now after an expired or failed session', () => {
+  it('has come when the session expired or failed', () => {
     expect(endOf({ id: 'session-1', status: 'EXPIRED' }, NOW)).toBe('over');
     expect(endOf({ id: 'session-1', status: 'ERROR' }, NOW)).toBe('over');
   });
 
   it('is the end of the block', () => expect(endOf(BLOCKED, NOW)).toEqual(new Date('2026-03-05T05:06:07.000Z')));
 
-  it('is never when the block has no end', () => expect(endOf({ ...BLOCKED, blockedUntil: null }, NOW)).toBe('never'));
+  it('does not exist when the block has no end', () =>
+    expect(endOf({ ...BLOCKED, blockedUntil: null }, NOW)).toBe('never'));
 
-  it('is now when the details matched no person, because the details may have a typing error', () =>
+  it('has come when the details matched no person, because the details may have a typing error', () =>
     expect(endOf({ id: 'session-1', status: 'BLOCKED', reasonCode: 'IDENTITY_NOT_FOUND' }, NOW)).toBe('over'));
 
-  it('is now when the block has ended', () =>
+  it('has come when the block has ended', () =>
     expect(endOf(BLOCKED, Date.parse('2026-03-05T05:06:07.000Z'))).toBe('over'));
 });
 

@@ -30,7 +30,7 @@ function directive(name: string, of: BrowserScripts, api = API, origins: readonl
 }
 
 describe('the policy of the frame', () => {
-  it('names exactly the two scripts, and the origin of the processor for requests and frames', () => {
+  it("allows exactly the two scripts, and allows requests and frames of the processor's origin", () => {
     expect(directive('script-src', SCRIPTS)).toBe(
       "'self' https://pay.example.com/v1/pay.js https://device.example.com/collect.js",
     );
@@ -62,7 +62,7 @@ describe('the policy of the frame', () => {
     );
   });
 
-  it('does not let an address end a directive', () => {
+  it('prevents an address from ending a directive', () => {
     const odd = scripts('https://pay.example.com/a;b,c', 'https://device.example.com/;script-src%20*');
     expect(directive('script-src', odd)).toBe(
       "'self' https://pay.example.com/a%3Bb%2Cc https://device.example.com/%3Bscript-src%20*",

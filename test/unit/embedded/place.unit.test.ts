@@ -13,22 +13,22 @@ const stepUp = (type: 'OTP' | 'KBA' | 'CHOICE', otpEnabled = type !== 'KBA', kba
 });
 
 describe('The first screen of a view', () => {
-  it('is the details when no session exists', () => {
+  it('shows the details when no session exists', () => {
     expect(firstPlace('screening', 'CONSUMER', null)).toBe('details');
     expect(firstPlace('screening', 'AGENT', null)).toBe('details');
   });
 
-  it('is the current step of a resumed session', () => {
+  it('shows the current step of a resumed session', () => {
     expect(firstPlace('screening', 'CONSUMER', session('KBA_PENDING', stepUp('KBA')))).toBe('kba');
   });
 
-  it('is the report for a consumer in every state of the session, and is missing for agents and organizations', () => {
+  it('shows the report to a consumer in every state of the session, and does not exist for agents and organizations', () => {
     expect(firstPlace('report', 'CONSUMER', session('VERIFIED'))).toBe('report');
     expect(firstPlace('report', 'AGENT', session('VERIFIED'))).toBeNull();
     expect(firstPlace('report', 'PMC', session('VERIFIED'))).toBeNull();
   });
 
-  it('is the income for the income view', () => {
+  it('shows the income for the income view', () => {
     expect(firstPlace('income', 'CONSUMER', null)).toBe('income');
   });
 });

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { randomId } from '../../../web/frame/random-id.js';
 
-it('random ids differ, also in a page without a secure context', () => {
+it('random ids differ, even in a page without a secure context', () => {
   const { randomUUID } = crypto;
   Object.defineProperty(crypto, 'randomUUID', { value: undefined, configurable: true, writable: true });
   try {

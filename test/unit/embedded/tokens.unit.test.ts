@@ -80,20 +80,23 @@ describe('When the last view is unmounted', () => {
   it.each<[string, Reply, number]>([
     ['a request', 'never', 0],
     ['a pause', 503, 1],
-  ])('ends when the pause is %s, leaves no timer, and the next view makes a new request', async (_, reply, after) => {
-    const { tokens, asked, settled } = answering([reply, {}]);
-    const current = tokens.current();
-    await seconds(after);
-    expect(jest.getTimerCount()).toBe(1);
-    tokens.rest();
-    expect(asked[0]?.signal.aborted).toBe(reply === 'never');
-    // The next view is mounted at once, before the earlier request has ended.
-    const next = tokens.current();
-    expect([await current, await next]).toEqual([null, expect.objectContaining({ token: 'a.b.c' })]);
-    expect([asked.length, settled.length]).toEqual([2, 1]);
-    tokens.rest();
-    expect(jest.getTimerCount()).toBe(0);
-  });
+  ])(
+    'the token exchange ends during %s, leaves no timer, and the next view makes a new request',
+    async (_, reply, after) => {
+      const { tokens, asked, settled } = answering([reply, {}]);
+      const current = tokens.current();
+      await seconds(after);
+      expect(jest.getTimerCount()).toBe(1);
+      tokens.rest();
+      expect(asked[0]?.signal.aborted).toBe(reply === 'never');
+      // The next view is mounted at once, before the earlier request has ended.
+      const next = tokens.current();
+      expect([await current, await next]).toEqual([null, expect.objectContaining({ token: 'a.b.c' })]);
+      expect([asked.length, settled.length]).toEqual([2, 1]);
+      tokens.rest();
+      expect(jest.getTimerCount()).toBe(0);
+    },
+  );
 
   it('the request that redeems a grant answers the next view, and is not repeated without a view', async () => {
     const { tokens, asked, settled } = answering([503], 'sgt_test_1');

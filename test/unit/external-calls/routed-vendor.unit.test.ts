@@ -81,7 +81,7 @@ describe('a port of several vendors', () => {
     log.mockRestore();
   });
 
-  it('ends with a timeout when the signal aborts, even if the vendor still works, and measures the call', async () => {
+  it('reports a timeout when the signal aborts, even if the vendor is still working, and measures the call', async () => {
     const giveUp = new AbortController();
     const port = among({ first: { lay: () => new Promise(() => undefined) } });
     const asked = port.lay({ ...CALL, signal: giveUp.signal }, 1);
@@ -97,7 +97,7 @@ describe('a port of several vendors', () => {
     expect([lay.mock.calls, measured]).toEqual([[], []]);
   });
 
-  it('is unintelligible when an adapter throws an error, and logs only the name of the error', async () => {
+  it('reports `unintelligible` when an adapter throws an error, and logs only the name of the error', async () => {
     const log = jest.spyOn(Logger.prototype, 'error').mockReturnValue(undefined);
     const port = among({
       first: {

@@ -149,7 +149,7 @@ describe('a checked body', () => {
     expect(await readBody(Change, { note: null, name: null }, NOW)).toEqual({ note: null });
   });
 
-  it('may be of any type when its class accepts anything, because the domain checks the body later', async () => {
+  it('may have any content when its class accepts anything, because the domain checks the body later', async () => {
     @TakesAnything()
     class Answer {
       @Allow()

@@ -130,7 +130,7 @@ describe('the direct surface', () => {
     expect((await send('POST', '/api/idv/renters/r-1', '{}')).text).toBe('{"payload":{"done":true},"errors":[]}');
   });
 
-  it("passes on a vendor's JSON byte for byte, also for wrong answers", async () => {
+  it("passes on a vendor's JSON byte for byte, even for wrong answers", async () => {
     const json = '{ "score": 7.50, "big": 12345678901234567890, "text": "\\u00e9" }';
     act = (reply) => passOn(reply, json);
     const right = await send('GET', '/api/idv/renters/r-1');

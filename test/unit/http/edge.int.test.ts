@@ -503,7 +503,7 @@ describe('the edge of HTTP', () => {
       expect(logged.join('')).not.toMatch(/Quetzalina|0123456789abcdef|of-the-caller|the-request/);
     });
 
-    it("uses the caller's request id when it is a UUID", async () => {
+    it("keeps the caller's request id when this id is a UUID", async () => {
       for (const given of ['018f0000-0000-7000-8000-000000000000', '4C9AF2B4-7F4B-4F5C-9D9E-3A3C5E6F7A8B'])
         for (const target of ['/v1/slow', 'http://', '/%zz']) {
           const { headers } = await only(`GET ${target} HTTP/1.1\r\nHost: x\r\nX-Request-Id: ${given}\r\n\r\n`);
@@ -511,7 +511,7 @@ describe('the edge of HTTP', () => {
         }
     });
 
-    it('gets a UUID when its own request id is not a plain token', async () => {
+    it("gets a UUID as its request id when the caller's own id is not a plain token", async () => {
       for (const id of ['two words', 'é', 'x'.repeat(129), '<x>', ''])
         for (const target of ['/nowhere', 'http://', '/%zz']) {
           const reply = await only(`GET ${target} HTTP/1.1\r\nHost: x\r\nX-Request-Id: ${id}\r\n\r\n`);
@@ -647,7 +647,7 @@ describe('the edge of HTTP', () => {
       expect((await post(headers, '{"a":1}')).body).toMatchObject({ body: { a: 1 } });
     });
 
-    it('that is empty may name any encoding', async () => {
+    it('may name any encoding when the body is empty', async () => {
       expect((await post(['Content-Encoding: gzip', json('; charset=utf-16')], '')).status).toBe(200);
     });
   });

@@ -222,7 +222,7 @@ describe('Idempotency-Key', () => {
     expect(again.headers.get('content-type')).toBe(first.headers.get('content-type'));
   };
 
-  it('executes once, and repeats status and body with Idempotent-Replayed in any process', async () => {
+  it('executes a request once, and any process repeats its status and body with Idempotent-Replayed', async () => {
     const first = await post({ a: 1 });
     expect(first).toMatchObject({ status: 200, text: '{"made":1}' });
     for (const server of [0, 1]) expectReplay(await post({ a: 1 }, { server }), first);
@@ -413,7 +413,7 @@ describe('Idempotency-Key', () => {
     expect(new Set(executions).size).toBe(variants.length);
   });
 
-  it('applies to a GET that changes state, whose reply must not be cached, and to no other GET', async () => {
+  it('applies only to a GET that changes state, and the reply to such a GET must not be cached', async () => {
     const get = (path: string): Promise<Reply> => post(undefined, { path, method: 'GET' });
     const first = await get('/things/changing');
     expectReplay(await get('/things/changing'), first);
@@ -444,7 +444,7 @@ describe('Idempotency-Key', () => {
     expect(executions).toHaveLength(3);
   });
 
-  it('executes once for concurrent equal requests in two processes, and all requests get the reply', async () => {
+  it('executes one of several concurrent equal requests in two processes, and all of them get its reply', async () => {
     let finish: () => void = () => undefined;
     const finished = new Promise<void>((resolve) => (finish = resolve));
     act = async () => {

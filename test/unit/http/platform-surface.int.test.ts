@@ -386,7 +386,7 @@ describe('the platform surface', () => {
       ['/auth/token/exchange', 401, 'INVALID_KEY', { 'x-publishable-key': UNKNOWN_KEY }],
       ['/no/such/route', 404, 'NOT_FOUND', {}],
     ])(
-      'is not read when the caller is unauthenticated, and the answer is immediate: %s %d %s',
+      'is not read when the caller is unauthenticated; the answer comes immediately: %s %d %s',
       async (path, status, code, headers) => {
         const answer = await begin(path, { origin: ORIGIN, 'x-request-id': 'the-request', ...headers }).answer;
         expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
@@ -398,7 +398,7 @@ describe('the platform surface', () => {
       },
     );
 
-    it('is not awaited when the caller is unauthenticated, and the connection is closed', async () => {
+    it('is not awaited when the caller is unauthenticated; the service closes the connection', async () => {
       const { answer, closed } = begin('/screening/echo');
       expect(await answer).toMatch(/^HTTP\/1\.1 401 /);
       await closed;

@@ -196,7 +196,7 @@ describe('the lint rule for language', () => {
 });
 
 describe('a document', () => {
-  it('is read without its code, and its tables are read cell by cell', () => {
+  it('is checked without its code blocks, and its tables are checked cell by cell', () => {
     const prose = proseOf(
       [
         '# Title',

@@ -48,7 +48,7 @@ function outputTo(place: Place, maxWaitingCharacters?: number): { output: LogOut
 }
 
 describe('the output of the log', () => {
-  it('writes every line in order, also when the target accepts few bytes at a time', async () => {
+  it('writes every line in order, even when the target accepts few bytes at a time', async () => {
     const place = new Place();
     const { output, dropped } = outputTo(place);
     for (const line of ['one\n', 'two\n', 'drei ü\n']) output.write(line);

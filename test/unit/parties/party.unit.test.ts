@@ -69,7 +69,7 @@ describe('the confirmation', () => {
     expect(since(again, iso(5), 2 * YEAR + 20)).toBeNull();
   });
 
-  it('ends immediately when the caller expires it, also after a re-authentication, and returns with the next success', () => {
+  it('ends immediately when the caller expires it, even after a re-authentication, and returns with the next success', () => {
     const again = answered(challenged(), 'a', { kind: 'confirmed' }, 20);
     const expired = again.when({ kind: 'expire', now: at(30) }).then({
       type: 'AuthenticationExpired',

@@ -11,7 +11,7 @@ const read = (fields: object): Promise<CheckoutBody> => readBody(CheckoutBody, g
 
 describe('the id of the renter', () => {
   // The characters are counted as in the path of the renter's registration.
-  it('has at most 128 characters, for any length in UTF-16', async () => {
+  it('has at most 128 characters, whatever its length in UTF-16', async () => {
     const renterId = '\u{1F3E0}'.repeat(128);
     expect((await read({ renterId })).renterId).toBe(renterId);
     const { detail } = await refusedBody(CheckoutBody, given({ renterId: `${renterId}x` }), NOW);

@@ -355,7 +355,7 @@ export class PlayedProcess {
     } as unknown as Vault;
   }
 
-  /** Null when the call succeeds. */
+  /** Null if the call succeeds. */
   private nextTrouble(): Trouble | null {
     return this.fate.troubles[this.calls++] ?? null;
   }

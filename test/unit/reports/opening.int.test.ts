@@ -81,7 +81,7 @@ describe('the first read of a report', () => {
     expect(JSON.stringify(await harness.store.readAll(null, 100_000))).not.toContain('Ada Example');
   });
 
-  it('is the only read that pulls and bills; later reads return the stored report at any balance', async () => {
+  it('is the only read that pulls and bills; later reads return the stored report, whatever the balance', async () => {
     const accountId = await harness.account(1);
     const sessionId = harness.session(accountId);
     const made = { request: expect.any(Function), marked: expect.any(Function) };
@@ -110,7 +110,7 @@ describe('the first read of a report', () => {
     expect(await harness.credit(accountId)).toEqual({ balance: 0, reserved: 0 });
   });
 
-  it('is refused when the credit is used up, also when many sessions need the last credit at once', async () => {
+  it('is refused when the credit is used up, even when many sessions need the last credit at once', async () => {
     const accountId = await harness.account(1);
     const sessions = Array.from({ length: 8 }, () => harness.session(accountId));
     const outcomes = await Promise.all(
@@ -123,7 +123,7 @@ describe('the first read of a report', () => {
     expect(await harness.credit(accountId)).toEqual({ balance: 0, reserved: 0 });
   });
 
-  it('leaves nothing in the log when credit is missing, for any number of tries', async () => {
+  it('leaves nothing in the log if credit is missing, however often a caller tries', async () => {
     const accountId = await harness.account(0);
     const sessionId = harness.session(accountId);
     for (const process of [here, there, here])
@@ -164,7 +164,7 @@ describe('every look at a report', () => {
     return new Process(Object.create(harness, { store: { value: store } }) as Harness);
   };
 
-  it('is recorded with its reader and request in the one stream of the session, also when many readers look at once', async () => {
+  it('is recorded with its reader and request in the one stream of the session, even when many readers look at once', async () => {
     const accountId = await harness.account();
     const sessionId = harness.session(accountId);
     await here.open(sessionId, harness.as(accountId));
@@ -327,7 +327,7 @@ describe('when the bureau gives no report', () => {
 
 describe('a report that was not pulled and cannot be pulled', () => {
   it.each(['the bureau does not know the person', 'the session of the vendor is over'])(
-    'has an error of its own and not the error of expiry when %s',
+    'has a separate error, and not the error of an expired report, when %s',
     async (why) => {
       const accountId = await harness.account(1);
       const sessionId = harness.session(accountId);
@@ -340,7 +340,7 @@ describe('a report that was not pulled and cannot be pulled', () => {
     },
   );
 
-  it('has the error of expiry when the person was erased', async () => {
+  it('has the error of an expired report when the person was erased', async () => {
     const accountId = await harness.account(1);
     const sessionId = harness.session(accountId);
     harness.screenings.erased.add(sessionId);

@@ -122,7 +122,7 @@ describe('a link to an agent or organization', () => {
     expect(event?.data).toMatchObject({ sharedAt: later.toISOString() });
   });
 
-  it('is revoked once, also when the command is repeated', () => {
+  it('is revoked once, even when the command is repeated', () => {
     given(share, linked)
       .when({ kind: 'revoke', now: at(60) })
       .then(revoked)
@@ -134,7 +134,7 @@ describe('a link to an agent or organization', () => {
 describe('calendar months', () => {
   it.each([
     ['2026-03-01T12:00:00.000Z', 24, '2028-03-01T12:00:00.000Z'],
-    // Two years after 29 February follows a common year. 28 February stays the 28th, also in a leap year.
+    // Two years after 29 February follows a common year. 28 February stays the 28th, even in a leap year.
     ['2024-02-29T23:59:59.999Z', 24, '2026-02-28T23:59:59.999Z'],
     ['2026-02-28T00:00:00.000Z', 24, '2028-02-28T00:00:00.000Z'],
     ['2028-02-29T00:00:00.000Z', 48, '2032-02-29T00:00:00.000Z'],

@@ -41,7 +41,7 @@ describe('consenting to share', () => {
     expect(await here.open(sessionId, harness.as(owner))).toMatchObject({ id: shared.reportId });
   });
 
-  it("a second time returns the same share without an event, also in several processes at once and after the owner's 30 days", async () => {
+  it("a second time returns the same share without an event, even in several processes at once and after the owner's 30 days", async () => {
     const owner = await harness.account();
     const recipient = await harness.childOf(owner);
     const sessionId = harness.session(owner);

@@ -455,7 +455,7 @@ describe('an answer at the wrong time', () => {
     submitted().when(answerOtp('two')).thenRefused('screening.attempt_in_progress');
   });
 
-  it('changes nothing in a BLOCKED session, for any answer', () => {
+  it('changes nothing in a BLOCKED session, whatever the answer', () => {
     const over = withChoice().and(OVER.BLOCKED);
     for (const code of ['123456', 'x', undefined]) over.when(answerOtp('one', { code })).then();
     for (const answers of [RIGHT_FORM, []]) over.when(answerKba('one', { answers })).then();

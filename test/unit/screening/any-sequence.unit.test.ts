@@ -1,4 +1,4 @@
-// Properties of every sequence of commands and every event, for any answers of the vendor in any order.
+// Properties of every sequence of commands and events, whatever the vendor answers and in whatever order.
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { DomainError } from '../../../src/kernel/domain-error.js';
@@ -182,7 +182,7 @@ const always = (holds: (moments: Moment[]) => void): void =>
   );
 
 describe('any sequence of commands', () => {
-  it('leads to events or a DomainError, and to no other exception', () => {
+  it('leads to events or a DomainError, never to another exception', () => {
     const seen = new Set<string>();
     always((moments) => {
       for (const { after, refused } of moments) seen.add(refused ? 'refused' : after.status);

@@ -680,7 +680,7 @@ describe('wrong answers from one client address', () => {
     return service.answers(sessionId, code, newId(), from(address));
   };
 
-  it('are refused after twenty an hour from one address, for any person, before the vendor receives them', async () => {
+  it('are refused after twenty an hour from one address, whichever person gives them, before the vendor receives them', async () => {
     for (let place = 0; place < 20; place++) await answer(place, WRONG, '203.0.113.1');
     const asked = answersAsked;
     const refusal = { code: 'request.rate_limited', detail: { retryAfterSeconds: 3_600 } };

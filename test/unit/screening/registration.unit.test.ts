@@ -106,7 +106,7 @@ describe("the vendor's verdict on a person", () => {
       .then({ type: 'SessionErrored', data: { attemptId: 'registration', cause: 'VENDOR_UNINTELLIGIBLE' } });
   });
 
-  it("keeps the vendor's demand for the duplicate check, also through a step-up", () => {
+  it("keeps the vendor's demand for the duplicate check, even through a step-up", () => {
     const asked = submitted().when(
       verdict({ kind: 'step-up', otp: true, questions: [], duplicateGuard: true }),
     ).decided;

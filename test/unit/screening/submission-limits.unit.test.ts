@@ -194,7 +194,7 @@ describe('the limits of submissions', () => {
     expect(await resend(phone, true, 'live')).toBe(HOUR);
   });
 
-  it('count a code only when it was sent, also when the vendor could not be asked', async () => {
+  it('count a code only when it was sent, even when the vendor could not be asked', async () => {
     await times(20, () => submit({ phone: '4155550134', from: null }));
     await times(20, () => resend('4155550134', false));
     for (let count = 0; count < 10; count++)

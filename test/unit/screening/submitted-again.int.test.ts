@@ -285,7 +285,7 @@ describe('a submission', () => {
     expect(calls).toBe(1);
   });
 
-  it('that is repeated is not refused because of itself or its own lock; a submission under another id is refused', async () => {
+  it('that is repeated is refused neither because of itself nor because of its own lock; a submission under another id is refused', async () => {
     const sessionId = newId();
     verdict = { kind: 'confirmed', vendorSession: 'v', duplicateGuard: true };
     await submit(sessionId);

@@ -1206,7 +1206,7 @@ describe('a page with a token of the same account', () => {
 
 const statusOf = (history: readonly RecordedEvent[]) => foldState(screeningStatus, history)!;
 
-/** The time from which the recovery job counts the hour, or null when the job has nothing to remove. */
+/** The time from which the recovery job counts the hour, or null if the job has nothing to remove. */
 async function heldSince(sessionId: string): Promise<string | null> {
   const entries = screeningStatus.entries!(statusOf(await store.readStream(`screening-${sessionId}`)));
   return entries.find(({ list }) => list === 'vendorReply=held')?.sort ?? null;

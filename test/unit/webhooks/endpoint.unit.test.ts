@@ -86,7 +86,7 @@ describe('changing an endpoint', () => {
     });
   });
 
-  it('the event types to null selects all of them again', () => {
+  it('selects all event types again when they are set to null', () => {
     const changed = endpoint(registered({ enabledEvents: ['report.shared'] }))
       .when(change({ enabledEvents: null }))
       .then({ type: 'WebhookEventsChosen', data: { endpointId: ENDPOINT, enabledEvents: null } });
@@ -274,7 +274,7 @@ describe('the health of an endpoint', () => {
   });
 
   // The clock of a host may be slow, or may have been set back.
-  it('counts the failures that follow a success in the log, for any clock times, and every success counts', () => {
+  it('counts the failures that follow a success in the log, whatever the clocks show, and counts every success', () => {
     const recovered = failing().when(delivered('d', 10)).decided;
     expect(current(recovered.when(exhausted('e', 9, 1)).decided)).toMatchObject({ consecutiveFailures: 1 });
     expect(current(failing().when(delivered('z', 2)).decided)).toMatchObject({ status: 'active' });
@@ -296,7 +296,7 @@ describe('the health of an endpoint', () => {
     ended.when({ kind: 'disable-overdue', now: at(9_999_999) }).then();
   });
 
-  it('has no clock while the endpoint is active', () => {
+  it('runs no clock while the endpoint is active', () => {
     endpoint(registered())
       .when({ kind: 'disable-overdue', now: at(9_999_999) })
       .then();
