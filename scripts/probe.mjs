@@ -11,7 +11,7 @@ export function localAddress(host, port) {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/** The HTTP status of a GET, or undefined without an answer. */
+/** The HTTP status of a GET, or undefined if no answer arrived. */
 export async function statusOf(url) {
   return (await answerOf(url))?.status;
 }
@@ -21,7 +21,7 @@ export async function isAlive(address) {
   return (await statusOf(`${address}/health/live`)) === 200;
 }
 
-/** Null when the process is ready; otherwise the reasons, by check. Undefined without an answer. */
+/** Null if the process is ready; otherwise the reasons, by check. Undefined if no answer arrived. */
 export async function whyNotReady(address) {
   const answer = await answerOf(`${address}/health/ready`);
   if (answer === undefined || answer.status === 200) return answer && null;

@@ -8,7 +8,7 @@ export abstract class HttpSettings {
   abstract readonly host: string;
   abstract readonly tls: { readonly certPath: string; readonly keyPath: string } | null;
   abstract readonly requireTls: boolean;
-  /** The operator's reason for plain HTTP in production; null when production accepts only https. */
+  /** The operator's reason for plain HTTP in production; null if production accepts only https. */
   abstract readonly plainHttpReason: string | null;
   abstract readonly trustedProxies: readonly string[];
   /** The public address of the service, without a trailing slash. */
@@ -20,7 +20,7 @@ export abstract class HttpSettings {
   abstract readonly pdfUrl: string | null;
   /** Whether `/docs` and `/openapi.json` describe the API to every caller. */
   abstract readonly servesDocs: boolean;
-  /** The address to which error replies link, without a trailing slash; null when they link nowhere. */
+  /** The address to which error replies link, without a trailing slash; null if they link nowhere. */
   abstract readonly docsUrl: string | null;
   /** The port of the demo page that `npm start` serves outside production. The demo keys allow this origin. */
   abstract readonly demoPort: number;

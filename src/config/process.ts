@@ -24,7 +24,7 @@ export abstract class ProcessSettings {
   /** Whether the start makes demo accounts. */
   abstract readonly demoAccounts: boolean;
   abstract readonly logLevel: string;
-  /** Only the start command uses it. Null when one process has all roles. */
+  /** Only the start command uses it. Null if one process has all roles. */
   abstract readonly processes: ProcessCounts | null;
 }
 

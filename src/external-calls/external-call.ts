@@ -3,7 +3,7 @@ import type { ActionContext } from '../kernel/context.js';
 import type { Capability } from '../kernel/vendor-choice.js';
 import { type DeliverySemantics, type VendorCall, vendorCall } from '../ports/vendor-call.js';
 
-/** The kinds of vendors. Each has the capability for which accounts choose it, or null when accounts do not choose it. */
+/** The kinds of vendors. Each has the capability for which accounts choose it, or null if accounts do not choose it. */
 export const CAPABILITY_OF = {
   'identity-vendor': 'identity',
   'credit-bureau': 'credit',
@@ -26,7 +26,7 @@ export interface Attempt {
   /** The caller's context, which becomes the metadata of the recorded events. */
   readonly context: ActionContext;
   /**
-   * The attempt is settled from this time on, so its call must end earlier. Absent when such attempts are never settled. The time is not in the job.
+   * The attempt is settled from this time on, so its call must end earlier. Absent if such attempts are never settled. The time is not in the job.
    */
   readonly settleAfter?: Date;
 }

@@ -27,7 +27,7 @@ export abstract class ExternalCalls {
 
   /**
    * For a worker that settles an attempt, if its kind of call `isMadeAgain`. Makes the call if the vendor was never called and the input is kept.
-   * False when the vendor may have been called, or when the input is gone.
+   * False if the vendor may have been called, or if the input is gone.
    */
   abstract makeAgain(call: ExternalCall, attempt: Attempt, signal: AbortSignal): Promise<boolean>;
 }

@@ -41,7 +41,7 @@ interface Waiter {
 
 export interface Backlog {
   readonly waiting: number;
-  /** Null when no job waits. */
+  /** Null if no job waits. */
   readonly oldestWaitingMs: number | null;
 }
 
@@ -118,7 +118,7 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
 
   /**
    * Gives a worker the open attempt of an aggregate to settle, and does not wait. A repeated request adds no second job while the first exists.
-   * Throws when the queue does not accept the job in time.
+   * Throws if the queue does not accept the job in time.
    */
   async settle(
     { vendor: kind, operation }: Pick<ExternalCall, 'vendor' | 'operation'>,
@@ -137,7 +137,7 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
     this.waiting.get(jobId)?.over(end, retryAfter);
   }
 
-  /** For metrics. Throws when Redis is unavailable. */
+  /** For metrics. Throws if Redis is unavailable. */
   async backlog(name: string): Promise<Backlog> {
     const queue = this.queueNamed(name);
     const [waiting, [oldest]] = await Promise.all([queue.getWaitingCount(), queue.getWaiting(0, 0)]);

@@ -23,7 +23,7 @@ export interface Applicant extends Device {
   readonly spouseName?: string;
   readonly propertyZip?: string;
   readonly productId?: number;
-  /** ISO 8601 UTC. Absent when the integrator's server has recorded the consent. */
+  /** ISO 8601 UTC. Absent if the integrator's server has recorded the consent. */
   readonly termsAcceptedAt?: string;
 }
 

@@ -4,7 +4,7 @@
 const MIN_AMOUNT_CENTS = 50;
 const MAX_APPLICATION_FEE_CENTS = 1_000_000;
 
-/** The application fee in the settings of an account and of a grant; null when they set none. */
+/** The application fee in the settings of an account and of a grant; null if they set none. */
 export interface FeeTerms {
   readonly fixedByAccount: number | null;
   readonly saidByGrant: number | null;

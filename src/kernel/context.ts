@@ -27,7 +27,7 @@ export interface ActionContext extends Owner {
   readonly grantId?: string;
   /** The chain of platform tokens that began with one exchange. Limits on strangers are counted for this lineage. The lineage is never stored. */
   readonly lineage?: string;
-  /** Absent when no request caused the command. The value is never stored. */
+  /** Absent if no request caused the command. The value is never stored. */
   readonly effect?: Effect;
   /** No caller reads the result at once. Read models therefore get the events only through their subscriptions, which costs less. */
   readonly skipReadYourWrites?: true;

@@ -4,9 +4,9 @@ import type { RecordedEvent } from './domain-event.js';
 /** An aggregate in its present state. */
 export interface LoadedAggregate<State> {
   readonly state: State;
-  /** The revision of the newest event; null when the stream has no event. */
+  /** The revision of the newest event; null if the stream has no event. */
   readonly revision: number | null;
-  /** The owner that the first event names; null when the stream has no event. */
+  /** The owner that the first event names; null if the stream has no event. */
   readonly owner: Owner | null;
   /** All events of the aggregate. For a long stream, at least the newest events. */
   readonly history: readonly RecordedEvent[];

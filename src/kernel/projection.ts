@@ -37,7 +37,7 @@ export interface Projection<Doc extends object, State = Doc> {
   view(state: State): Doc;
   /** The lists of the document. The entries of a new revision replace those of the previous revision. */
   entries?(state: State): readonly IndexEntry[];
-  /** The time at which a recovery job must examine the stream, ISO 8601 UTC; null when it is not due. This time lists the document in `DUE`. */
+  /** The time at which a recovery job must examine the stream, ISO 8601 UTC; null if it is not due. This time lists the document in `DUE`. */
   dueAt?(state: State): string | null;
 }
 

@@ -13,7 +13,7 @@ export interface VaultPlace {
 export interface VaultPromise {
   readonly category: string;
   readonly type: string;
-  /** `first` is the first event of the stream. Null when this event makes no promise. */
+  /** `first` is the first event of the stream. Null if this event makes no promise. */
   place(event: RecordedEvent, first: RecordedEvent): VaultPlace | null;
   /** Events of the stream after which the entry may be missing. */
   readonly until: readonly string[];

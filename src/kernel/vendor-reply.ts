@@ -9,15 +9,15 @@ export interface VendorReply {
   readonly status: number;
   /** JSON text, byte for byte as the vendor wrote it. */
   readonly body: string;
-  /** The vendor's error number; null when the answer has none. */
+  /** The vendor's error number; null if the answer has none. */
   readonly code: number | null;
   /** The field that the vendor names with its number. */
   readonly field: FieldName | null;
-  /** The vendor's text for that number; null without one. */
+  /** The vendor's text for that number; null if there is none. */
   readonly message: string | null;
 }
 
-/** A verdict with the vendor's answer. The answer is absent when the vendor gave none, or one that does not concern the request. */
+/** A verdict with the vendor's answer. The answer is absent if the vendor gave none, or one that does not concern the request. */
 export interface Replied {
   readonly reply?: VendorReply;
 }

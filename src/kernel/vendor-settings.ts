@@ -21,7 +21,7 @@ export type SettingsOf<Schema extends SettingsSchema> = {
   readonly [Name in keyof Schema]: Schema[Name] extends { readonly optional: true } ? string | null : string;
 };
 
-/** Null when the vendor is not configured. Outside production, both vendors are the sandbox's. */
+/** Null if the vendor is not configured. Outside production, both vendors are the sandbox's. */
 export interface VendorSettings {
   readonly live: Readonly<Record<string, string | null>> | null;
   readonly test: Readonly<Record<string, string | null>> | null;

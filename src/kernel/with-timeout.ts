@@ -20,7 +20,7 @@ export function within<Value, Late>(
   });
 }
 
-/** The value; null when the work failed, returned null, or took too long. */
+/** The value; null if the work failed, returned null, or took too long. */
 export function withTimeout<Value>(limitMs: number, work: Promise<Value>): Promise<Value | null> {
   return within(limitMs, work, () => null).catch(() => null);
 }

@@ -63,7 +63,7 @@ export interface HousingCourtRecord {
 export interface FileAlert {
   /** Such as `FRAUD_ALERT`, `ACTIVE_DUTY`, `ADDRESS_MISMATCH`. */
   readonly type: string;
-  /** YYYY-MM-DD; absent when the vendor gives none. */
+  /** YYYY-MM-DD; absent if the vendor gives none. */
   readonly date?: string | undefined;
 }
 
@@ -82,10 +82,10 @@ export interface VendorReport {
     readonly name: string;
     readonly addresses: readonly string[];
     readonly birthYear: number | null;
-    /** Absent when the vendor gives none. */
+    /** Absent if the vendor gives none. */
     readonly ssnLastFour?: string | undefined;
   };
-  /** Alerts and searches are absent when the vendor gives none. */
+  /** Alerts and searches are absent if the vendor gives none. */
   readonly alerts?: readonly FileAlert[] | undefined;
   readonly searches?: readonly RecordSearch[] | undefined;
   readonly tradeLines: readonly TradeLine[];
@@ -108,7 +108,7 @@ export type ReportRefusal =
   | 'FILE_CONDITION';
 
 export type ReportVerdict = Replied &
-  /** `score` is null when the file is too thin for a score. */
+  /** `score` is null if the file is too thin for a score. */
   (
     | { readonly kind: 'report'; readonly score: CreditScore | null; readonly report: VendorReport }
     /** `upstreamCode` is the vendor's number for the reason. */

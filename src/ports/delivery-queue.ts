@@ -29,6 +29,6 @@ export abstract class DeliveryQueue {
 
 /** The work of the queue's workers. */
 export abstract class DeliveryAttempts {
-  /** Makes the attempt if it is still due. Null when no request was sent. `outcome` is `SUCCESS` or the error, for metrics. */
+  /** Makes the attempt if it is still due. Null if no request was sent. `outcome` is `SUCCESS` or the error, for metrics. */
   abstract attempt(due: DueDelivery): Promise<{ readonly timedOut: boolean; readonly outcome: string } | null>;
 }

@@ -42,7 +42,7 @@ export type TogetherOutcome =
 
 /**
  * Part of the log, in order. Every matching event up to position `through` has been delivered, including this batch. A consumer that saves `through`
- * together with the batch's effect neither loses nor repeats an event. `through` is null only before the first event. `caughtUp` is true when no
+ * together with the batch's effect neither loses nor repeats an event. `through` is null only before the first event. `caughtUp` is true if no
  * further event was stored at the time of reading.
  */
 export interface EventBatch {
@@ -140,7 +140,7 @@ export abstract class EventStore {
   /** Up to `limit` events of the whole log after a position (exclusive). Null means from the beginning. */
   abstract readAll(after: string | null, limit: number): Promise<RecordedEvent[]>;
 
-  /** The position of the newest event; null when the log is empty. */
+  /** The position of the newest event; null if the log is empty. */
   abstract head(): Promise<string | null>;
 
   /**

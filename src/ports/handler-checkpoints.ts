@@ -12,7 +12,7 @@ export abstract class HandlerCheckpoints {
   /** The saved position in the log, exclusive. Null means the beginning. */
   abstract passed(handler: string): Promise<string | null>;
 
-  /** Forgets the checkpoint, so that the handler begins at the beginning of the log. Changes nothing when the holder does not have the right. */
+  /** Forgets the checkpoint, so that the handler begins at the beginning of the log. Changes nothing if the holder does not have the right. */
   abstract forget(handler: string, holder: string): Promise<void>;
 
   /** Ends the right of the holder. Changes nothing when the holder does not have the right. */

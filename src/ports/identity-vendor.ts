@@ -55,7 +55,7 @@ export type AnswerVerdict = Replied &
    */
   (
     | { readonly kind: 'confirmed'; readonly personToken?: string }
-    /** `attemptsRemaining` is the vendor's own count; null when the vendor gives no number. */
+    /** `attemptsRemaining` is the vendor's own count; null if the vendor gives no number. */
     | { readonly kind: 'wrong'; readonly attemptsRemaining: number | null }
     | SessionOver
     | Refused

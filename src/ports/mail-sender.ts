@@ -6,7 +6,7 @@ export interface Mail {
   readonly messageId: string;
 }
 
-/** Sends a mail within 15 s. Throws Unavailable when the mail server does not accept it. Addresses and texts are never logged. */
+/** Sends a mail within 15 s. Throws Unavailable if the mail server does not accept it. Addresses and texts are never logged. */
 export abstract class MailSender {
   abstract send(mail: Mail): Promise<void>;
 }

@@ -24,7 +24,7 @@ export interface PaymentIntent {
   readonly refundedCents: number;
   /** Lowercase ISO 4217. */
   readonly currency: string;
-  /** The processor's code for the decline of the last try, such as `card_declined`; null when the last try was not declined. */
+  /** The processor's code for the decline of the last try, such as `card_declined`; null if the last try was not declined. */
   readonly lastErrorCode: string | null;
   /** The service's transaction id in the intent; null for an intent that the service did not create. */
   readonly transactionId: string | null;
@@ -69,7 +69,7 @@ export interface CheckoutSession {
   /** `complete` may still wait for the money. */
   readonly status: 'open' | 'complete' | 'expired';
   /**
-   * The page where the consumer pays; null when the session is not open. The address shows what the payment is for, so only the vault stores it, and
+   * The page where the consumer pays; null if the session is not open. The address shows what the payment is for, so only the vault stores it, and
    * it is never logged.
    */
   readonly url: string | null;
@@ -124,7 +124,7 @@ export abstract class PaymentProcessor {
   abstract createCheckout(call: VendorCall, charge: Charge, page: CheckoutPage): Promise<CheckoutVerdict>;
   /** Changes nothing. `attemptId` only names the job. */
   abstract retrieveCheckout(call: VendorCall, checkoutSessionId: string): Promise<CheckoutVerdict>;
-  /** Ends the session, so that it cannot be paid. Refused when the session is paid or has already ended. */
+  /** Ends the session, so that it cannot be paid. Refused if the session is paid or has already ended. */
   abstract expireCheckout(call: VendorCall, checkoutSessionId: string): Promise<CheckoutVerdict>;
 }
 
@@ -139,7 +139,7 @@ export interface ProcessorWebhookEvent {
   readonly intentId: string | null;
   /** Set for an event about a hosted checkout session, otherwise null. */
   readonly checkoutSessionId: string | null;
-  /** The service's transaction id in the intent or checkout session; null when the object of the event does not have it. */
+  /** The service's transaction id in the intent or checkout session; null if the object of the event does not have it. */
   readonly transactionId: string | null;
 }
 

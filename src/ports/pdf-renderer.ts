@@ -18,7 +18,7 @@ export type RenderedPdf =
   | { readonly kind: 'timed-out' };
 
 /**
- * Prints HTML of unknown origin in a real browser, as a Letter page with its backgrounds. Scripts and network are off, also for images, styles,
+ * Prints HTML of unknown origin in a real browser, as a Letter page with its backgrounds. Scripts and network are off, even for images, styles,
  * frames and redirects; `data:` is allowed. The page has no access to files, and has a context of its own that is removed afterwards. The number of
  * simultaneous and waiting pages is limited for each environment and source. The time, the memory and the size of the PDF are limited for each page.
  * No part of the page is stored or logged. The PDF of a served page has its title. The PDF of a foreign page has a title that says that it is not a

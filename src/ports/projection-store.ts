@@ -13,7 +13,7 @@ export interface Generations {
 
 /** The progress of a generation. */
 export interface Checkpoint {
-  /** Null when no event was read yet. */
+  /** Null if no event was read yet. */
   readonly position: string | null;
   /** The id of the first event in the log to which the position belongs; null while the log was empty. */
   readonly log: string | null;
@@ -45,11 +45,11 @@ export type CommitFault =
   /** The generation does not exist any more. */
   | 'missing';
 
-/** The result of a rebuild. `differences` are ids whose lists did not agree with the log; null when nothing was compared. */
+/** The result of a rebuild. `differences` are ids whose lists did not agree with the log; null if nothing was compared. */
 export interface RebuildReport {
   readonly projection: string;
   readonly generation: number;
-  /** The operator's request; null when the engine itself started the rebuild. */
+  /** The operator's request; null if the engine itself started the rebuild. */
   readonly request: string | null;
   /** The number of documents that are in a list. */
   readonly documents: number;
@@ -80,7 +80,7 @@ export abstract class ProjectionStore {
   /** Takes or renews the lease; null while another process has it. */
   abstract lease(projection: AnyProjection, token: string, ttlMs: number): Promise<Lease | null>;
 
-  /** Changes nothing when another process has the lease. */
+  /** Changes nothing if another process has the lease. */
   abstract releaseLease(projection: AnyProjection, token: string): Promise<void>;
 
   abstract generations(projection: AnyProjection): Promise<Generations>;
@@ -110,13 +110,13 @@ export abstract class ProjectionStore {
   /** Makes the data of older versions expire after a day. A process of an older version that still runs keeps its data. */
   abstract retireOlderVersions(projection: AnyProjection): Promise<void>;
 
-  /** The progress of the generation; null when the generation does not exist any more. */
+  /** The progress of the generation; null if the generation does not exist any more. */
   abstract checkpoint(projection: AnyProjection, generation: number): Promise<Checkpoint | null>;
 
   /** Like `checkpoint`, for a writer that continues from it. Keeps the generation if a newer version has set an expiry for it. */
   abstract resume(projection: AnyProjection, generation: number): Promise<Checkpoint | null>;
 
-  /** Null when the commit was accepted. */
+  /** Null if the commit was accepted. */
   abstract commit(
     projection: AnyProjection,
     token: string,
@@ -139,6 +139,6 @@ export abstract class ProjectionStore {
   /** Requests a rebuild from the process that has the lease. */
   abstract requestRebuild(projection: AnyProjection, request: string): Promise<void>;
 
-  /** The newest report; null without one. */
+  /** The newest report; null if there is none. */
   abstract lastReport(projection: AnyProjection): Promise<RebuildReport | null>;
 }

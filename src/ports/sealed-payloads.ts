@@ -7,9 +7,9 @@ export abstract class SealedPayloads {
   /** Encrypts the payload under a reference of its own. Throws SubjectErased. */
   abstract seal(reference: string, subject: string | null, payload: Uint8Array, ttlMs: number): Promise<void>;
 
-  /** The payload. Null when its lifetime has passed, when it was removed, and when the person was erased. */
+  /** The payload. Null if its lifetime has passed, when it was removed, and if the person was erased. */
   abstract read(reference: string): Promise<Uint8Array | null>;
 
-  /** True for exactly one caller. False when the payload does not exist any more. */
+  /** True for exactly one caller. False if the payload does not exist any more. */
   abstract remove(reference: string): Promise<boolean>;
 }

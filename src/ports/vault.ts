@@ -31,9 +31,9 @@ export interface Rewrapped {
 
 /** The origin of a subject in the vault, and its present entries. */
 export interface SubjectOrigin {
-  /** ISO 8601 UTC; null when an earlier version made the subject. */
+  /** ISO 8601 UTC; null if an earlier version made the subject. */
   readonly madeAt: string | null;
-  /** The entry for which the subject's data key was made; null when a sealed value came first. */
+  /** The entry for which the subject's data key was made; null if a sealed value came first. */
   readonly madeFor: string | null;
   /** The store's names for the entries. */
   readonly entries: readonly string[];
@@ -59,7 +59,7 @@ export abstract class Vault {
   /** Stores or replaces `entry` of `subject`, and makes the subject's data key at the first use. Throws SubjectErased. */
   abstract put(subject: string, entry: string, value: Uint8Array): Promise<void>;
 
-  /** The value; null when it was never stored. Throws SubjectErased, and NotAuthentic for a value that cannot be decrypted. */
+  /** The value; null if it was never stored. Throws SubjectErased, and NotAuthentic for a value that cannot be decrypted. */
   abstract get(subject: string, entry: string): Promise<Uint8Array | null>;
 
   /**
@@ -96,6 +96,6 @@ export abstract class Vault {
    */
   abstract rewrap(): Promise<Rewrapped>;
 
-  /** Throws when the vault cannot be read now. This check costs little. */
+  /** Throws if the vault cannot be read now. This check costs little. */
   abstract ping(): Promise<void>;
 }

@@ -14,6 +14,6 @@ export abstract class Vendors {
   /** Whether the vendor knows a person by this identity vendor's session. */
   abstract takesSessionsOf(capability: 'credit' | 'income', vendor: string, identityVendor: string): boolean;
 
-  /** Keyed by the lowercase ISO 4217 code; null when the payment processor accepts no payments in the currency. */
+  /** Keyed by the lowercase ISO 4217 code; null if the payment processor accepts no payments in the currency. */
   abstract currency(code: string): ChargedCurrency | null;
 }

@@ -13,7 +13,7 @@ export type WebhookErrorCode =
 export interface WebhookAnswer {
   /** Null: the receiver answered 2xx in time. */
   readonly errorCode: WebhookErrorCode | null;
-  /** Null when no status line arrived. */
+  /** Null if no status line arrived. */
   readonly httpStatus: number | null;
   /** Whole milliseconds from the start to the verdict. */
   readonly latencyMs: number;
@@ -32,7 +32,7 @@ export abstract class WebhookSender {
   abstract send(request: WebhookRequest): Promise<WebhookAnswer>;
 }
 
-/** The reason why an address is refused as an endpoint; null when it is accepted. */
+/** The reason why an address is refused as an endpoint; null if it is accepted. */
 export abstract class WebhookAddressRules {
   /** Looks up names. A host is refused if it does not resolve, or if it resolves to an address that is not public. Never throws. */
   abstract faultOf(url: string): Promise<string | null>;

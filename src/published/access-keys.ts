@@ -23,12 +23,12 @@ export interface PublishableKey extends KeyHolder {
  */
 export abstract class AccessKeys {
   /**
-   * Finds a key that is active or deactivated; null when the key does not exist. The answer is at most 30 s old
+   * Finds a key that is active or deactivated; null if the key does not exist. The answer is at most 30 s old
    * (docs/contract/platform.md#publishable-keys).
    */
   abstract publishable(key: string): Promise<PublishableKey | null>;
 
-  /** Null when the text is not an active key of that kind. The answer is never cached, so a deactivation has its effect from the next request on. */
+  /** Null if the text is not an active key of that kind. The answer is never cached, so a deactivation has its effect from the next request on. */
   abstract authenticate(kind: 'secret' | 'api', key: string): Promise<KeyHolder | null>;
 
   /** Whether the dashboard token with this id was revoked. The answer is never cached. */

@@ -24,18 +24,18 @@ export interface AccountFacts {
   readonly products: readonly UserType[];
   /** The products of the identity vendor that the account's pages may name. */
   readonly productIds: readonly number[];
-  /** The text to which a person agrees on the account's pages; null when the installation's text applies. */
+  /** The text to which a person agrees on the account's pages; null if the installation's text applies. */
   readonly terms: Terms | null;
   /** The version of each text that the account has ever had. */
   readonly termsVersions: readonly string[];
-  /** A mail address, phone number or web address that the account's pages show to people who need help; null without one. */
+  /** A mail address, phone number or web address that the account's pages show to people who need help; null if there is none. */
   readonly supportContact: string | null;
   readonly brand: {
     /** The name that people see: the chosen name, or else the account's name. */
     readonly displayName: string;
     /** A PNG in base64; null without a logo. */
     readonly logo: string | null;
-    /** The https address of the account's privacy notice; null without one. */
+    /** The https address of the account's privacy notice; null if there is none. */
     readonly privacyUrl: string | null;
   };
   /** The account at the payment processor that receives the money, if one is connected. */
@@ -43,7 +43,7 @@ export interface AccountFacts {
   /** The cents of each payment that the platform keeps (null: not fixed), and the largest part that it may keep (null: no limit). */
   readonly applicationFeeCents: number | null;
   readonly maxApplicationFeeCents: number | null;
-  /** The days from the first refused pull of a report to the automatic refund of its payment; null when the account has no automatic refunds. */
+  /** The days from the first refused pull of a report to the automatic refund of its payment; null if the account has no automatic refunds. */
   readonly refundAfterDays: number | null;
   /** Whether the account pays with prepaid credit. */
   readonly prepaidBilling: boolean;
@@ -55,7 +55,7 @@ export interface AccountFacts {
 
 /** The accounts module, for other modules. */
 export abstract class Accounts {
-  /** Null when the account does not exist. Settings may be up to a second old. */
+  /** Null if the account does not exist. Settings may be up to a second old. */
   abstract find(accountId: string): Promise<AccountFacts | null>;
 
   /** True for live traffic of a provisioned account in production, and for test traffic when the test environment has vendors of its own. */

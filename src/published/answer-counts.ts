@@ -23,7 +23,7 @@ export type Admission =
 
 /** The state of a person after an answer. */
 export interface PersonStanding {
-  /** The end of the person's lock; null when the person is not locked. */
+  /** The end of the person's lock; null if the person is not locked. */
   readonly lockedUntil: string | null;
   /** The number of further wrong answers after which the person is locked. */
   readonly attemptsRemaining: number;
@@ -35,7 +35,7 @@ export interface PersonStanding {
  * open sessions. All calls are safe to repeat. Times are ISO 8601 UTC.
  */
 export abstract class AnswerCounts {
-  /** The end of the lock that refuses the person everywhere; null when the person is not locked now. */
+  /** The end of the lock that refuses the person everywhere; null if the person is not locked now. */
   abstract lockedUntil(personIds: readonly string[]): Promise<string | null>;
 
   /** Must be called before the vendor receives the answer. The answer uses up one attempt until it is counted or cleared, or until `giveUpAfter`. */

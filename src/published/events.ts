@@ -257,7 +257,7 @@ export interface PublishedEvent<Type extends EventType = EventType> {
   readonly data: EventData[Type];
 }
 
-/** The addresses in events; null when the service's public address is not configured. */
+/** The addresses in events; null if the service's public address is not configured. */
 export interface Links {
   readonly reportUrl: ((sessionId: string) => string) | null;
   readonly incomeReportUrl: ((incomeSessionId: string) => string) | null;

@@ -18,12 +18,12 @@ export interface PartyFacts {
    * erased.
    */
   readonly authenticated: boolean;
-  /** The end of the party's lock after wrong answers; null when it is not locked now. */
+  /** The end of the party's lock after wrong answers; null if it is not locked now. */
   readonly lockedUntil: string | null;
 }
 
 /** The parties module, for other modules. */
 export abstract class Parties {
-  /** Null when the party was never registered in this account and environment. `id` is the integrator's id, decoded from the path. */
+  /** Null if the party was never registered in this account and environment. `id` is the integrator's id, decoded from the path. */
   abstract find(kind: PartyKind, id: string, context: CallerContext): Promise<PartyFacts | null>;
 }

@@ -6,7 +6,7 @@ export abstract class PrepaidCredit {
   abstract available(accountId: string, reservationId: string): Promise<boolean>;
 
   /**
-   * Sets one report aside, once for each `reservationId`. A second call changes nothing and gives the same answer. False when the balance is used up;
+   * Sets one report aside, once for each `reservationId`. A second call changes nothing and gives the same answer. False if the balance is used up;
    * the reservation then stays refused, even if credit is added. Always true for an account that needs no credit: one with a connected payment
    * account and without prepaid billing.
    */

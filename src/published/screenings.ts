@@ -45,13 +45,13 @@ export interface ScreeningFacts {
   readonly vendors: VendorChoice;
   /** Null unless the session is BLOCKED. */
   readonly block: { readonly reasonCode: string; readonly until: string | null } | null;
-  /** The time when the session became VERIFIED; null when it is not verified. */
+  /** The time when the session became VERIFIED; null if it is not verified. */
   readonly verifiedAt: string | null;
   /** The vendor demands that the person is not screened again while this session counts, not even in the test environment. */
   readonly duplicateGuard: boolean;
-  /** The account that the grant names as the report's recipient; null when the grant names none. */
+  /** The account that the grant names as the report's recipient; null if the grant names none. */
   readonly intendedRecipientId: string | null;
-  /** The session grant of its submission; null without one. */
+  /** The session grant of its submission; null if there is none. */
   readonly grantId: string | null;
   /** The party of the direct API that the session verifies (see `PartyFacts.partyId`); null for a session of the platform. */
   readonly partyId: string | null;
@@ -72,7 +72,7 @@ export abstract class Screenings {
   abstract find(sessionId: string): Promise<ScreeningFacts | null>;
 
   /**
-   * The session's vendor for the capability, and the token by which it knows the person. Null when the session is not verified, when the person was
+   * The session's vendor for the capability, and the token by which it knows the person. Null if the session is not verified, when the person was
    * erased, and when the kept token cannot be decrypted.
    */
   abstract reference(sessionId: string, capability: Referring): Promise<VendorReference | null>;
@@ -101,9 +101,9 @@ export type VerificationMethod = 'otp' | 'kba' | 'outright';
 
 /** A screening with its request, and how the person was verified. */
 export interface ScreenedFor extends ScreeningFacts {
-  /** Null when neither the grant nor the page gave it. */
+  /** Null if neither the grant nor the page gave it. */
   readonly endUserType: EndUserType | null;
-  /** The address in one line; null when the page gave none, and when the person was erased. */
+  /** The address in one line; null if the page gave none, and if the person was erased. */
   readonly unitAddress: string | null;
   /** Null before the verification. */
   readonly verifiedBy: VerificationMethod | null;
@@ -115,7 +115,7 @@ export type Referring = 'identity' | 'credit' | 'income';
 /** The vendor that is asked about a person, and the token by which it knows the person. */
 export interface VendorReference {
   readonly vendor: string;
-  /** Must not be logged or stored elsewhere. Null when the vendor does not accept tokens of the identity vendor. */
+  /** Must not be logged or stored elsewhere. Null if the vendor does not accept tokens of the identity vendor. */
   readonly token: string | null;
 }
 

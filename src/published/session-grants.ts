@@ -9,13 +9,13 @@ export interface GrantFacts {
   /** The account that embeds the component. The embedding account is the child when the grant was made on the child's behalf. */
   readonly accountId: string;
   readonly environment: Environment;
-  /** The account with which a consent shares the report; null when the grant names none. */
+  /** The account with which a consent shares the report; null if the grant names none. */
   readonly recipientAccountId: string | null;
   /** The kind of users that the grant's sessions screen; null for any kind. */
   readonly userType: UserType | null;
   /** The kind of end user that the screening is for. OTHER: the caller names another kind. Null: the grant names none. */
   readonly endUserType: EndUserType | 'OTHER' | null;
-  /** The cents of the payment that the platform keeps; null when the grant sets none. */
+  /** The cents of the payment that the platform keeps; null if the grant sets none. */
   readonly applicationFeeCents: number | null;
   /** The hash of the caller's own id of the session (see external-ids.ts). Null: the caller gave none, or the grant is of an older release. */
   readonly externalIdHash: string | null;

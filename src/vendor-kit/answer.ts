@@ -24,7 +24,7 @@ export function errorOf({ body }: VendorAnswer): Record<string, unknown> {
   return isRecord(body) && isRecord(body.error) ? body.error : {};
 }
 
-/** The vendor's number for the fault; null when the answer has none. */
+/** The vendor's number for the fault; null if the answer has none. */
 export function upstreamCode(answer: VendorAnswer): number | null {
   const { code } = errorOf(answer);
   return typeof code === 'number' ? code : null;

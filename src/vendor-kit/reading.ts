@@ -1,7 +1,7 @@
 // Reads a vendor's JSON with a valibot schema. The result has the port's shape and no other fields.
 import * as v from 'valibot';
 
-/** Null when any part of the value breaks the schema. The issues are dropped, because they would quote the value. */
+/** Null if any part of the value breaks the schema. The issues are dropped, because they would quote the value. */
 export function read<Schema extends v.GenericSchema>(schema: Schema, value: unknown): v.InferOutput<Schema> | null {
   const { success, output } = v.safeParse(schema, value, { abortEarly: true });
   return success ? output : null;

@@ -98,7 +98,7 @@ export class VendorRegistry extends Vendors {
     return Object.keys(this.vendors.get(FIRST_VENDORS[capability])?.capabilities[capability]?.operations ?? {});
   }
 
-  /** The adapter for a call; null when its vendor is not configured. Test traffic never reaches a live vendor. */
+  /** The adapter for a call; null if its vendor is not configured. Test traffic never reaches a live vendor. */
   of<Name extends Capability>(
     capability: Name,
     { vendor = FIRST_VENDORS[capability], environment }: Pick<VendorCall, 'vendor' | 'environment'>,

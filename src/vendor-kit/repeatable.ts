@@ -27,7 +27,7 @@ function verdictOf<Verdict>(exchange: Exchange, read: (answer: VendorAnswer) => 
     : withoutAnswer(exchange);
 }
 
-/** The verdict of an answer that concerns only the call. Null when the answer has a vendor's number, or concerns the subject. */
+/** The verdict of an answer that concerns only the call. Null if the answer has a vendor's number, or concerns the subject. */
 function noVerdictOf(answer: VendorAnswer): NoVerdict | null {
   if (answer.status === 200 || upstreamCode(answer) !== null) return null;
   const { code } = errorOf(answer);

@@ -15,7 +15,7 @@ export function proseOf(markdown) {
     .replace(/^[ \t]*\|(.*)\|[ \t]*$/gm, (_row, cells) => `\n${cells.split(/(?<!\\)\|/).join('\n\n')}\n`);
 }
 
-/** Subjects of the commits after `since`, or null when the history does not reach back to it. */
+/** Subjects of the commits after `since`, or null if the history does not reach back to it. */
 export function subjectsAfter(since, folder) {
   try {
     return git(folder, 'log', '--no-merges', '--format=%s', `${since}..HEAD`)

@@ -26,7 +26,7 @@ export interface CallbackPayloads {
   onStepStart: { readonly step: Step };
   onStepComplete: { readonly step: Step };
   onVerificationSuccess: { readonly sessionId: string; readonly status: VerificationStatus };
-  /** `sessionId` is null when the page received no session. */
+  /** `sessionId` is null if the page received no session. */
   onVerificationFailure: {
     readonly sessionId: string | null;
     readonly status: VerificationStatus;

@@ -22,7 +22,7 @@ export interface FrameStart {
   readonly protocol: number;
   readonly view: View;
   readonly token: Token;
-  /** Null when the page named none, and when the view is not `screening`. */
+  /** Null if the page named none, and if the view is not `screening`. */
   readonly unitAddress: UnitAddress | null;
   readonly userType: UserType;
   readonly endUserType: EndUserType | null;
@@ -55,7 +55,7 @@ export type PageMethods = {
   /** The frame's screening session, as soon as it is known. When the frame loads again, it continues with this session. */
   session(sessionId: unknown): void;
   /**
-   * The token with which the frame continues. If the API refused the token in the argument, the result is a new one. Null when no valid token can be
+   * The token with which the frame continues. If the API refused the token in the argument, the result is a new one. Null if no valid token can be
    * obtained: the page has sent `onError` with the reason, or the API has refused the new token too.
    */
   token(refused: unknown): Promise<Token | null>;

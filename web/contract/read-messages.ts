@@ -106,7 +106,7 @@ const DRESS = { locale: withDefault(null, nullable(readLocale)), appearance: wit
 /** For the frame: another language or look. */
 export const readDress = orNull(total(fields<Dress>(DRESS, {})));
 
-/** For the frame: the first message of the page. Also null when the page uses another protocol. */
+/** For the frame: the first message of the page. Also null if the page uses another protocol. */
 export const readFrameStart = orNull(
   total(
     fields<FrameStart>(

@@ -19,7 +19,7 @@ const PAUSES_MS: Readonly<Record<number, readonly number[]>> = {
 /** After this time a waiting person sees a message and decides. */
 const LONGEST_PAUSE_MS = 15_000;
 
-/** The milliseconds before a call that was repeated `repeats` times is made again; null when it is not repeated. */
+/** The milliseconds before a call that was repeated `repeats` times is made again; null if it is not repeated. */
 export function pauseBeforeRepeat(repeats: number, { status, retryAfterSeconds }: Failure): number | null {
   const pauseMs = PAUSES_MS[status]?.[repeats];
   if (pauseMs === undefined) return null;

@@ -14,7 +14,7 @@ import { Timeline } from './timeline.js';
 import { WebhookPanel } from './webhooks.js';
 
 declare global {
-  /** The host script sets this global. This global is undefined when the script could not be loaded. */
+  /** The host script sets this global. This global is undefined if the script could not be loaded. */
   var Service: ServiceGlobal | undefined;
 }
 

@@ -9,7 +9,7 @@ export interface Config {
 }
 
 export interface WebhookState {
-  /** The reason why webhooks cannot arrive here; null when they can arrive. */
+  /** The reason why webhooks cannot arrive here; null if they can arrive. */
   readonly missing: string | null;
   readonly receiving: boolean;
   /** The address of another endpoint of the account, which this page did not make. */

@@ -16,7 +16,7 @@ export interface WebhookParts {
   readonly timeline: Timeline;
   readonly deliveries: HTMLDetailsElement;
   readonly deliveryLog: Timeline;
-  /** Called with each webhook, and with null when the list begins again. */
+  /** Called with each webhook, and with null if the list begins again. */
   readonly hear: (webhook: Webhook | null) => void;
 }
 

@@ -7,10 +7,10 @@ import type { Settings } from './settings.js';
 const KEY = /^pk_(?:live|test)_[A-Za-z0-9_-]{16,}$/;
 const LOOPBACK = /^(?:localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
-/** The address `…/embed/v1/service.js`, also with a hash in the name. */
+/** The address `…/embed/v1/service.js`, even with a hash in the name. */
 const SERVED_SCRIPT = /^(.*)\/embed\/v1\/(?:[\da-f]+\/)?service\.m?js$/;
 
-/** The service's address, from the address of its script; null when another server serves the script, or when a bundler included it. */
+/** The service's address, from the address of its script; null if another server serves the script, or if a bundler included it. */
 export function serviceOf(scriptUrl: string | undefined): string | null {
   if (scriptUrl === undefined || !URL.canParse(scriptUrl)) return null;
   const { origin, pathname } = new URL(scriptUrl);

@@ -44,7 +44,7 @@ export class Tokens {
     this.#sessionToken = typeof sessionToken === 'string' ? sessionToken : null;
   }
 
-  /** The result for the session grant; null when the page gave none, and before the first exchange. */
+  /** The result for the session grant; null if the page gave none, and before the first exchange. */
   get grant(): Grant | null {
     return this.#grant;
   }
@@ -125,7 +125,7 @@ export class Tokens {
     return this.#grant?.consumed === true && this.#getGrant === null;
   }
 
-  /** Each request has a grant of its own, because an earlier grant may have been redeemed. False when the page gave none. */
+  /** Each request has a grant of its own, because an earlier grant may have been redeemed. False if the page gave none. */
   async #newGrant(get: () => unknown, ended: AbortSignal): Promise<boolean> {
     this.#sessionToken = null;
     try {

@@ -21,7 +21,7 @@ export type Shown =
       readonly again: (() => void) | null;
       /** The account's contact for help, if it is already known. */
       readonly support?: string | null | undefined;
-      /** True when no screen was shown before. */
+      /** True if no screen was shown before. */
       readonly first: boolean;
     }
   | { readonly kind: 'place'; readonly place: Place; readonly first: boolean; readonly journey: Journey };

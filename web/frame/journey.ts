@@ -33,7 +33,7 @@ export interface Journey {
   follow(session: Session): Promise<void>;
   /** When the person may choose between codes and questions, shows the chosen step. From codes to questions, never back. */
   choose(step: 'otp' | 'kba'): void;
-  /** The report was read: calls `onScreeningSuccess` once. `score` is null when the report has none, or when it cannot be read. */
+  /** The report was read: calls `onScreeningSuccess` once. `score` is null if the report has none, or if it cannot be read. */
   screened(score: number | null): void;
   /** The session cannot continue: shows the details of a new session. */
   startAgain(): void;

@@ -20,7 +20,7 @@ export function isStep(place: Place): place is Step {
   return STEPS.includes(place);
 }
 
-/** Null when this kind of user does not have this view. */
+/** Null if this kind of user does not have this view. */
 export function firstPlace(view: View, userType: UserType, session: Session | SessionStatus | null): Place | null {
   if (view === 'income') return 'income';
   if (view === 'report') return userType === 'CONSUMER' ? 'report' : null;

@@ -17,7 +17,7 @@ const PLACES: Readonly<Record<Part, readonly Place[]>> = {
   report: ['report', 'share'],
 };
 
-/** Null when the screen belongs to none of the parts. Agents and organizations have two parts. Without a price, the payment is omitted. */
+/** Null if the screen belongs to none of the parts. Agents and organizations have two parts. Without a price, the payment is omitted. */
 export function progressOf(shown: Shown): Progress | null {
   if (shown.kind !== 'place' || shown.journey.start.view !== 'screening') return null;
   const { start, options } = shown.journey;

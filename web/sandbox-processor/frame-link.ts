@@ -43,7 +43,7 @@ export class FrameLink {
     container.append(frame);
   }
 
-  /** The port keeps requests until the frame listens. Rejects when the frame is removed in the meantime. */
+  /** The port keeps requests until the frame listens. Rejects if the frame is removed in the meantime. */
   ask<M extends Method>(method: M, parameter: Methods[M][0]): Promise<Methods[M][1]> {
     return new Promise((resolve, reject) => {
       const question = ++this.asked;

@@ -85,7 +85,7 @@ class StripeClient {
     return new Elements({ key: this.key, clientSecret }, { locale, appearance: appearanceOf(appearance) });
   }
 
-  /** Resolves with an error when the payment is declined. Rejects when the page uses the library incorrectly. */
+  /** Resolves with an error when the payment is declined. Rejects if the page uses the library incorrectly. */
   async confirmPayment({ elements, redirect }: ConfirmOptions): Promise<PaymentIntentResult> {
     if (!(elements instanceof Elements))
       throw new IntegrationError('Invalid value for confirmPayment(): elements should be an Elements instance.');

@@ -169,7 +169,7 @@ export class Dispatcher extends WorkerHost {
     this.calls.add(call);
   }
 
-  /** Whether the receiver took too long; null when this is unknown. */
+  /** Whether the receiver took too long; null if this is unknown. */
   private async attempt(due: DueDelivery): Promise<boolean | null> {
     const made = await withTimeout(
       this.runner.limitMs,

@@ -204,7 +204,7 @@ export class EmbeddedLog {
     });
   }
 
-  /** The revision of the stream's last event; NO_STREAM without one. */
+  /** The revision of the stream's last event; NO_STREAM if there is none. */
   headOf(stream: string): number {
     return this.read(() => this.lastRevision(Buffer.from(stream, 'latin1')));
   }
@@ -278,7 +278,7 @@ export class EmbeddedLog {
   }
 
   /**
-   * Replaces the oldest events outside segments by a segment, in one transaction. False when these events do not fill a segment before the `keep`
+   * Replaces the oldest events outside segments by a segment, in one transaction. False if these events do not fill a segment before the `keep`
    * newest events, or when one is missing. Another process may do the same at the same time. `admit` throws when the segment has no room.
    */
   async compressOldest(keep: number, admit: () => void): Promise<boolean> {
@@ -353,7 +353,7 @@ export class EmbeddedLog {
     return event;
   }
 
-  /** Undefined when the log has no event there. Throws SegmentUnreadable, and EventLogDamaged for a text that is not an event. */
+  /** Undefined if the log has no event there. Throws SegmentUnreadable, and EventLogDamaged for a text that is not an event. */
   private eventAt(position: number): RecordedEvent | undefined {
     const kept = this.keptAt(position);
     if (kept !== undefined) return kept;
@@ -458,7 +458,7 @@ export class EmbeddedLog {
     return Math.max(position, Math.min(last, ...next.map((found) => found - 1)));
   }
 
-  /** How the indexes disagree with the event; null when they agree. */
+  /** How the indexes disagree with the event; null if they agree. */
   private indexFault({ stream, revision, id }: RecordedEvent, position: number): string | null {
     const name = Buffer.from(stream, 'latin1');
     const indexed = this.positions.get(pairKey(name, numberKey(revision)));

@@ -318,7 +318,7 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
     await this.compressOldest().catch(() => undefined);
   }
 
-  /** False when no event is old enough. */
+  /** False if no event is old enough. */
   private async compressOldest(): Promise<boolean> {
     try {
       const compressed = await this.log.compressOldest(this.uncompressedEvents, () => {

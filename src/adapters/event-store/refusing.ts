@@ -5,7 +5,7 @@ import { EventStoreDecorator } from '../../ports/event-store-decorator.js';
 export class RefusingEventStore extends EventStoreDecorator {
   constructor(
     store: EventStore,
-    /** The reason why appends are refused; null when they are allowed. */
+    /** The reason why appends are refused; null if they are allowed. */
     private readonly refusal: () => Promise<Error | null>,
   ) {
     super(store);

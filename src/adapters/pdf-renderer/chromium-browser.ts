@@ -47,13 +47,13 @@ export class ChromiumBrowser {
   private readonly pages = new Map<Browser, number>();
   private readonly spent = new Set<Browser>();
 
-  /** `executable` is called at each start, because a browser may have been installed in the meantime. Null when the machine has no browser. */
+  /** `executable` is called at each start, because a browser may have been installed in the meantime. Null if the machine has no browser. */
   constructor(
     private readonly executable: () => string | null,
     private readonly searchPath: string,
   ) {}
 
-  /** The running browser, started if needed. Rejects when the machine has no browser or the browser does not start. The next call tries again. */
+  /** The running browser, started if needed. Rejects if the machine has no browser or the browser does not start. The next call tries again. */
   get(): Promise<Browser> {
     if (this.current !== null) return this.current;
     const starting = this.start();
@@ -176,7 +176,7 @@ async function watchProcess(browser: Browser): Promise<void> {
   browser.once('disconnected', () => clearInterval(watch));
 }
 
-/** False when no such process or group exists. */
+/** False if no such process or group exists. */
 function signalled(pid: number, signal: 0 | 'SIGKILL'): boolean {
   try {
     return process.kill(pid, signal);

@@ -17,7 +17,7 @@ export const BROWSERS: readonly string[] = [
   'microsoft-edge',
 ];
 
-/** The given path if it names a program, otherwise the first of the names in `searchPath`; null when neither exists. */
+/** The given path if it names a program, otherwise the first of the names in `searchPath`; null if neither exists. */
 export function findChromium(
   executablePath: string | null,
   searchPath: string,

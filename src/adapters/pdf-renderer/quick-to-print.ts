@@ -26,7 +26,7 @@ function endOfDoctype(html: string): number {
   }
 }
 
-/** Null when no comment ends. */
+/** Null if no comment ends. */
 function endOfComment(html: string, at: number): number | null {
   // A comment may be as short as `<!-->`.
   if (html.startsWith('<!--', at)) return endOf('-->', html, at + 2);
@@ -45,7 +45,7 @@ function hasLongWord(html: string): boolean {
   return false;
 }
 
-/** Null when nothing follows. */
+/** Null if nothing follows. */
 function endOfMarkup(html: string, at: number): number | null {
   if (html.startsWith('<!--', at)) return endOfComment(html, at);
   const [tag, name] = /^<(?:(style|script)\b|[a-z/!?])/i.exec(html.slice(at, at + '<script>'.length)) ?? [];

@@ -127,7 +127,7 @@ export class RedisRateLimiter extends RateLimiter {
     return (await this.unlessAway(() => this.connection.use((redis) => redis.del(SET_ASIDE + name)))) === 1;
   }
 
-  /** Also null when all uses are unlimited. */
+  /** Also null if all uses are unlimited. */
   private async ask<Reply>(
     uses: readonly RateUse[],
     send: (redis: Redis, names: readonly string[], told: string) => Promise<Reply>,

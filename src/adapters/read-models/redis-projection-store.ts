@@ -141,7 +141,7 @@ export class RedisProjectionStore extends ProjectionStore {
     });
   }
 
-  /** Sets an expiry for the data of every other version of the projection, also in the key layouts of earlier releases. */
+  /** Sets an expiry for the data of every other version of the projection, even in the key layouts of earlier releases. */
   override async retireOlderVersions({ name, version }: AnyProjection): Promise<void> {
     for (let cursor = '0'; ;) {
       const [next, keys] = await this.connection.use((redis) =>

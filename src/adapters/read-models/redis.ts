@@ -172,7 +172,7 @@ async function keep(redis: Redis, key: string, view: View<object>, keptForMs: nu
   }
 }
 
-/** Also null when the text is not a document. */
+/** Also null if the text is not a document. */
 function kept<Doc extends object>(stored: string | null): View<Doc> | null {
   try {
     return JSON.parse(stored ?? 'null') as View<Doc> | null;

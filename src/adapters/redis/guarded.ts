@@ -29,7 +29,7 @@ export function defineChangeIf(redis: Redis): void {
   redis.defineCommand('changeIf', { lua: CHANGE_IF });
 }
 
-/** The index of the failed check, from 0; null when the changes are made. */
+/** The index of the failed check, from 0; null if the changes are made. */
 export async function changeIf(
   redis: Redis,
   checks: readonly Check[],

@@ -21,7 +21,7 @@ export const ANOTHER_LOG =
   'REDIS_URL is the Redis of a service that runs on another event log; stop that one first, or set REDIS_URL, DATA_DIR or EVENT_STORE so that both have the same log.';
 
 export class LogInUse {
-  /** The reason why this process must not run; null when it may run. */
+  /** The reason why this process must not run; null if it may run. */
   complaint: string | null = null;
   private log = '';
   private heldBefore = false;
@@ -45,7 +45,7 @@ export class LogInUse {
     this.connection = new BoundedRedis(redis, ANSWER_WITHIN_MS);
   }
 
-  /** False when processes with another log exist and stay longer than the entries of killed processes. */
+  /** False if processes with another log exist and stay longer than the entries of killed processes. */
   async start(): Promise<boolean> {
     this.log = this.logId();
     const patience = performance.now() + this.leaseMs * 1.2;

@@ -48,7 +48,7 @@ export class RedisHealth {
     return `Redis is full: it uses ${usedBytes} of ${totalBytes} bytes (maxmemory).`;
   }
 
-  /** The reason why Redis may drop its data; null when it may not, or when Redis does not report its policy. */
+  /** The reason why Redis may drop its data; null if it may not, or if Redis does not report its policy. */
   async policyComplaint(): Promise<string | null> {
     await this.look().catch(() => undefined);
     const { policy } = this.memory;

@@ -31,7 +31,7 @@ export class Sealing {
     return Buffer.concat([Buffer.of(FORMAT, subject?.length ?? 0), Buffer.from(subject ?? '', 'latin1'), sealed]);
   }
 
-  /** Null when the person was erased, and for a value of an earlier version, which counts as missing. Throws NotAuthentic. */
+  /** Null if the person was erased, and for a value of an earlier version, which counts as missing. Throws NotAuthentic. */
   async open(reference: string, sealed: Buffer): Promise<Buffer | null> {
     if (sealed[0] !== FORMAT) return null;
     const context = this.contextOf(reference);

@@ -8,7 +8,7 @@ import { Sealing, wholeMs } from '../sealed-payloads/sealing.js';
 /** The longest single exchange with Redis, including the wait for a connection. */
 const LIMIT_MS = 2_000;
 
-/** Uses SET PX and GET. Redis gets a hash of the name. Only the vault and that name decrypt the value. Throws Unavailable when Redis fails. */
+/** Uses SET PX and GET. Redis gets a hash of the name. Only the vault and that name decrypt the value. Throws Unavailable if Redis fails. */
 export class RedisTemporaryFiles extends TemporaryFiles {
   private readonly connection: BoundedRedis;
   private readonly sealing: Sealing;

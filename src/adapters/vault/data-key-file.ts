@@ -67,7 +67,7 @@ export class DataKeyFile {
     return made;
   }
 
-  /** Null when the slot holds no key, because it was destroyed or never filled. */
+  /** Null if the slot holds no key, because it was destroyed or never filled. */
   read(slot: number): DataKey | null {
     return this.opened(slot, this.recordAt(slot));
   }
@@ -177,7 +177,7 @@ export class DataKeyFile {
 const writeAt = promisify(write);
 const sync = promisify(fdatasync);
 
-/** Empty when the slot holds no key. */
+/** Empty if the slot holds no key. */
 function keyIdIn(record: Buffer): string {
   return record.toString('latin1', 1, 1 + (record[0] ?? 0));
 }

@@ -298,7 +298,7 @@ export class DiskVault extends Vault implements VaultSubjects {
     return { madeAt, madeFor, entries: places.map((place) => place.slice(subject.length + 1)) };
   }
 
-  /** The time of the subject's erasure; null without one. */
+  /** The time of the subject's erasure; null if there is none. */
   erasedAt(subject: string): string | null {
     const record = this.read(() => this.subjects.get(subject));
     return record !== undefined && 'erasedAt' in record ? record.erasedAt : null;
@@ -374,7 +374,7 @@ export class DiskVault extends Vault implements VaultSubjects {
     if (full !== null) throw new Unavailable(`The vault is full: ${full.usedBytes} of ${full.totalBytes} bytes used`);
   }
 
-  /** Null when the subject has no data key yet. Throws for an erased subject. */
+  /** Null if the subject has no data key yet. Throws for an erased subject. */
   private keyOf(subject: string, record: SubjectRecord | undefined): DataKey | null {
     if (record === undefined) return null;
     if ('erasedAt' in record) {
@@ -398,7 +398,7 @@ export class DiskVault extends Vault implements VaultSubjects {
     this.unwrapped.set(subject, { slot, bytes: Uint8Array.from(bytes) });
   }
 
-  /** Writes with the subject's key, which may be new. False when another process gave the subject a key first. The key here was then never used. */
+  /** Writes with the subject's key, which may be new. False if another process gave the subject a key first. The key here was then never used. */
   private async withKey(
     subject: string,
     key: DataKey,

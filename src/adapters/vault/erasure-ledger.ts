@@ -23,9 +23,9 @@ export interface Erasure {
 export interface LedgerPart {
   /** The subjects in the order of their erasure. */
   readonly subjects: readonly string[];
-  /** Null when the ledger has no line. */
+  /** Null if the ledger has no line. */
   readonly mark: LedgerMark | null;
-  /** False when the ledger lacks the part before the mark. `subjects` is then the whole ledger. */
+  /** False if the ledger lacks the part before the mark. `subjects` is then the whole ledger. */
   readonly continues: boolean;
 }
 
@@ -159,7 +159,7 @@ export class ErasureLedger {
     }
   }
 
-  /** Null without a file. */
+  /** Null if there is no file. */
   private async opened(): Promise<FileHandle | null> {
     try {
       return await open(this.file, 'r');
@@ -185,7 +185,7 @@ export interface ApplyOptions {
   readonly record: ((subjects: ReadonlySet<string>) => Promise<void>) | null;
 }
 
-/** Throws when the ledger lacks the part that the vault has applied. */
+/** Throws if the ledger lacks the part that the vault has applied. */
 export async function refuseOtherLedger(ledger: ErasureLedger, vault: Pick<LedgerReader, 'ledgerMark'>): Promise<void> {
   const known = await vault.ledgerMark();
   if (known !== null && !(await ledger.holds(known))) throw new OtherLedger(ledger.file);

@@ -72,7 +72,7 @@ export class S3Bucket {
     });
   }
 
-  /** Runs a section of exchanges. Throws Unavailable when it exceeds the limit. Exchanges that were already sent may still have their effect. */
+  /** Runs a section of exchanges. Throws Unavailable if it exceeds the limit. Exchanges that were already sent may still have their effect. */
   async within<Result>(section: (exchange: S3Exchange) => Promise<Result>): Promise<Result> {
     if (this.closed) throw new Error('The vault is closed.');
     const { bucket, limitMs } = this.options;
@@ -108,7 +108,7 @@ export class S3Exchange {
     this.options = { abortSignal: signal };
   }
 
-  /** Null when no such object exists. An object that was interrupted is requested again. */
+  /** Null if no such object exists. An object that was interrupted is requested again. */
   async get(key: string): Promise<Buffer | null> {
     return (await this.getTagged(key))?.content ?? null;
   }
@@ -134,20 +134,20 @@ export class S3Exchange {
   }
 
   /**
-   * Like `put`, but false when the object already exists, even from an earlier try whose answer was lost. Also false when two calls make the object
+   * Like `put`, but false if the object already exists, even from an earlier try whose answer was lost. Also false if two calls make the object
    * at once and S3 accepts neither. After false, the caller must read the object and try again.
    */
   create(key: string, content: Uint8Array): Promise<boolean> {
     return this.putIf({ IfNoneMatch: '*' }, key, content, 'PreconditionFailed', 'ConditionalRequestConflict');
   }
 
-  /** Like `put`, but false when the object no longer has that tag, even if an earlier try replaced it and its answer was lost. */
+  /** Like `put`, but false if the object no longer has that tag, even if an earlier try replaced it and its answer was lost. */
   replace(key: string, tag: string, content: Uint8Array): Promise<boolean> {
     const answers = ['PreconditionFailed', 'ConditionalRequestConflict', 'NoSuchKey'];
     return this.putIf({ IfMatch: tag }, key, content, ...answers);
   }
 
-  /** Changes nothing when no such object exists. */
+  /** Changes nothing if no such object exists. */
   async remove(key: string): Promise<void> {
     const command = new DeleteObjectCommand({ Bucket: this.bucket, Key: key });
     await this.ask('DeleteObject', () => this.client.send(command, this.options), 'NoSuchKey');

@@ -217,7 +217,7 @@ export class S3Vault extends Vault implements VaultSubjects {
     return { madeAt, madeFor, entries: found.map((at) => at.slice(values.length)) };
   }
 
-  /** The time of the subject's erasure; null without one. */
+  /** The time of the subject's erasure; null if there is none. */
   async erasedAt(subject: string): Promise<string | null> {
     checkedName(subject);
     const record = await this.bucket.within((exchange) => this.record(exchange, subject));
@@ -286,7 +286,7 @@ export class S3Vault extends Vault implements VaultSubjects {
     }
   }
 
-  /** Null when the subject has no data key yet. Throws for an erased subject. */
+  /** Null if the subject has no data key yet. Throws for an erased subject. */
   private async keyOf(exchange: S3Exchange, subject: string): Promise<DataKey | null> {
     const record = await this.record(exchange, subject);
     return record === null ? null : this.opened(subject, record);

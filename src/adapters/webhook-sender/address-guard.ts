@@ -20,7 +20,7 @@ const MAX_NAME_CHARACTERS = 253;
 const AUTHORITY = /^https:\/\/([^/?#]*)/i;
 const UNSEEN = /[\s\p{Cc}\\]/u;
 
-/** The reason why a person could mistake the host of the URL for another; null when the URL is clear. Checked only when a URL is set. */
+/** The reason why a person could mistake the host of the URL for another; null if the URL is clear. Checked only when a URL is set. */
 export function faultOfText(url: string): string | null {
   if (UNSEEN.test(url)) return 'The URL must not hold white space, control characters or backslashes';
   const authority = AUTHORITY.exec(url)?.[1];

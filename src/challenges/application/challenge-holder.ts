@@ -36,11 +36,11 @@ export type Held = About & { readonly call: OpenCall | null };
 export interface ChallengeHolder<State, Limit extends AnswerLimit = AnswerLimit> {
   readonly decider: Decider<State, ChallengeCommand<Limit>, DomainEvent>;
   readonly limit: Limit;
-  /** Null when the holder does not exist. */
+  /** Null if the holder does not exist. */
   read(state: State): Held | null;
   /** The number of wrong answers until now. */
   count(state: State, now: Date): Count;
-  /** The vendor's token of the challenge, or of the person when the call requests a challenge. Null when the person was erased. */
+  /** The vendor's token of the challenge, or of the person when the call requests a challenge. Null if the person was erased. */
   tokenOf(id: string, state: State): Promise<string | null>;
   /** Stores the tokens of the verdict and the vendor's reply in the vault, before the log records the verdict. */
   keep(id: string, state: State, verdict: VendorVerdict, context: ActionContext): Promise<'kept' | 'erased'>;

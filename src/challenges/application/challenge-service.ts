@@ -49,7 +49,7 @@ export class ChallengeService {
     private readonly clock: Clock,
   ) {}
 
-  /** Reserves the attempt, has the call made, and waits until its end is recorded or its time limit has passed. Throws when a limit refuses. */
+  /** Reserves the attempt, has the call made, and waits until its end is recorded or its time limit has passed. Throws if a limit refuses. */
   async ask<State, Limit extends AnswerLimit, Command extends NewAttempt>(
     holder: ReservingHolder<State, Limit, NoInfer<Command>>,
     call: ExternalCall<CallInput>,

@@ -75,7 +75,7 @@ export function askCommand(given: GivenAnswer, attempt: NewAttempt, intervalSeco
 }
 
 /**
- * The request to the vendor. Throws when the challenge refuses the command, which uses up no attempt. `busy` is the detail of the refusal while
+ * The request to the vendor. Throws if the challenge refuses the command, which uses up no attempt. `busy` is the detail of the refusal while
  * another call is at the vendor, and null otherwise. A second answer at the same time could exceed the limit.
  */
 export function request(command: AskCommand, challenge: Challenge, busy: DomainErrorDetail | null): Requested {

@@ -115,7 +115,7 @@ function leftAfter(
   return Math.max(0, Math.min(attemptsRemaining ?? attemptsLeft - 1, most));
 }
 
-/** Whether the call used its limits, by a wrong answer or a code that may have been sent. True when this is unknown. */
+/** Whether the call used its limits, by a wrong answer or a code that may have been sent. True if this is unknown. */
 export function wasUsed(verdict: Verdict, operation: Operation | null): boolean {
   if (isAnswer(operation)) return verdict.kind === 'wrong' || verdict.kind === 'locked' || verdict.kind === 'timed-out';
   if (verdict.kind === 'step-up') return verdict.otp;

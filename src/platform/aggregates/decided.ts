@@ -9,7 +9,7 @@ import { asNewEvent, recordedEvents } from './recorded-events.js';
 
 /** The aggregate after a command. The caller can pass it to the next `execute` as `known` to save a read. */
 export interface CommandResult<State, Event extends DomainEvent> extends LoadedAggregate<State> {
-  /** The events of this command; empty when it changed nothing. The position of these events is empty, because it is not known yet. */
+  /** The events of this command; empty if it changed nothing. The position of these events is empty, because it is not known yet. */
   readonly events: readonly RecordedEvent<Event>[];
 }
 

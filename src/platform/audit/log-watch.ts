@@ -38,7 +38,7 @@ interface Memory {
 
 /** The small file that all processes of an installation share. */
 export interface WatchFile {
-  /** Null without a file. */
+  /** Null if there is no file. */
   read(): Promise<string | null>;
   /** Returns false and writes nothing when the content is no longer `before`. */
   replace(before: string | null, content: string): Promise<boolean>;
@@ -96,7 +96,7 @@ export class LogWatch {
       .catch((error: unknown) => this.log.error({ err: error }, 'the log could not be checked')));
   }
 
-  /** The reason why appends are refused; null when they are allowed. A process that has not checked the log yet checks it first. */
+  /** The reason why appends are refused; null if they are allowed. A process that has not checked the log yet checks it first. */
   async refusal(): Promise<DomainError | LogRefused | null> {
     if (this.readOnly) return new DomainError('service.read_only');
     if (!this.hasLooked) await (this.first ??= this.look().finally(() => (this.first = null)));
@@ -108,7 +108,7 @@ export class LogWatch {
     if (this.hasLooked) await this.look();
   }
 
-  /** Compares the remembered end with the log and changes nothing. Null when the log cannot be read. Damage is not part of the complaint. */
+  /** Compares the remembered end with the log and changes nothing. Null if the log cannot be read. Damage is not part of the complaint. */
   async compare() {
     // The remembered end is read before the log, so that the log's state is not older than the remembered end.
     const { memory, text } = await this.remembered();
@@ -151,7 +151,7 @@ export class LogWatch {
     }
   }
 
-  /** A sentence about the damage of the log, or the end of an undamaged log. Null when the log cannot be read. */
+  /** A sentence about the damage of the log, or the end of an undamaged log. Null if the log cannot be read. */
   private async found(): Promise<{ readonly damage: string | null; readonly extent: Extent | null } | null> {
     const damaged = (damage: string) => ({ damage, extent: null });
     try {
@@ -182,7 +182,7 @@ export class LogWatch {
     }
   }
 
-  /** False when another process has written in the meantime. */
+  /** False if another process has written in the meantime. */
   private async remember(before: string | null, memory: Memory): Promise<boolean> {
     try {
       if (!(await this.write(before, memory))) return false;

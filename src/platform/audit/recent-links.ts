@@ -17,7 +17,7 @@ export class RecentLinks {
 
   constructor(private readonly store: EventStore) {}
 
-  /** The remembered link of the previous event. Null for the first event of a stream; undefined when the log must be read. */
+  /** The remembered link of the previous event. Null for the first event of a stream; undefined if the log must be read. */
   known({ stream, revision }: RecordedEvent): Link | 'unreadable' | null | undefined {
     return this.recent.get(stream) ?? (revision === 0 ? null : undefined);
   }

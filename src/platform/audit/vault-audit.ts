@@ -116,7 +116,7 @@ export class VaultAudit {
     return following === null || following.some(({ type }) => until.includes(type));
   }
 
-  /** Null when the entry cannot be read. */
+  /** Null if the entry cannot be read. */
   private async firstOf(event: RecordedEvent): Promise<RecordedEvent | null> {
     if (event.revision === 0) return event;
     const found = await unlessDamaged(this.store.readStream(event.stream, { limit: 1 }));

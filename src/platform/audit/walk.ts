@@ -6,7 +6,7 @@ import { genesisOf, linkTo } from './chain.js';
 import { type Link, RecentLinks } from './recent-links.js';
 
 export interface LogRange {
-  /** Exclusive. Null means from the beginning. */
+  /** The position after which the part begins. Null means the beginning of the log. */
   readonly after: string | null;
   /** Inclusive. Null means to the end, where faults of the whole log are reported. */
   readonly until: string | null;

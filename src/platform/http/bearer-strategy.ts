@@ -64,7 +64,7 @@ export abstract class BearerStrategy extends PassportStrategy(Strategy) implemen
   /** Returns the caller for the claims of a valid token, or null to refuse the request. */
   protected abstract principalOf(claims: Claims, request: FastifyRequest): Principal | null;
 
-  /** `reason`: the library's error; null without one. If it has `expiredAt`, the token was issued by the service. */
+  /** `reason`: the library's error; null if there is none. If it has `expiredAt`, the token was issued by the service. */
   protected refusal(_request: FastifyRequest, _reason: unknown): DomainError {
     return new DomainError('request.unauthenticated');
   }
@@ -117,7 +117,7 @@ function tokenOf({ headers }: { readonly headers: { readonly authorization?: str
   return BEARER.exec(headers.authorization ?? '')?.[1] ?? null;
 }
 
-/** Empty when the header of the token cannot be read. */
+/** Empty if the header of the token cannot be read. */
 function kidOf(token: string): string {
   try {
     return decodeProtectedHeader(token).kid ?? '';

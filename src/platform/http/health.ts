@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { Unavailable } from '../../kernel/unavailable.js';
 import { withTimeout } from '../../kernel/with-timeout.js';
 
-/** One need of the service: null when it is met, or else one sentence for an operator. The check may throw when the need cannot be checked. */
+/** One need of the service: null if it is met, or else one sentence for an operator. The check may throw when the need cannot be checked. */
 type HealthCheck = () => string | null | Promise<string | null>;
 
 interface HealthReport {

@@ -74,7 +74,7 @@ export class IdempotencyGuard implements CanActivate {
     });
   }
 
-  /** The kept reply that is sent again, or null when the request must be executed. */
+  /** The kept reply that is sent again, or null if the request must be executed. */
   private async begin(
     request: FastifyRequest,
     key: string,

@@ -111,7 +111,7 @@ function logRequests<Server extends RawServerBase>(fastify: FastifyInstance<Serv
   });
 }
 
-/** Accepts only JSON in strict UTF-8. An empty body counts as absent, for any declared type. */
+/** Accepts only JSON in strict UTF-8. An empty body counts as absent, whatever type it declares. */
 function acceptJson(fastify: FastifyInstance<RawServerDefault>): void {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   // Keys that name a prototype are dropped, like fields that the route does not have.

@@ -53,7 +53,7 @@ export function serveStaticFolder(fastify: FastifyInstance, { folder, path, cach
   });
 }
 
-/** Null when the page was not built. */
+/** Null if the page was not built. */
 export function readBuiltPage(folder: string): string | null {
   const file = join(folder, 'index.html');
   return existsSync(file) ? readFileSync(file, 'utf8') : null;

@@ -42,7 +42,7 @@ export interface SaidAt {
   readonly requestId: string;
   /** Method and path of the request, as the caller wrote them. */
   readonly asked: string;
-  /** The address of the documents; null when no documents are served. */
+  /** The address of the documents; null if no documents are served. */
   readonly docsUrl: string | null;
 }
 

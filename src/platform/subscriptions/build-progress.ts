@@ -1,6 +1,6 @@
 // The progress of a generation that is being built, and the remaining time at the speed so far.
 
-/** The share of the log up to `target` that is before a position, from 0 to 1. Null when positions are not numbers of events. */
+/** The share of the log up to `target` that is before a position, from 0 to 1. Null if positions are not numbers of events. */
 export function shareOfLog(position: string | null, target: string | null): number | null {
   const share = target === null ? 1 : Number(position) / Number(target);
   return Number.isNaN(share) ? null : Math.min(share, 1);

@@ -19,7 +19,7 @@ export class CompleteLists {
     private readonly readModels: Pick<ReadModels, 'idsIn'>,
   ) {}
 
-  /** The ids of all documents in a list, in order. Throws Unavailable when the projector does not catch up in time. */
+  /** The ids of all documents in a list, in order. Throws Unavailable if the projector does not catch up in time. */
   async idsIn(projection: AnyProjection, list: string, withinMs = LONGEST_WAIT_MS): Promise<string[]> {
     if ((await this.events.head()) === null) return [];
     if (!(await this.caughtUp(projection, withinMs)))
@@ -28,8 +28,8 @@ export class CompleteLists {
   }
 
   /**
-   * Resolves with true when the lists include everything that was in the log at the call. While a process writes the lists, this takes some tenths of
-   * a second. Resolves with false when `withinMs` has passed. The lists are then still being built, or no process writes them.
+   * Resolves with true if the lists include everything that was in the log at the call. While a process writes the lists, this takes some tenths of
+   * a second. Resolves with false if `withinMs` has passed. The lists are then still being built, or no process writes them.
    */
   async caughtUp(projection: AnyProjection, withinMs = LONGEST_WAIT_MS): Promise<boolean> {
     const head = await this.events.head();
@@ -56,7 +56,7 @@ export class CompleteLists {
     return false;
   }
 
-  /** The position up to which the readable lists are complete; null when they belong to another log or do not exist. */
+  /** The position up to which the readable lists are complete; null if they belong to another log or do not exist. */
   private async passed(projection: AnyProjection): Promise<string | null> {
     const { live } = await this.store.generations(projection);
     const checkpoint = live === null ? null : await this.store.checkpoint(projection, live);

@@ -167,7 +167,7 @@ class Runner implements Subscription {
       throw new LeaseLost(`${this.name} is run by another process now`);
   }
 
-  /** Also renews the lease. False when another process has the lease. */
+  /** Also renews the lease. False if another process has the lease. */
   private async save(through: string): Promise<boolean> {
     this.passed = null;
     this.savedAt = performance.now();

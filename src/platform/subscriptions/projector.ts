@@ -21,7 +21,7 @@ export interface ProjectionStatus {
   readonly position: string | null;
   /** The milliseconds for which an event has waited in the log. The value is 0 at the head, and while this process does not write the projection. */
   readonly lagMs: number;
-  /** The share of the log that a new generation has read, from 0 to 1. Null when this process builds none, or when the share is unknown. */
+  /** The share of the log that a new generation has read, from 0 to 1. Null if this process builds none, or if the share is unknown. */
   readonly builtShare: number | null;
 }
 
@@ -53,7 +53,7 @@ interface Slot {
   generations: Generations;
   live: Track | null;
   building: Track | null;
-  /** The end of the log when the building generation began; undefined when it was not read yet. */
+  /** The end of the log when the building generation began; undefined if it was not read yet. */
   target: string | null | undefined;
   /** The comparison of the building generation with the live one, which is then no longer updated. Undefined before the comparison. */
   differences: readonly string[] | null | undefined;

@@ -11,7 +11,7 @@ export interface SubscriptionStart {
 /** A part that reads events from the log as they are appended. */
 export interface Subscription {
   readonly name: string;
-  /** Called before every attempt to get the saved checkpoint. Null when there is nothing to follow until the next `restart`. */
+  /** Called before every attempt to get the saved checkpoint. Null if there is nothing to follow until the next `restart`. */
   open(): Promise<SubscriptionStart | null>;
   /** Whether the consumer saves handled batches later, and reports the result by `saved` or `fail`. */
   readonly savesLater?: true;

@@ -158,7 +158,7 @@ const BY_STEP: Readonly<Partial<Record<VendorStep, Readonly<Record<number, Parti
   },
 };
 
-/** The code for a vendor's refusal; null when it has no number, or a number that no table lists. */
+/** The code for a vendor's refusal; null if it has no number, or a number that no table lists. */
 export function olderCodeOf(
   { code, message }: Pick<VendorReply, 'code' | 'message'>,
   step: VendorStep,

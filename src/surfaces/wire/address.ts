@@ -32,7 +32,7 @@ export function isAddress(value: unknown, needed: Needed): boolean {
   const given = PARTS.map((part) =>
     Object.hasOwn(value, part) ? (value as Record<string, unknown>)[part] : undefined,
   );
-  // An empty part counts as absent when one part is enough.
+  // An empty part counts as absent if one part is enough.
   const texts = needed === 'all' ? given : given.filter((part) => part !== undefined && part !== '');
   return texts.length > 0 && texts.every(isText);
 }

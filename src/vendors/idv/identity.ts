@@ -31,7 +31,7 @@ import {
 
 const API = '/identity/v1';
 
-/** Reads the verdict of one operation from the answer, or from the vendor's record. The result is null when the record is of another operation. */
+/** Reads the verdict of one operation from the answer, or from the vendor's record. The result is null if the record is of another operation. */
 interface Reading<Verdict> {
   readonly fromAnswer: (answer: VendorAnswer) => Verdict;
   readonly fromPast: (past: PastOutcome) => Verdict | null;

@@ -250,7 +250,7 @@ function recent(): { readonly limit: number; readonly created: { readonly gte: n
   return { limit: PAGE, created: { gte: Math.floor(Date.now() / 1_000) - KEY_KEPT_SECONDS } };
 }
 
-/** Also null when the list is too long to search. */
+/** Also null if the list is too long to search. */
 async function idIn<Item extends { readonly id: string }>(
   listed: AsyncIterable<Item>,
   isTheOne: (item: Item) => boolean,

@@ -11,7 +11,7 @@ import { PARTS } from './texts.js';
 export interface LayoutProps {
   /** Distinguishes the frame's main part from the page's main part. */
   readonly title: string;
-  /** Null when the screen has no progress to show. */
+  /** Null if the screen has no progress to show. */
   readonly progress: Progress | null;
   readonly testMode: boolean;
   /** The appearance of the account, when it is known. */

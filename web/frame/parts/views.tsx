@@ -8,7 +8,7 @@ import { PARTS } from './texts.js';
 export interface ViewProps {
   /** A new value means a new view. */
   readonly shown: string | number;
-  /** Null when no view precedes this one. */
+  /** Null if no view precedes this one. */
   readonly onBack: (() => void) | null;
   /** The answers are being sent. */
   readonly locked: boolean;

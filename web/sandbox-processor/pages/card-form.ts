@@ -73,7 +73,7 @@ export class CardForm {
     this.fields.postalCode.input.placeholder = '12345';
   }
 
-  /** Shows all errors, and moves the focus to the first wrong field. Null when every field is valid. */
+  /** Shows all errors, and moves the focus to the first wrong field. Null if every field is valid. */
   check(): ErrorObject | null {
     const wrong = FIELDS.map((name) => {
       const code = problemOf(name, this.fields[name].input.value, new Date());

@@ -11,7 +11,7 @@ export function isSystemStream(stream: string): boolean {
   return stream.startsWith('$');
 }
 
-/** Throws when this service cannot have written the event. The error repeats nothing of the event's content. */
+/** Throws if this service cannot have written the event. The error repeats nothing of the event's content. */
 export function recordedOf({ event }: ResolvedEvent | AllStreamResolvedEvent): RecordedEvent {
   if (event === undefined) throw new Error('The event store delivered a link without its event.');
   const { id, streamId: stream, type, data, metadata } = event;

@@ -156,7 +156,7 @@ class Progress {
     }
   }
 
-  /** Null when nothing has changed since the last batch. */
+  /** Null if nothing has changed since the last batch. */
   async tell(nothingWaits: boolean): Promise<EventBatch | null> {
     const [events, before, toldBefore] = [this.#events, this.#through, this.#toldLive];
     this.#events = [];

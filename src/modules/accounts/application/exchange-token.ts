@@ -63,7 +63,7 @@ export interface ExchangedToken {
   readonly expiresInSeconds: number;
   /** The token's account is the account of the key, or the account that the grant names. */
   readonly account: AccountFacts;
-  /** The result for the session grant in the request; null when the request had no grant. */
+  /** The result for the session grant in the request; null if the request had no grant. */
   readonly grant: {
     readonly consumed: boolean;
     readonly reason: GrantFault | null;

@@ -26,7 +26,7 @@ export interface GrantRequest {
   readonly endUserType: EndUserType | 'OTHER' | null;
   readonly recipientAccountId: string | null;
   readonly applicationFeeCents: number | null;
-  /** The caller's details of the session. The details may be personal, so the vault stores them. Null when the caller gave none. */
+  /** The caller's details of the session. The details may be personal, so the vault stores them. Null if the caller gave none. */
   readonly details: Readonly<Record<string, unknown>> | null;
 }
 

@@ -78,7 +78,7 @@ function bitsOf(header: Buffer): number | null {
   return isKnown ? known.channels * depth : null;
 }
 
-/** The data of the chunks up to IEND by chunk type; null when a length or a checksum is wrong. */
+/** The data of the chunks up to IEND by chunk type; null if a length or a checksum is wrong. */
 function chunksOf(file: Buffer): ReadonlyMap<string, Buffer[]> | null {
   if (!file.subarray(0, SIGNATURE.length).equals(SIGNATURE)) return null;
   const chunks = new Map<string, Buffer[]>();

@@ -9,7 +9,7 @@ export class VendorRules {
   constructor(private readonly vendors: Vendors) {}
 
   /**
-   * Throws when a wanted vendor cannot be used. A vendor that was chosen earlier may no longer exist, so it is checked only together with a new
+   * Throws if a wanted vendor cannot be used. A vendor that was chosen earlier may no longer exist, so it is checked only together with a new
    * choice.
    */
   check(settings: SettingsToSet, now: Settings): void {

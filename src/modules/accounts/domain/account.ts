@@ -32,7 +32,7 @@ export interface Settings {
   readonly payer: Payer;
   readonly provisionedForLive: boolean;
   readonly prepaidBilling: boolean;
-  /** `acct_...` at the payment processor; null when the account has connected none. */
+  /** `acct_...` at the payment processor; null if the account has connected none. */
   readonly connectedPaymentAccount: string | null;
   readonly products: readonly Product[];
   /** The products of the identity vendor that pages of the account may name. */

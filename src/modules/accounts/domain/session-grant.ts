@@ -8,17 +8,17 @@ import { wrong, type Product } from './account.js';
 export interface GrantTerms {
   /** The account whose secret key issued the grant. */
   readonly mintedBy: string;
-  /** The direct child of that account on whose behalf the grant is; null when the grant is for the account itself. */
+  /** The direct child of that account on whose behalf the grant is; null if the grant is for the account itself. */
   readonly onBehalfOf: string | null;
   readonly environment: Environment;
   readonly userType: Product | null;
   /** The account with which a consent shares the report. */
   readonly recipientAccountId: string | null;
-  /** The vault subject of the caller's details, which are stored by the grant's id; null when the caller gave none. */
+  /** The vault subject of the caller's details, which are stored by the grant's id; null if the caller gave none. */
   readonly detailsSubject: string | null;
-  /** The type of the session's end user. OTHER: the caller's details say who the user is. Absent when the grant names none, and in older events. */
+  /** The type of the session's end user. OTHER: the caller's details say who the user is. Absent if the grant names none, and in older events. */
   readonly endUserType?: EndUserType | 'OTHER';
-  /** The cents of the session's payment that the platform keeps. Absent when the grant sets none. */
+  /** The cents of the session's payment that the platform keeps. Absent if the grant sets none. */
   readonly applicationFeeCents?: number;
   /** Keyed hash of the caller's own id of the session (see published/external-ids.ts). Absent where the grant has none, and in older events. */
   readonly externalIdHash?: string;
@@ -129,7 +129,7 @@ export function detailsAwaitedBy(state: SessionGrantState): state is IssuedGrant
 }
 
 /**
- * Null when a key of the issuing account, or of the child that the grant is for, may redeem the grant. Keys of other accounts learn nothing about the
+ * Null if a key of the issuing account, or of the child that the grant is for, may redeem the grant. Keys of other accounts learn nothing about the
  * grant's state.
  */
 export function faultOf(state: SessionGrantState, { now, accountId, environment }: Presentation): GrantFault | null {

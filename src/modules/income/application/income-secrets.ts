@@ -50,12 +50,12 @@ export class IncomeSecrets {
     return keepEntry(this.vault, subjectId, reportEntry(incomeSessionId), report);
   }
 
-  /** Null when none was stored. */
+  /** Null if none was stored. */
   inquiry(subjectId: string, incomeSessionId: string): Promise<InquiryContent | null | 'erased'> {
     return readEntry(this.vault, subjectId, inquiryEntry(incomeSessionId));
   }
 
-  /** Null when none was stored. */
+  /** Null if none was stored. */
   report(subjectId: string, incomeSessionId: string): Promise<IncomeReport | null | 'erased'> {
     return readEntry(this.vault, subjectId, reportEntry(incomeSessionId));
   }

@@ -7,7 +7,7 @@ import type { VerificationStep } from '../../../published/verifications.js';
 export interface PartyAnswer {
   /** The vendor's JSON text. The text is `null` when the vendor's answers are not passed on. */
   readonly json: string;
-  /** False when the party's answer is wrong and another answer is allowed. */
+  /** False if the party's answer is wrong and another answer is allowed. */
   readonly accepted: boolean;
   /** The vault subject of the person in the answer. */
   readonly subjectId: string;
@@ -17,7 +17,7 @@ export function accepted(reply: VendorReply | null, subjectId: string): PartyAns
   return { json: reply?.body ?? 'null', accepted: true, subjectId };
 }
 
-/** Throws when the vendor gave an error number, because the service passes that number on instead. */
+/** Throws if the vendor gave an error number, because the service passes that number on instead. */
 export function wrong(reply: VendorReply | null, step: VendorStep, subjectId: string): PartyAnswer {
   if (reply !== null && reply.code !== null) throw refusalBy(reply, step, subjectId);
   return { json: reply?.body ?? 'null', accepted: false, subjectId };

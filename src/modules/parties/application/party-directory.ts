@@ -63,14 +63,14 @@ export class PartyDirectory extends Parties {
     return null;
   }
 
-  /** Null when the party has no registration, or when the newest registration was given up before its session was opened. */
+  /** Null if the party has no registration, or if the newest registration was given up before its session was opened. */
   async newestSession({ registrations }: PartyState): Promise<ScreeningFacts | null> {
     const newest = registrations.at(-1);
     return newest === undefined ? null : this.screenings.find(newest.sessionId);
   }
 }
 
-/** The end of the party's lock after wrong answers to its registration or a re-authentication; null when it is not locked. */
+/** The end of the party's lock after wrong answers to its registration or a re-authentication; null if it is not locked. */
 export function lockOf(state: PartyState, newest: ScreeningFacts | null, now: Date): string | null {
   return latest([lockAt(state, now), lockAt({ lockedUntil: newest?.block?.until ?? null }, now)]);
 }

@@ -17,7 +17,7 @@ export class PartyReferences {
     private readonly secrets: PartySecrets,
   ) {}
 
-  /** The newest reference: a confirmed session or the stored token. Null when the vault keeps no token of the vendor any more. */
+  /** The newest reference: a confirmed session or the stored token. Null if the vault keeps no token of the vendor any more. */
   async find(
     partyId: string,
     state: PartyState,
@@ -33,7 +33,7 @@ export class PartyReferences {
     return null;
   }
 
-  /** Null when the person was erased. */
+  /** Null if the person was erased. */
   async tokenOf(partyId: string, { sessionId, subjectId }: Reference): Promise<string | null> {
     if (sessionId === null) return this.secrets.token(subjectId, partyId);
     return (await this.screenings.reference(sessionId, 'identity'))?.token ?? null;

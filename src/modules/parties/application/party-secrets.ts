@@ -63,7 +63,7 @@ export class PartySecrets {
     return keepEntry(this.vault, subjectId, challengeEntry(partyId), { vendorSession });
   }
 
-  /** The vendor's session of an open challenge; null when the person was erased. */
+  /** The vendor's session of an open challenge; null if the person was erased. */
   async challenge(subjectId: string, partyId: string): Promise<string | null> {
     const kept = await readEntry<{ readonly vendorSession: string }>(this.vault, subjectId, challengeEntry(partyId));
     if (kept === null) throw new Error(`Party ${partyId} has a challenge but no vendor session`);
@@ -78,7 +78,7 @@ export class PartySecrets {
     return keepEntry(this.vault, subjectId, replyEntry(partyId, attemptId), answered);
   }
 
-  /** Null when the vendor gave no answer, when the answer is no longer kept, and when the person was erased. */
+  /** Null if the vendor gave no answer, when the answer is no longer kept, and if the person was erased. */
   async answer(subjectId: string, partyId: string, attemptId: string): Promise<Answered | null> {
     const kept = await readEntry<Answered>(this.vault, subjectId, replyEntry(partyId, attemptId));
     return kept === 'erased' ? null : kept;

@@ -63,7 +63,7 @@ export class ReauthenticateHandler implements ICommandHandler<Reauthenticate> {
     private readonly clock: Clock,
   ) {}
 
-  /** Throws when the party or a limit refuses. An attempt that the party already knows is not made again, and the caller gets its first answer. */
+  /** Throws if the party or a limit refuses. An attempt that the party already knows is not made again, and the caller gets its first answer. */
   async execute({ request: { named, attemptId, step }, context }: Reauthenticate): Promise<PartyAnswer> {
     const found = await this.access.find(named, context);
     const { state } = found.loaded;

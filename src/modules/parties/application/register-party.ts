@@ -66,7 +66,7 @@ export class RegisterPartyHandler implements ICommandHandler<RegisterParty> {
     return answerOf(step, 'registration', this.clock.now());
   }
 
-  /** The vendor's answer to this registration, or to an equal registration from another request. Null when another registration was faster. */
+  /** The vendor's answer to this registration, or to an equal registration from another request. Null if another registration was faster. */
   private async register(
     command: RegisterParty,
     partyId: string,
@@ -146,7 +146,7 @@ export class RegisterPartyHandler implements ICommandHandler<RegisterParty> {
 
   /**
    * Checks the limits first, then records the registration, then opens the session. A process that dies in between leaves a registration without a
-   * session, and a repeated request opens that session. Null when another registration of the party was faster.
+   * session, and a repeated request opens that session. Null if another registration of the party was faster.
    */
   private async begin(
     { request: { named, applicant }, context }: RegisterParty,

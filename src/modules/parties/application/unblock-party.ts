@@ -5,7 +5,7 @@ import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js'
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { party } from '../domain/party-decider.js';
 
-/** Ends the lock of the party itself before its time. Returns false when the party is not locked, or when no party has the id. Safe to repeat. */
+/** Ends the lock of the party itself before its time. Returns false if the party is not locked, or if no party has the id. Safe to repeat. */
 @UseCase()
 export class UnblockParty extends Command<boolean> {
   constructor(

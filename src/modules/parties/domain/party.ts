@@ -48,7 +48,7 @@ export type PartyEvent =
       ChallengeShape &
         Reference & {
           readonly attemptId: string;
-          /** Null when no code was sent. */ readonly smsSentAt: string | null;
+          /** Null if no code was sent. */ readonly smsSentAt: string | null;
         }
     >
   | DomainEvent<'ReauthenticationAnswerReceived', Requested & { readonly method: 'OTP' | 'KBA' }>
@@ -81,9 +81,9 @@ export interface PartyState {
   readonly registrations: readonly Registration[];
   /** `after` is the session of the newest registration at the time when the token was stored. */
   readonly token: { readonly subjectId: string; readonly after: string | null } | null;
-  /** The newest re-authentication since the newest registration and since the last expiry by the integrator; null without one. */
+  /** The newest re-authentication since the newest registration and since the last expiry by the integrator; null if there is none. */
   readonly reauthenticatedAt: string | null;
-  /** The reference of that re-authentication; null without one. */
+  /** The reference of that re-authentication; null if there is none. */
   readonly reauthenticatedAs: Reference | null;
   /** The time at which the integrator last ended the authentication. */
   readonly expiredAt: string | null;
@@ -132,7 +132,7 @@ export function referencesOf({ registrations, token }: PartyState): readonly (st
 
 /**
  * The time since which the identity of the party is confirmed, by its newest session or a later re-authentication. `verifiedAt` is null unless the
- * newest session is VERIFIED. The result is null when the party was never confirmed, when its confirmation is too old, and after the integrator has
+ * newest session is VERIFIED. The result is null if the party was never confirmed, when its confirmation is too old, and after the integrator has
  * ended it.
  */
 export function confirmedSince(

@@ -13,7 +13,7 @@ interface Followed {
 }
 
 export interface PartyCalls {
-  /** The attempt that is at the vendor; null without one. */
+  /** The attempt that is at the vendor; null if there is none. */
   readonly attemptId: string | null;
 }
 

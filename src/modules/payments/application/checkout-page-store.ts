@@ -41,14 +41,14 @@ export const CHECKOUT_PAGES: readonly VaultPromise[] = [
 export class CheckoutPageStore {
   constructor(private readonly vault: Vault) {}
 
-  /** An earlier value is not replaced. False when the person was erased. */
+  /** An earlier value is not replaced. False if the person was erased. */
   async keep(place: PagePlace, wish: PageWish): Promise<boolean> {
     const known = await this.of(place);
     if (known !== null) return known !== 'erased';
     return this.put(place, { wish, url: null });
   }
 
-  /** False when the person was erased. */
+  /** False if the person was erased. */
   async keepUrl(place: PagePlace, wish: PageWish, url: string): Promise<boolean> {
     return this.put(place, { wish, url });
   }

@@ -49,7 +49,7 @@ export interface CreatedIntent {
 export class CreateIntent extends Command<CreatedIntent> {
   constructor(
     readonly sessionId: string,
-    /** In cents. `applicationFeeCents` is null when the page names no fee. */
+    /** In cents. `applicationFeeCents` is null if the page names no fee. */
     readonly wish: { readonly amountCents: number; readonly applicationFeeCents: number | null },
     readonly context: CallerContext,
   ) {
@@ -195,7 +195,7 @@ export class CreateIntentHandler implements ICommandHandler<CreateIntent> {
     return session;
   }
 
-  /** Null when this transaction was canceled or refunded, so that the next transaction must be opened. */
+  /** Null if this transaction was canceled or refunded, so that the next transaction must be opened. */
   private async takeUp(
     id: string,
     open: Extract<PaymentCommand, { kind: 'open' }>,
@@ -240,7 +240,7 @@ export class CreateIntentHandler implements ICommandHandler<CreateIntent> {
   }
 }
 
-/** False when the payment was canceled or refunded, so that another payment may be opened. */
+/** False if the payment was canceled or refunded, so that another payment may be opened. */
 function mayBePaid(payment: Payment): boolean {
   if (payment.canceled || isReturned(payment)) return false;
   if (!isPayable(payment)) throw new DomainError('payment.already_completed');

@@ -29,7 +29,7 @@ export class FollowCheckoutEvent extends PaymentCall<AboutCheckout> {
     return this.reconciler.look(call, told.id, told.state, { ...context, ...told.owner });
   }
 
-  /** Null when the event names no checkout of this service, or reports no change. */
+  /** Null if the event names no checkout of this service, or reports no change. */
   async checkoutOf({
     environment,
     checkoutSessionId,

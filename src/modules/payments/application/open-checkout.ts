@@ -109,7 +109,7 @@ export class OpenCheckoutHandler implements ICommandHandler<OpenCheckout> {
     return JSON.stringify([kept.wish, opening.reportFlags]) === JSON.stringify([wish, reportFlags]);
   }
 
-  /** The ordinal of the opening, or null when another request was faster. */
+  /** The ordinal of the opening, or null if another request was faster. */
   private async open(
     { partyId, newest, subjectId, ...price }: Terms,
     { request: { wish, reportFlags }, context, attemptId }: OpenCheckout,

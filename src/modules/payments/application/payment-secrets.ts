@@ -32,14 +32,14 @@ export class PaymentSecrets {
     return isErased(this.vault, subjectId);
   }
 
-  /** False when the person was erased. */
+  /** False if the person was erased. */
   async keep(subjectId: string, paymentId: string, clientSecret: string): Promise<boolean> {
     const kept = await readEntry<Content>(this.vault, subjectId, entryOf(paymentId));
     if (kept !== null) return kept !== 'erased';
     return (await keepEntry(this.vault, subjectId, entryOf(paymentId), { clientSecret })) === 'kept';
   }
 
-  /** Null when the payment has ended or the person was erased. */
+  /** Null if the payment has ended or the person was erased. */
   async of(subjectId: string, paymentId: string): Promise<string | null> {
     const kept = await readEntry<Content>(this.vault, subjectId, entryOf(paymentId));
     return kept === null || kept === 'erased' ? null : kept.clientSecret;

@@ -35,7 +35,7 @@ export class ReceiveProcessorWebhookEvent extends Command<void> {
 
 /** Finds payments by the records in the log, not by the present data of the processor. */
 export abstract class PaymentsByIntent {
-  /** The id of the payment that recorded this intent; null when no payment did, or when the payment is not listed yet. */
+  /** The id of the payment that recorded this intent; null if no payment did, or if the payment is not listed yet. */
   abstract withIntent(intentId: string): Promise<string | null>;
 }
 
@@ -75,7 +75,7 @@ export class FollowProcessorEvent extends PaymentCall<AboutIntent> {
     return endOf(await this.reconciler.reconcile(call, about, loaded, event.intentId));
   }
 
-  /** Null when the event names no payment of this service, or reports no change. Metadata may have been changed or removed at the processor. */
+  /** Null if the event names no payment of this service, or reports no change. Metadata may have been changed or removed at the processor. */
   async paymentOf(event: AboutIntent): Promise<ToldPayment | null> {
     const named = event.transactionId === null ? null : paymentIdIn(event.transactionId);
     const told = named !== null && isId(named) ? await this.paymentWith(named, event) : null;

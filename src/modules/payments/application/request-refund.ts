@@ -128,7 +128,7 @@ export class RequestRefund {
       : this.pulls.end(sessionId, { transactionId, reasonCode, evenIfReleased }, context);
   }
 
-  /** Records the refund when the pulls of all its sessions have ended. Does nothing when the payment has moved to a newer session. */
+  /** Records the refund when the pulls of all its sessions have ended. Does nothing if the payment has moved to a newer session. */
   async record(
     id: string,
     sessionId: string,

@@ -32,7 +32,7 @@ export interface Opening extends Price {
   /** The account at the processor that receives the money; null means the platform. */
   readonly connectedAccount: string | null;
   readonly reportFlags: ReportFlags;
-  /** The account's setting at that time: the days from the first refused pull to the refund. Absent when the account had no automatic refunds. */
+  /** The account's setting at that time: the days from the first refused pull to the refund. Absent if the account had no automatic refunds. */
   readonly refundAfterDays?: number;
 }
 
@@ -77,7 +77,7 @@ export interface Checkout {
   /** `cs_...` of this opening; null until the session exists. */
   readonly checkoutSessionId: string | null;
   readonly expiresAt: string | null;
-  /** The last payment; null when it was refunded. */
+  /** The last payment; null if it was refunded. */
   readonly paidBy: { readonly ordinal: number; readonly at: string } | null;
   /** The number of look-ups at the processor since the last change. */
   readonly looks: number;
@@ -95,7 +95,7 @@ export interface ObservedCheckout {
 }
 
 export type CheckoutCommand =
-  /** Does nothing when another opening has not ended. Throws `checkout.already_paid` within the guard period after a payment. */
+  /** Does nothing if another opening has not ended. Throws `checkout.already_paid` within the guard period after a payment. */
   | (Omit<Opening, 'ordinal'> & {
       readonly kind: 'open';
       readonly now: Date;
@@ -150,7 +150,7 @@ const MINUTE = 60_000;
 const SCHEDULE = { first: MINUTE, longest: 240 * MINUTE };
 
 /**
- * The time to ask the processor when nothing has changed since `since`, the time of the last event. Null when no opening is in progress. During an
+ * The time to ask the processor when nothing has changed since `since`, the time of the last event. Null if no opening is in progress. During an
  * opening, the question is about the session, in case the process of the opening died.
  */
 export function lookAt(state: CheckoutState, since: string): Date | null {

@@ -29,7 +29,7 @@ export type PaymentEvent =
         /** The vault subject of the browser's secret. Absent in events from before the secret was stored. */
         readonly subjectId?: string;
         /**
-         * The account's setting at that time: the days from the first refused pull to the refund. Absent when the account had no automatic refunds.
+         * The account's setting at that time: the days from the first refused pull to the refund. Absent if the account had no automatic refunds.
          */
         readonly refundAfterDays?: number;
       }
@@ -121,21 +121,21 @@ export interface Payment {
   readonly ordinal: number;
   readonly currency: string;
   readonly connectedAccount: string | null;
-  /** The vault subject; null when no secret is stored. */
+  /** The vault subject; null if no secret is stored. */
   readonly subjectId: string | null;
   /** The price with which the intent is created, so that a repeated creation is the same request. */
   readonly opened: Price;
   readonly price: Price;
   /** Every amount that the service ever requested for the intent. */
   readonly amounts: readonly number[];
-  /** The last difference that was seen at the processor; null without one. */
+  /** The last difference that was seen at the processor; null if there is none. */
   readonly altered: { readonly amountCents: number; readonly currency: string } | null;
   readonly changes: number;
   readonly paymentIntentId: string | null;
   readonly canceled: boolean;
   readonly refundedCents: number;
   readonly refundAfterDays: number | null;
-  /** The time of the automatic refund (ISO 8601 UTC); null when none is planned. */
+  /** The time of the automatic refund (ISO 8601 UTC); null if none is planned. */
   readonly refundAt: string | null;
   /** The refund that the service requested. `refusals` counts the processor's refusals. `made` stays true even if the money was returned later. */
   readonly refund: {
@@ -176,7 +176,7 @@ export interface ObservedIntent {
 }
 
 export type PaymentCommand =
-  /** Does nothing when the payment is already open. */
+  /** Does nothing if the payment is already open. */
   | (Price & {
       readonly kind: 'open';
       readonly sessionId: string;
@@ -186,31 +186,31 @@ export type PaymentCommand =
       readonly subjectId?: string;
       readonly refundAfterDays?: number;
     })
-  /** Does nothing when the payment is already recorded. `asked`: the checkout's price. */
+  /** Does nothing if the payment is already recorded. `asked`: the checkout's price. */
   | (Extract<PaymentEvent, { readonly type: 'PaymentMadeAtCheckout' }>['data'] & {
       readonly kind: 'take-from-checkout';
       readonly asked: { readonly amountCents: number; readonly currency: string };
     })
-  /** `newer`: sessions that were registered later. Does nothing when the payment already counts for `to`, or was completely refunded. */
+  /** `newer`: sessions that were registered later. Does nothing if the payment already counts for `to`, or was completely refunded. */
   | { readonly kind: 'extend'; readonly to: string; readonly newer: readonly string[] }
   /**
    * `intentCents`: the intent's amount when it was last seen. The amounts may differ, because two concurrent changes may have run in the other order.
    */
   | (Price & { readonly kind: 'choose-amount'; readonly intentCents: number })
-  /** The processor refused to create the intent. Does nothing when an intent exists. */
+  /** The processor refused to create the intent. Does nothing if an intent exists. */
   | { readonly kind: 'abandon' }
   /** `from`: the session for which the payment counts according to the caller. */
   | { readonly kind: 'carry-over'; readonly from: string; readonly to: string }
   /** When several processes want to look up the payment at the same time, only one of them does so. */
   | { readonly kind: 'look-up'; readonly basedOn: number }
   /**
-   * `sessionId`: the session whose report the bureau refuses or cannot give. Does nothing when the payment belongs to another session, or when the
+   * `sessionId`: the session whose report the bureau refuses or cannot give. Does nothing if the payment belongs to another session, or when the
    * account has no automatic refunds.
    */
   | { readonly kind: 'plan-refund'; readonly sessionId: string; readonly refusedAt: Date }
   | { readonly kind: 'drop-refund-plan' }
   /**
-   * `sessionId`: the session whose pulls have ended. Does nothing when the payment belongs to another session, or when a refund was already
+   * `sessionId`: the session whose pulls have ended. Does nothing if the payment belongs to another session, or when a refund was already
    * requested. Throws `payment.not_completed` unless the payment has succeeded.
    */
   | {
@@ -250,7 +250,7 @@ export function checkoutPaymentId(reference: string): string {
   return derivedId('payment', reference);
 }
 
-/** Null when the text cannot be a transaction id. */
+/** Null if the text cannot be a transaction id. */
 export function paymentIdIn(transactionId: string): string | null {
   if (transactionId.startsWith(AT_CHECKOUT)) return checkoutPaymentId(transactionId);
   return transactionId.startsWith(PREFIX) ? transactionId.slice(PREFIX.length) : null;
@@ -286,7 +286,7 @@ const LONGEST = 4 * DAY;
 const REFUND_LOOKS = { first: 10 * SECOND, longest: DAY };
 
 /**
- * The time to ask the processor when nothing has changed since `since`, the time of the last event. A look-up is an event too. Null when the payment
+ * The time to ask the processor when nothing has changed since `since`, the time of the last event. A look-up is an event too. Null if the payment
  * has ended, or after a month of look-ups without changes. A refund is looked up until it is made.
  */
 export function lookAt(state: PaymentState, since: string): Date | null {

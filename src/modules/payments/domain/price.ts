@@ -31,7 +31,7 @@ export function admitPrice(price: Price, feeCents: number, terms: FeeTerms): voi
     );
 }
 
-/** The price of a hosted checkout is the account's fee. Null when the account has no hosted checkouts. */
+/** The price of a hosted checkout is the account's fee. Null if the account has no hosted checkouts. */
 export function checkoutPrice(account: {
   readonly feeCents: number;
   readonly applicationFeeCents: number | null;

@@ -1,9 +1,9 @@
 // Splits a payment between the account and the platform (docs/contract/platform.md#price). Pure.
 
 export interface SplitFunds {
-  /** The connected account that receives the money; null when the platform keeps it. */
+  /** The connected account that receives the money; null if the platform keeps it. */
   readonly destination: string | null;
-  /** The platform's fee in a destination charge. Null without a destination, when the fee is only recorded. */
+  /** The platform's fee in a destination charge. Null if there is no destination, when the fee is only recorded. */
   readonly applicationFeeCents: number | null;
   readonly toAccountCents: number;
   readonly toPlatformCents: number;

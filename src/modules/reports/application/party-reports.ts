@@ -46,21 +46,21 @@ export class PartyReports {
     private readonly clock: Clock,
   ) {}
 
-  /** Throws when the account has no such renter. */
+  /** Throws if the account has no such renter. */
   async renter(id: string, context: CallerContext): Promise<PartyFacts> {
     const renter = await this.parties.find('renter', id, context);
     if (!renter) throw new DomainError('party.renter_unknown');
     return renter;
   }
 
-  /** Throws when the account has no such agent or organization. */
+  /** Throws if the account has no such agent or organization. */
   async recipient({ kind, id }: NamedParty, context: CallerContext): Promise<PartyFacts> {
     const recipient = await this.parties.find(kind, id, context);
     if (!recipient) throw new DomainError('party.recipient_unknown');
     return recipient;
   }
 
-  /** Null when the renter was never verified. */
+  /** Null if the renter was never verified. */
   async newestSession({ sessionIds }: PartyFacts): Promise<ScreeningFacts | null> {
     for (const sessionId of sessionIds.toReversed()) {
       const session = await this.screenings.find(sessionId);

@@ -7,7 +7,7 @@ import { ReportAccess } from './report-access.js';
 import { ReportViewer } from './report-viewer.js';
 
 /**
- * The score of the report that is linked to an agent or organization (docs/contract/direct.md#links). Null when the recipient may not open that
+ * The score of the report that is linked to an agent or organization (docs/contract/direct.md#links). Null if the recipient may not open that
  * report, and when the file is too thin for a score.
  */
 @UseCase()

@@ -11,7 +11,7 @@ export type { CreditScore, TradeLine, VendorReport };
 
 /** The bureau's data. Only the vault stores these data, encrypted, under the person's subject. */
 export interface ReportBody {
-  /** Null when the file is too thin for a score. */
+  /** Null if the file is too thin for a score. */
   readonly score: CreditScore | null;
   readonly report: VendorReport;
   /** The bureau's whole answer as JSON text. The text is stored only for sessions of a party of the direct API. */
@@ -20,7 +20,7 @@ export interface ReportBody {
 
 /** A body in the vault. */
 export interface StoredBody extends ReportBody {
-  /** The JSON text of an object with score and report; null when the body has more fields. */
+  /** The JSON text of an object with score and report; null if the body has more fields. */
   readonly json: Uint8Array | null;
 }
 
@@ -68,12 +68,12 @@ interface Refusal {
   readonly reply: VendorReply;
 }
 
-/** False when the person was erased during the request to the bureau. */
+/** False if the person was erased during the request to the bureau. */
 export async function keepBody(vault: Vault, { subjectId, reportId }: Place, body: ReportBody): Promise<boolean> {
   return (await keepEntry(vault, subjectId, entryOf(reportId), body)) === 'kept';
 }
 
-/** The body of a released report; null when the person was erased. */
+/** The body of a released report; null if the person was erased. */
 export async function bodyOf(vault: Vault, { subjectId, reportId }: Place): Promise<StoredBody | null> {
   const kept = await unlessErased(vault.get(subjectId, entryOf(reportId)));
   if (kept === null) throw new Error(`Report ${reportId} was released but is not in the vault`);
@@ -85,7 +85,7 @@ export async function keepRefusal(vault: Vault, { subjectId, reportId }: Place, 
   await keepEntry(vault, subjectId, refusalEntryOf(reportId), refusal);
 }
 
-/** Null when the bureau gave no answer to that attempt, when a later attempt replaced the answer, or when the person was erased. */
+/** Null if the bureau gave no answer to that attempt, when a later attempt replaced the answer, or if the person was erased. */
 export async function replyWithoutReport(
   vault: Vault,
   { subjectId, reportId }: Place,

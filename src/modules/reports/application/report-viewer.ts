@@ -60,7 +60,7 @@ export class ReportViewer {
     return (await this.showShared(session, shared, viewing)) ?? refuse('sharing.expired');
   }
 
-  /** Shows the report to an agent or organization of the account. Null when the person was erased. */
+  /** Shows the report to an agent or organization of the account. Null if the person was erased. */
   byLink(linked: ActiveShare, viewing: Viewing): Promise<OpenedReport | null> {
     return this.showShared({ sessionId: linked.sessionId, accountId: viewing.context.accountId }, linked, viewing);
   }
@@ -72,7 +72,7 @@ export class ReportViewer {
     return this.show(session, state, shared, viewing);
   }
 
-  /** Null when the person was erased. */
+  /** Null if the person was erased. */
   private async show(
     session: Session,
     released: ReleasedReport,

@@ -14,11 +14,11 @@ export interface ReportRequest {
   readonly requestedBy: string;
   /** The logo of that account, a PNG in base64; null: none. */
   readonly logo: string | null;
-  /** The kind of end user that the screening is for; null when the account did not say. */
+  /** The kind of end user that the screening is for; null if the account did not say. */
   readonly endUserType: EndUserType | null;
-  /** The address of the home, in the words of the page; null when the page gave none. */
+  /** The address of the home, in the words of the page; null if the page gave none. */
   readonly property: string | null;
-  /** `at` is ISO 8601 UTC. Null when the session is no longer verified. */
+  /** `at` is ISO 8601 UTC. Null if the session is no longer verified. */
   readonly verified: { readonly how: VerificationMethod; readonly at: string } | null;
 }
 

@@ -53,7 +53,7 @@ export type ReportEvent =
         readonly attemptId: string;
         readonly generatedAt: string;
         readonly expiresAt: string;
-        /** False when the file is too thin for a score. */
+        /** False if the file is too thin for a score. */
         readonly scored: boolean;
       }
     >
@@ -127,7 +127,7 @@ interface Known extends BeforePulls {
   readonly subjectId: string;
   /** The number of pulls that were begun. */
   readonly attempts: number;
-  /** The bureau's key of the attempt whose end is unknown; null when the ends of all attempts are known. */
+  /** The bureau's key of the attempt whose end is unknown; null if the ends of all attempts are known. */
   readonly unresolved: string | null;
   /** The time of the bureau's first refusal, ISO 8601 UTC; null before a refusal, or when its time was not recorded. */
   readonly firstRefusedAt: string | null;
@@ -160,7 +160,7 @@ export type ReportCommand =
       readonly attemptId: string;
       readonly purpose: PermissiblePurpose;
       readonly subjectId: string;
-      /** The transaction that pays for the pull; null when no payment is needed. */
+      /** The transaction that pays for the pull; null if no payment is needed. */
       readonly paidBy: string | null;
       readonly settleAfter: Date;
       readonly giveUpAfter: Date;

@@ -30,7 +30,7 @@ export class AnswerStepUp extends Command<Session> {
       readonly sessionId: string;
       readonly attemptId: string;
       readonly given: GivenAnswer;
-      /** The address of the browser that sent the answer; null when a server sent it. */
+      /** The address of the browser that sent the answer; null if a server sent it. */
       readonly clientAddress: string | null;
     },
     readonly context: ActionContext,
@@ -62,7 +62,7 @@ export class AnswerStepUpHandler implements ICommandHandler<AnswerStepUp> {
     return session;
   }
 
-  /** Returns the session after the call, whatever the vendor answers. Throws when the session itself or a limit refuses. */
+  /** Returns the session after the call, whatever the vendor answers. Throws if the session itself or a limit refuses. */
   async take(answer: AnswerStepUp): Promise<StepTaken> {
     const {
       request: { sessionId: id, attemptId, given },

@@ -9,12 +9,12 @@ import type { BlockReason, ErrorCause, Session } from '../domain/session.js';
 /** A session after one of its steps. */
 export interface StepTaken {
   readonly session: Session;
-  /** The attempt that was made; null when the vendor received no call. */
+  /** The attempt that was made; null if the vendor received no call. */
   readonly attemptId: string | null;
 }
 
 /**
- * The domain error that the caller gets instead of a session result; null when the caller gets a result
+ * The domain error that the caller gets instead of a session result; null if the caller gets a result
  * (docs/contract/platform.md#ends-of-a-session).
  */
 export function refusalOf(session: Session, attemptId: string): DomainError | null {
@@ -67,7 +67,7 @@ function refusalOfError(cause: ErrorCause, input: RefusedInput = 'unspecified'):
   }
 }
 
-/** Whether the vendor may have sent a code in this attempt. The value is true when this is unknown. */
+/** Whether the vendor may have sent a code in this attempt. The value is true if this is unknown. */
 export function mayHaveSentSms(session: Session, attemptId: string): boolean {
   switch (session.status) {
     case 'SUBMITTED':

@@ -8,7 +8,7 @@ import { datedSession, type DatedSession } from './session-facts.js';
 
 interface Screened extends DatedSession {
   readonly endUserType: EndUserType | null;
-  /** The vault subject under which the address of the unit is stored; null when the page gave none. */
+  /** The vault subject under which the address of the unit is stored; null if the page gave none. */
   readonly addressSubject: string | null;
   /** The kind of the last answer. */
   readonly answered: VerificationMethod;

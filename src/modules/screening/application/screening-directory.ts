@@ -112,7 +112,7 @@ export class ScreeningDirectory extends Screenings {
     );
   }
 
-  /** Also null when the entry cannot be decrypted. This does not count as an outage, because a later try would fail too. */
+  /** Also null if the entry cannot be decrypted. This does not count as an outage, because a later try would fail too. */
   private async secretsOf(sessionId: string, subjectId: string): Promise<SessionSecretsContent | null | 'erased'> {
     try {
       return await readEntry<SessionSecretsContent>(this.vault, subjectId, secretsEntry(sessionId));

@@ -78,7 +78,7 @@ export class SessionSecrets {
     });
   }
 
-  /** False when the person was erased in the meantime. */
+  /** False if the person was erased in the meantime. */
   async keepUnitAddress(subjectId: string, sessionId: string, content: UnitAddressContent): Promise<boolean> {
     return (await keepEntry(this.vault, subjectId, unitAddressEntry(sessionId), content)) === 'kept';
   }
@@ -108,7 +108,7 @@ export class SessionSecrets {
       await keepEntry(this.vault, subjectId, vendorReplyEntry(sessionId), { ...to, reply });
   }
 
-  /** The newest reply; null when the vendor gave none to keep, and when the person was erased. */
+  /** The newest reply; null if the vendor gave none to keep, and if the person was erased. */
   async replyOf(subjectId: string, sessionId: string): Promise<VendorReplyContent | null> {
     const content = await readEntry<VendorReplyContent>(this.vault, subjectId, vendorReplyEntry(sessionId));
     return content === 'erased' ? null : content;
@@ -134,7 +134,7 @@ export class SessionSecrets {
     return isErased(this.vault, subjectId);
   }
 
-  /** The secrets of a session with a step-up. Throws when the person was erased, because the session cannot continue. */
+  /** The secrets of a session with a step-up. Throws if the person was erased, because the session cannot continue. */
   async of(subjectId: string, sessionId: string): Promise<SessionSecretsContent> {
     const secrets = await this.find(subjectId, sessionId);
     if (secrets === 'erased') throw new DomainError('screening.session_spent');

@@ -13,9 +13,9 @@ import type { PersonNames } from './person-names.js';
 export interface ScreeningRequest {
   readonly sessionId: string;
   readonly applicant: Applicant;
-  /** The session grant of the submission; null without one. */
+  /** The session grant of the submission; null if there is none. */
   readonly grantId: string | null;
-  /** The address of the browser that sent the submission (see SubmissionLimits); null when a server sent it. */
+  /** The address of the browser that sent the submission (see SubmissionLimits); null if a server sent it. */
   readonly clientAddress: string | null;
   /** The party of the direct API that the session verifies; null for a person who uses a page. */
   readonly partyId: string | null;
@@ -31,7 +31,7 @@ export interface SaidByPage {
 
 export type SubmitCommand = Extract<SessionCommand, { kind: 'submit' }>;
 
-/** Throws when the account does not offer what the page requests. */
+/** Throws if the account does not offer what the page requests. */
 export function admitToAccount({ applicant, partyId, said }: ScreeningRequest, account: AccountFacts): void {
   if (!account.products.includes(applicant.userType))
     throw new DomainError('screening.product_not_enabled', { field: 'person.userType' });

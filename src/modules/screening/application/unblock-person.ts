@@ -13,7 +13,7 @@ import type { Session } from '../domain/session.js';
 import { PersonAnswers, streamsOf } from './person-answers.js';
 
 export interface Unblocked {
-  /** False when the person was not locked and had no counted wrong answers. */
+  /** False if the person was not locked and had no counted wrong answers. */
   readonly changed: boolean;
   /** Parties whose own lock may come from this person (see published/parties.ts). Some of the ids may not belong to a party. */
   readonly partyIds: readonly string[];

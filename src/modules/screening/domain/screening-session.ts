@@ -272,7 +272,7 @@ export function expiresAt(state: SessionState): string | null {
   return isOpen(state) && state.attempt === null ? state.stepUp.expiresAt : null;
 }
 
-/** True when the time for an answer has ended and no answer is at the vendor. */
+/** True if the time for an answer has ended and no answer is at the vendor. */
 export function isOverdue(state: SessionState, now: Date): boolean {
   const over = expiresAt(state);
   return over !== null && now >= new Date(over);

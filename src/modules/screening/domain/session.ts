@@ -51,7 +51,7 @@ export type SessionEvent =
         readonly subjectId: string;
         readonly personId: string;
         readonly userType: UserType;
-        /** Absent when the integrator's server has recorded the consent. */
+        /** Absent if the integrator's server has recorded the consent. */
         readonly termsAcceptedAt?: string;
         /** Whether the consumer must pay before the report is released. */
         readonly paymentRequired: boolean;
@@ -61,7 +61,7 @@ export type SessionEvent =
         readonly intendedRecipientId?: string;
         /** The party whose registration opened the session, as a keyed hash. Absent in sessions of the platform. */
         readonly partyId?: string;
-        /** The version of the text to which the person agreed, as the page gave it. This and the next fields are absent when the page gave none. */
+        /** The version of the text to which the person agreed, as the page gave it. This and the next fields are absent if the page gave none. */
         readonly termsVersion?: string;
         /** The kind of end user that the screening is for, from the grant or else from the page. */
         readonly endUserType?: EndUserType;
@@ -71,7 +71,7 @@ export type SessionEvent =
         readonly unitAddressKept?: true;
         /** Further names of the person that count wrong answers, as keyed hashes. Absent in events of older releases. */
         readonly countedAs?: readonly string[];
-        /** Keyed hash of SSN, birth date and last name. Absent without an SSN, and in events of older releases. */
+        /** Keyed hash of SSN, birth date and last name. Absent if there is no SSN, and in events of older releases. */
         readonly registeredAs?: string;
         /** Keyed hash of the integrator's own id of the session, from the grant. Absent without one, and in events of older releases. */
         readonly externalIdHash?: string;
@@ -88,7 +88,7 @@ export type SessionEvent =
         readonly questions: readonly QuestionShape[];
         readonly attemptsAllowed: number;
         readonly expiresAt: string;
-        /** The time when the vendor sent the first SMS; null when codes are not offered. */
+        /** The time when the vendor sent the first SMS; null if codes are not offered. */
         readonly smsSentAt: string | null;
         readonly duplicateGuard: boolean;
       }
@@ -162,7 +162,7 @@ export function operationOf({ operation }: Attempt): ChallengeOperation | null {
   return operation === 'registration' ? null : operation;
 }
 
-/** The offered methods and the remaining attempts. `otp` stays false when the person has chosen the questions. */
+/** The offered methods and the remaining attempts. `otp` stays false if the person has chosen the questions. */
 export interface StepUp extends Challenge {
   readonly kba: boolean;
   readonly attemptsRemaining: number;
@@ -271,7 +271,7 @@ export function vendorReplyEntry(sessionId: string): string {
   return `vendor-reply:${sessionId}`;
 }
 
-/** Undefined when a browser must not learn the reason. */
+/** Undefined if a browser must not learn the reason. */
 export function reasonForBrowsers(reason: BlockReason): ReasonForBrowsers | undefined {
   return REASONS_FOR_BROWSERS.find((told) => told === reason);
 }

@@ -11,9 +11,9 @@ import { INSTALLATION_TERMS } from '../domain/installation-terms.js';
 export interface ScreeningOptions {
   readonly userTypes: readonly UserType[];
   readonly productIds: readonly number[];
-  /** The price for a consumer; null when a consumer pays nothing. */
+  /** The price for a consumer; null if a consumer pays nothing. */
   readonly price: { readonly amountCents: number; readonly currency: string; readonly exponent: number } | null;
-  /** `fixedCents` is null when the fee is not fixed. `mostCents` is null when a consumer pays nothing. */
+  /** `fixedCents` is null if the fee is not fixed. `mostCents` is null if a consumer pays nothing. */
   readonly applicationFee: { readonly fixedCents: number | null; readonly mostCents: number | null };
   /** The values that the token's grant sets; null without a grant. */
   readonly grant: {
@@ -21,7 +21,7 @@ export interface ScreeningOptions {
     readonly endUserType: EndUserType | 'OTHER' | null;
     readonly applicationFeeCents: number | null;
   } | null;
-  /** The account's contact for help; null without one. */
+  /** The account's contact for help; null if there is none. */
   readonly supportContact: string | null;
   readonly brand: AccountFacts['brand'];
   readonly terms: { readonly version: string; readonly language: Language; readonly paragraphs: readonly string[] };
@@ -38,7 +38,7 @@ export class ScreeningOptionsReader {
     private readonly vendors: Vendors,
   ) {}
 
-  /** Null when the account does not exist. */
+  /** Null if the account does not exist. */
   async of(accountId: string, grantId: string | null, language: Language): Promise<ScreeningOptions | null> {
     const [account, grant] = await Promise.all([
       this.accounts.find(accountId),

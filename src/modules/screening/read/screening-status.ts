@@ -224,7 +224,7 @@ export class ScreeningStatusReader {
     return secrets === null || secrets === 'erased' ? null : secrets.questions;
   }
 
-  /** Null when the page gave no address, and when the person was erased. */
+  /** Null if the page gave no address, and if the person was erased. */
   async unitAddressOf(sessionId: string, session: SessionSummary): Promise<UnitAddress | null> {
     if (!session.unitAddressKept) return null;
     const kept = await readEntry<UnitAddressContent>(this.vault, session.subjectId, unitAddressEntry(sessionId));

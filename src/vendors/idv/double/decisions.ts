@@ -132,7 +132,7 @@ export function resend(session: Session | null, moment: Moment): IdentityExecuti
   return { answer: code === null ? { status: 200, body: challenge(session, moment) } : refusal(code) };
 }
 
-/** Only a released report is billed. `session`: the token's session, when it belongs to no person. `bornOn`: null when the birth date is invented. */
+/** Only a released report is billed. `session`: the token's session, when it belongs to no person. `bornOn`: null if the birth date is invented. */
 export function pullReport(
   person: Person | null,
   session: Session | null,
@@ -154,7 +154,7 @@ export function pullReport(
   return { billed: true, answer: { status: 200, body } };
 }
 
-/** The person after the freeze or block of their file was removed; null when the file has neither. */
+/** The person after the freeze or block of their file was removed; null if the file has neither. */
 export function lifted(person: Person): Person | null {
   if (!conditionsOf(person).some((code) => LOCKS.has(code))) return null;
   return { ...person, subject: { ...person.subject, lifted: true } };
@@ -202,7 +202,7 @@ function methodsOf(session: Session): Methods | null {
   return session.methods ?? challengeOf(session.persona);
 }
 
-/** The challenge for a person with this name at a registration; null when the person gets none. */
+/** The challenge for a person with this name at a registration; null if the person gets none. */
 function challengeOf(name: string): Methods | null {
   const persona = personaNamed(name);
   return persona.behaviour === 'step-up' ? { otp: persona.otp, kba: persona.kba } : null;

@@ -10,7 +10,7 @@ export interface Details {
   readonly address: string;
   /** YYYY-MM-DD. */
   readonly bornOn: string;
-  /** Absent without an SSN. */
+  /** Absent if there is no SSN. */
   readonly ssnLastFour?: string;
 }
 

@@ -22,7 +22,7 @@ const INPUT_VALIDATION = 708;
 const MAX_STREET = 255;
 const ADULT_YEARS = 18;
 
-/** The first broken rule; null when the data are valid. */
+/** The first broken rule; null if the data are valid. */
 export function objectionTo(body: RegistrationBody, now: Date): Objection | null {
   const { dateOfBirth, ssn, phone, email, ipAddress, address } = filled(body);
   const { street, city, state, zip } = address;

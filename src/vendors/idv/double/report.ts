@@ -22,7 +22,7 @@ const TOWNS = [
   'Placeholder City, TX 75001',
 ] as const;
 
-/** The vendor searches all places, for any address of the person. */
+/** The vendor searches the same places for every address of a person. */
 const SEARCHES = [
   ['publicRecords', 'Federal bankruptcy courts, and the civil courts of all states'],
   ['background', 'Criminal courts of all states and counties'],

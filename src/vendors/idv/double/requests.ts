@@ -117,7 +117,7 @@ export const AUTHENTICATION = {
 };
 
 /**
- * The first field that a passive authentication requires and that is missing or invalid; null when all are valid. `deviceless`: no person uses a
+ * The first field that a passive authentication requires and that is missing or invalid; null if all are valid. `deviceless`: no person uses a
  * device.
  */
 export function unusableField({ device, ipAddress }: AuthenticationBody, deviceless: boolean): string | null {

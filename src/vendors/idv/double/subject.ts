@@ -5,9 +5,9 @@ import { type CodeAskedFor, type CodeStep, codeAskedFor } from './codes-asked-fo
 export interface Subject {
   /** The number of the person's invented file. Thousands of people share one number. */
   readonly file: number;
-  /** Null without an SSN: that person has no credit file. */
+  /** Null if there is no SSN: that person has no credit file. */
   readonly score: number | null;
-  /** The number with which the vendor answers later; null when the person selected none. */
+  /** The number with which the vendor answers later; null if the person selected none. */
   readonly code?: CodeAskedFor | null;
   /** In journals of earlier versions: the number with which the credit file answers instead of a report. */
   readonly fileCode?: number | null;
@@ -46,7 +46,7 @@ export function subjectOf(
   };
 }
 
-/** The vendor's number in this step, for any request; null when the step has none. */
+/** The vendor's number for every request in this step; null if the step has none. */
 export function codeAt(step: CodeStep, { code, fileCode }: Subject): number | null {
   if (code) return code.step === step ? code.code : null;
   return step === 'report' ? (fileCode ?? null) : null;

@@ -154,7 +154,7 @@ export class EventDelivery {
     }
   }
 
-  /** True when the event's delivery has ended. */
+  /** True if the event's delivery has ended. */
   private noteEnd(event: StoredEvent, status: number | null): boolean {
     if (this.end.signal.aborted) return true;
     if (status === null || status < 200 || status > 299) return false;

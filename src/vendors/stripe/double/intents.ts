@@ -159,7 +159,7 @@ export function authenticateIntent(intent: Intent, passed: boolean, now: number)
   return { ...declined(intent, behaviour.decline, now), decline: behaviour.decline };
 }
 
-/** Null when the intent is not processing. */
+/** Null if the intent is not processing. */
 export function settleIntent(intent: Intent, now: number): IntentChange | null {
   if (intent.status !== 'processing') return null;
   const settled: Intent = { ...intent, charges: intent.charges.slice(0, -1), settlesAt: null };
@@ -213,7 +213,7 @@ function amountToRefund(paid: Charge, amount: number | null): number {
   return refunded;
 }
 
-/** Makes the bank return the newest refund. Null when the intent has none. */
+/** Makes the bank return the newest refund. Null if the intent has none. */
 export function failRefund(intent: Intent): IntentRefund | null {
   const paid = intent.charges.find(({ status }) => status === 'succeeded');
   const made = paid?.refunds?.findLast(({ failed }) => failed !== true);

@@ -41,7 +41,7 @@ export interface Intent {
   readonly amount: number;
   readonly currency: string;
   readonly applicationFee: number | null;
-  /** The account that receives the rest of the money; null when the platform keeps it. */
+  /** The account that receives the rest of the money; null if the platform keeps it. */
   readonly destination: string | null;
   readonly metadata: Readonly<Record<string, string>>;
   readonly paymentMethod: string | null;

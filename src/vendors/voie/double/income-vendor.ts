@@ -33,7 +33,7 @@ interface Inquiry {
   /** Milliseconds since 1970. */
   readonly startedAt: number;
   readonly readyAt: number;
-  /** The outcome that a test chose, for any persona. */
+  /** The outcome that a test chose, whatever the persona. */
   readonly decided?: Ending;
 }
 

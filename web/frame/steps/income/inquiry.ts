@@ -40,7 +40,7 @@ export function onceMore(opening: Opening, stoppedWith: number): Opening {
   return { ...opening, key: stoppedWith >= 400 && stoppedWith < 500 ? randomId() : opening.key };
 }
 
-/** Null when the session has ended or the screen was left; otherwise the answer that stopped it. */
+/** Null if the session has ended or the screen was left; otherwise the answer that stopped it. */
 export async function followIncome(
   { api, pause, seen }: Surroundings,
   { screeningId, attempt, key }: Opening,

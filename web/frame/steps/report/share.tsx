@@ -70,7 +70,7 @@ export function Share(props: ShareProps) {
     return () => gone.abort();
   }, [visit]);
 
-  /** Null when the request failed, and the person reads the reason. */
+  /** Null if the request failed, and the person reads the reason. */
   async function post<Body>(what: string): Promise<Body | null> {
     setProblem(null);
     setBusy(true);

@@ -7,7 +7,7 @@ export function rememberEnd(sessionId: string, phoneNumber: string): void {
   ends.set(sessionId, phoneNumber.slice(-4));
 }
 
-/** Undefined when the details were typed elsewhere. */
+/** Undefined if the details were typed elsewhere. */
 export function endOf(sessionId: string | undefined): string | undefined {
   return ends.get(sessionId ?? '');
 }

@@ -67,7 +67,7 @@ export function useAnswer(journey: Journey, method: 'otp' | 'kba'): Answering {
 }
 
 /**
- * For a final refusal, when the session's state differs from the state in the frame. Null when the state cannot be read, or when the refusal is not
+ * For a final refusal, when the session's state differs from the state in the frame. Null if the state cannot be read, or if the refusal is not
  * final.
  */
 export async function whereItStands(

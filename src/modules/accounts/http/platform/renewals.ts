@@ -13,7 +13,7 @@ export class Renewals extends BearerStrategy {
     super(tokens, 'platform');
   }
 
-  /** Null without a token; `bad` for an invalid one. */
+  /** Null if there is no token; `bad` for an invalid one. */
   async in(request: FastifyRequest, reply: FastifyReply): Promise<RenewedToken | 'bad' | null> {
     if ((request.headers.authorization ?? '') === '') return null;
     try {

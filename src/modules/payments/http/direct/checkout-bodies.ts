@@ -115,7 +115,7 @@ export class CheckoutReply {
   @ApiProperty({ type: CheckoutResult }) readonly payload!: CheckoutResult;
 }
 
-/** Throws when the renter may not be sent to a return address in the body. */
+/** Throws if the renter may not be sent to a return address in the body. */
 export function checkoutOf(body: CheckoutBody, environment: Environment): OpenCheckout['request'] {
   for (const field of ['successUrl', 'cancelUrl'] as const) {
     const message = faultOfRedirect(body[field], environment);

@@ -1,4 +1,4 @@
-// Replies of the report routes on the direct API, also for the API description.
+// The replies to the report routes of the direct API, for the routes and for the API description.
 import { ApiProperty } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import type { ErrorCode } from '../../../../kernel/error-codes.js';

@@ -14,7 +14,7 @@ export interface Records {
   readonly requestedBy: string;
 }
 
-/** The records of a section; null when the reader left out the section, or when it was not ordered. */
+/** The records of a section; null if the reader left out the section, or if it was not ordered. */
 export function recordsOf<Of extends Section>(of: Of, { report, leftOut }: Records): VendorReport[Of] | null {
   return leftOut.has(of) ? null : report[of];
 }

@@ -10,7 +10,7 @@ export interface Month {
   readonly state: MonthState;
 }
 
-/** Amounts are in cents, and shares in whole percent. A figure is null when the bureau gave no data for it. */
+/** Amounts are in cents, and shares in whole percent. A figure is null if the bureau gave no data for it. */
 export interface Figures {
   readonly openAccounts: number | null;
   readonly balanceCents: number | null;

@@ -21,7 +21,7 @@ export interface Wording {
   readonly testData: string;
   readonly generated: string;
   readonly validUntil: string;
-  /** The note next to text in the bureau's language; null when the page has that language. */
+  /** The note next to text in the bureau's language; null if the page has that language. */
   readonly asWritten: string | null;
   /** The section on the applicant and the request. */
   readonly who: {
