@@ -87,7 +87,7 @@ describe('documents', () => {
     expect(faults(pages, brokenLinks)).toEqual([]);
   });
 
-  it('show every picture of the repository, and no picture that is missing', () => {
+  it('show every picture of the repository, and only pictures that exist', () => {
     const shown = pages.flatMap((path) =>
       [...read(path).matchAll(/(?:\]\(|src=")([^)"\s]+\.png)/g)].map(([, file = '']) =>
         relative(ROOT, join(ROOT, dirname(path), file)),

@@ -262,7 +262,7 @@ describe('the projection store in Redis', () => {
     /** Waits a moment, and then compares again the documents that are ahead on one side. */
     const impatient = (): RedisProjectionStore => new RedisProjectionStore(server.client(), new SystemClock(), 5);
 
-    it('lists differing documents and index entries, in any order of the writes', async () => {
+    it('lists differing documents and index entries, whatever the order of the writes', async () => {
       const ids = Array.from({ length: 700 }, newId);
       const writes = ids.map((each) => ({ id: each, ...parcel(1) }));
       await take({ ...commit(null, 'p1', 1), writes });

@@ -184,7 +184,7 @@ describe('the read models in Redis', () => {
     expect(await idsIn(listOf({ account: 'a', status: 'open' }))).toEqual([]);
   });
 
-  it('never replace a document by an older one, in any order of writes', async () => {
+  it('never replace a document by an older one, whatever the order of writes', async () => {
     await goLive();
     const id = newId();
     const old = await append(log.store, id, opened('a', '2024-01-01T00:00:00.000Z'), stamped());

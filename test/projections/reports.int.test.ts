@@ -83,7 +83,7 @@ describe('the read models of reports', () => {
     expect(await reports.due('test', harness.clock.now(), 100)).not.toContain(sessionId);
   });
 
-  it('list the views that an earlier release stored, by session with viewer, time and purpose, and not the views of this release', async () => {
+  it('list only the views that an earlier release stored, by session with viewer, time and purpose', async () => {
     const accountId = await harness.account();
     const sessionId = harness.session(accountId);
     const common = {

@@ -265,7 +265,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         expect(events).toEqual(byStream);
       });
 
-      it('has the value at the append, even if the caller changes its object afterwards', async () => {
+      it('keeps the value that it had at the append, even if the caller changes its object afterwards', async () => {
         const data = { status: 'before' };
         const pending = store.append(stream, 'no-stream', [newEvent(data)]);
         data.status = 'after';
@@ -273,7 +273,7 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         expect((await store.readStream(stream))[0]?.data).toEqual({ status: 'before' });
       });
 
-      it('survives the closing and opening of the store', async () => {
+      it('still exists after the store was closed and opened again', async () => {
         const events = newEvents(3);
         await store.append(stream, 'no-stream', events);
         const before = await store.readStream(stream);

@@ -633,7 +633,7 @@ describe('locks after wrong answers', () => {
     expect(locked.body).not.toHaveProperty('unblockAt');
   });
 
-  it('end with the session', async () => {
+  it('end when the session ends', async () => {
     let now = Date.parse('2026-01-02T03:04:05.678Z');
     const other = await start(mkdtempSync(join(folder, 'other-')), { now: () => now });
     const { authSession } = (await register({ lastName: 'Lockedtest' }, newId(), other)).body;

@@ -11,7 +11,7 @@ import { masterKey } from './suite.js';
 
 export const SLOT_BYTES = 128;
 export const KEYS = masterKey('k');
-/** The time at which everything in the vault happens. */
+/** The time that the vault records for everything. */
 export const AT = '2026-01-02T03:04:05.678Z';
 
 export const text = (value: Uint8Array | null): string => Buffer.from(value ?? []).toString();

@@ -114,7 +114,7 @@ describe('a hostile page', () => {
     expect(uncaught()).toEqual([]);
   });
 
-  it('cannot pollute a prototype, and can call only the two methods', async () => {
+  it('cannot pollute a prototype, and can call only the two methods that the frame offers', async () => {
     await lyingPage();
     await page.evaluate(
       (start) => {

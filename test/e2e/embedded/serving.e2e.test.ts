@@ -128,7 +128,7 @@ describe('the embedded component', () => {
       '/embed/v1/../.build-stamp',
       '/embed/v1/%2e%2e/.build-stamp',
       '/embed/',
-    ])('have no other addresses: %s', async (path) => {
+    ])('are not served at other addresses: %s', async (path) => {
       // The test sends the path without `fetch`, because `fetch` would resolve the dots.
       const reply = await raw(service.baseUrl, path);
       expect(reply).toMatch(/^HTTP\/1\.1 404 /);

@@ -1,4 +1,4 @@
-// An operator erases a person: through an income session without a screening, and with the details of grants.
+// An operator erases a person, either through an income session without a screening or together with the details of grants.
 import { appendFileSync, existsSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';

@@ -1,4 +1,4 @@
-// All objects that expire, on the whole service with the documented limits. The tests move the clock of the processes
+// Tests every object that expires, on the whole service with the documented limits. The tests move the clock of the processes
 // forward.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';

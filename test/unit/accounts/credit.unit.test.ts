@@ -126,7 +126,7 @@ describe('prepaid credit', () => {
     expect(credit.decide(add(1, 'r-2999'), state)).toEqual([]);
   });
 
-  it('is never overdrawn or counted twice in any order of the commands', () => {
+  it('is never overdrawn and never counted twice, whatever the order of the commands', () => {
     const commands = fc.oneof(
       fc.record({
         kind: fc.constant('add' as const),

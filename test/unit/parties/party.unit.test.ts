@@ -88,11 +88,11 @@ describe('the confirmation', () => {
 });
 
 describe('the references of a party', () => {
-  it('are its sessions, the newest first', () => {
+  it('are its sessions, with the newest first', () => {
     expect(referencesOf(registered().when(register('later', 'session')).decided.state)).toEqual(['later', 'session']);
   });
 
-  it('begin with the stored token until the party registers again', () => {
+  it('have the stored token first until the party registers again', () => {
     const stored = registered().when(storeToken()).decided;
     expect(referencesOf(stored.state)).toEqual([null, 'session']);
     expect(referencesOf(stored.when(register('later', 'session')).decided.state)).toEqual(['later', null, 'session']);
@@ -101,7 +101,7 @@ describe('the references of a party', () => {
 });
 
 describe('a challenge', () => {
-  it('is requested first, and is open when the vendor has made one', () => {
+  it('is requested from the vendor first, and is open when the vendor has made it', () => {
     const asked = registered()
       .when(reauthenticate())
       .then({
@@ -165,7 +165,7 @@ describe('a challenge', () => {
     party.when(resend('r6', 1_000)).thenRefused('screening.too_many_resends');
   });
 
-  it('is given up when the outcome of its call stays unknown', () => {
+  it('is given up if the outcome of its call stays unknown', () => {
     const open = challenged()
       .when(answerOtp('a'))
       .decided.when(record('a', { kind: 'timed-out' }));
@@ -205,7 +205,7 @@ describe('wrong answers', () => {
     expect(locked.when(reauthenticate('d', 86_420)).events).toHaveLength(1);
   });
 
-  it('count across challenges, so that another challenge restores no attempts', () => {
+  it('are counted over all challenges, so that another challenge restores no attempts', () => {
     const twice = answered(answered(challenged(), 'a', WRONG), 'b', WRONG);
     const anew = twice.when(reauthenticate('again', 40)).decided.when(record('again', CHALLENGED, 40)).decided;
     expect(answered(anew, 'c', WRONG, 50).state.lockedUntil).toBe(iso(50 + 86_400));

@@ -239,7 +239,7 @@ describe('wrong answers', () => {
     expect((await harness.events()).filter((type) => type === 'PartyLocked')).toHaveLength(1);
   });
 
-  it('count for the person, over all agents of this person', async () => {
+  it('are counted for the person, over all agents of this person', async () => {
     const others = [2, 3].map((number) => ({ kind: 'agent', id: `agent-${number}` }) as const);
     for (const [index, named] of others.entries())
       await harness.process().register('body', { named, sessionId: `session-${index}` });
@@ -264,7 +264,7 @@ describe('wrong answers', () => {
     expect(await harness.process().answer(RIGHT, { named: other })).toMatchObject({ accepted: true });
   });
 
-  it('count for the person of a token over all organizations that store the token, even when one replaces its token', async () => {
+  it('are counted for the person of a token, over all organizations that store the token, even when one replaces its token', async () => {
     const named = (number: number) => ({ kind: 'organization', id: `org-${number}` }) as const;
     for (const number of [1, 2, 3, 4]) await harness.process().storeToken(named(number), 'token-of-session');
     for (const number of [1, 2, 3]) await harness.process().authenticate(named(number));

@@ -194,7 +194,7 @@ describe('the report of a renter', () => {
     expect((await owner.open()).text).toBeUndefined();
   });
 
-  it('is refused for each reason in turn, in this order', async () => {
+  it('is refused for each of these reasons, and is checked for them in this order', async () => {
     const owner = await Integrator.withCredit(0);
     const until = new Date(harness.clock.time + 60_000).toISOString();
     const live = { environment: 'live' } as const;
@@ -370,14 +370,14 @@ describe('a link to an agent or organization', () => {
     );
   });
 
-  it('is for one party: an organization with the same id as the agent sees nothing', async () => {
+  it('is for one party only: an organization with the same id as the agent sees nothing', async () => {
     const owner = await Integrator.withCredit();
     await owner.link(AGENT);
     expect(await codeOf(owner.openAs(OFFICE))).toBe('party.report_not_linked');
     expect(await owner.score(OFFICE)).toBeNull();
   });
 
-  it('is refused for each reason in turn, in this order', async () => {
+  it('is refused for each of these reasons, and is checked for them in this order', async () => {
     const owner = await Integrator.withCredit(0);
     const until = new Date(harness.clock.time + 60_000).toISOString();
     owner.renter({ authenticated: false, lockedUntil: until });
@@ -480,7 +480,7 @@ describe('a link to an agent or organization', () => {
     expect(await owner.score(AGENT)).toBeNull();
   });
 
-  it('belongs to one account and environment', async () => {
+  it('can be used only in its account and environment', async () => {
     const owner = await Integrator.withCredit();
     await owner.link(AGENT);
     const other = await Integrator.withCredit();

@@ -126,7 +126,7 @@ describe('the report of a session', () => {
       expect(kept.state.status).toBe('RELEASED');
     });
 
-    it('is never both under way and refunded, in any sequence of commands', () => {
+    it('is never both pulled and refunded, whatever the sequence of commands', () => {
       const commands = fc.oneof(
         fc
           .constantFrom('a', 'b', null)
@@ -300,7 +300,7 @@ describe('the report of a session', () => {
     expect(report.evolve(report.initial, released())).toEqual(report.initial);
   });
 
-  it('is released at most once in any sequence of commands, and never without a request', () => {
+  it('is released at most once, whatever the sequence of commands, and never without a request', () => {
     const attempts = fc.constantFrom(FIRST, SECOND, derivedId('report-pull', SESSION, '3'), 'stray');
     const commands: fc.Arbitrary<ReportCommand> = fc.oneof(
       attempts.map((attemptId) => request(attemptId)),

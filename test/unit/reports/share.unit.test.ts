@@ -40,7 +40,7 @@ describe('a share', () => {
     expect(event?.data).toMatchObject({ sharedAt: iso(0), expiresAt: iso(90) });
   });
 
-  it('is made once, and another consent changes nothing, not even the time', () => {
+  it('is made once; another consent changes nothing, not even the time of the share', () => {
     given(share, shared)
       .when(consent(at(5_000)))
       .then();
@@ -94,7 +94,7 @@ describe('a link to an agent or organization', () => {
     given(share).when(link()).then(linked);
   });
 
-  it('has another id than the share with the account', () => {
+  it('has a different id from the share with the account', () => {
     expect(idOfShare(given(share, linked).state as ActiveShare)).toBe(shareIdOf(SESSION, 'agent'));
     expect(idOfShare(given(share, shared).state as ActiveShare)).toBe(shareIdOf(SESSION, 'recipient'));
   });

@@ -270,7 +270,7 @@ describe('any sequence of commands', () => {
 });
 
 describe('evolve', () => {
-  it('accepts any known event in any state without an error', () => {
+  it('accepts every known event in every state without an error', () => {
     fc.assert(
       fc.property(happenings, happenings, (one, other) => {
         const states = play(one).map(({ after }) => after);

@@ -152,7 +152,7 @@ describe('the payment of a session', () => {
       .then(progressed(progress('SUCCEEDED', 3)), completed('txn_0'));
   });
 
-  it('has the status that was observed last, in any order of arrival', () => {
+  it('has the status that was observed last, whatever the order of arrival', () => {
     const known = owing.and(progressed(progress('PROCESSING', 4)));
     known.when(paid(progress('REQUIRES_ACTION', 3))).then();
     known.when(paid(progress('PROCESSING', 5))).then();

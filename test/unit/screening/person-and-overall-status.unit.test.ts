@@ -64,7 +64,7 @@ describe('a screened person', () => {
   });
   const first = subjectOf('person', screenedPerson.initial);
 
-  it('has the sessions that were opened, the newest last, all under one vault subject', () => {
+  it('remembers the opened sessions, the newest last, all under one vault subject', () => {
     const { state } = given(screenedPerson)
       .when(open('s1'))
       .then(opened('s1', first))
@@ -87,7 +87,7 @@ describe('a screened person', () => {
     given(screenedPerson, opened('s1', first)).when(open('s1')).then();
   });
 
-  it('is locked until the latest end of all locks', () => {
+  it('stays locked until the last of its locks ends', () => {
     const locked = given(screenedPerson, opened('s1', first))
       .when({ kind: 'record-lock', sessionId: 's1', lockedUntil: '2026-03-02T00:00:00.000Z' })
       .then({ type: 'PersonLocked', data: { sessionId: 's1', lockedUntil: '2026-03-02T00:00:00.000Z' } });
@@ -97,7 +97,7 @@ describe('a screened person', () => {
       .then({ type: 'PersonLocked', data: { sessionId: 's2', lockedUntil: '2026-03-03T00:00:00.000Z' } });
   });
 
-  it('has another vault subject after an erasure, permanently', () => {
+  it('gets another vault subject after an erasure, and never the old one again', () => {
     const erased = given(screenedPerson, opened('s1', first))
       .when({ kind: 'record-erasure', subjectId: first })
       .then({ type: 'SubjectKeyDestroyed', data: { subjectId: first } });
@@ -107,7 +107,7 @@ describe('a screened person', () => {
     erased.when({ kind: 'record-erasure', subjectId: first }).then();
   });
 
-  it('has another subject than another person', () => {
+  it('never shares a subject with another person', () => {
     expect(subjectOf('another', screenedPerson.initial)).not.toBe(first);
   });
 
@@ -153,7 +153,7 @@ describe('the wrong answers of a person', () => {
       .then(counted('c', 9, 's3'), locked('s3', iso(9 + 86_400)));
   });
 
-  it('are counted once each, even if the recovery job reports one again, before or after the lock', () => {
+  it('are counted once each, even if the recovery job reports one again before or after the lock', () => {
     const three = given(screenedPerson, counted('a'), counted('b'));
     three.when(wrong('b')).then();
     three

@@ -1,4 +1,4 @@
-// Wrong answers count exactly and for the person, over all sessions and processes
+// Wrong answers of a person are counted exactly, over all sessions and processes
 // (docs/contract/platform.md#wrong-answers-of-a-person). The use cases run on a real log. The test can delay the
 // vendor's answers and kill processes.
 import 'reflect-metadata';
@@ -353,7 +353,7 @@ describe('wrong answers of one person in several sessions', () => {
     expect(kept.size).toBe(0);
   });
 
-  it('count once and reach the vendor once when several processes receive the same answer at once', async () => {
+  it('are counted once and reach the vendor once when several processes receive the same answer at once', async () => {
     const processes = [aProcess(), aProcess(), aProcess()] as const;
     const sessionId = await processes[0].opens();
     const attemptId = newId();
@@ -384,7 +384,7 @@ describe('wrong answers of one person in several sessions', () => {
     for (const sessionId of sessions) expect(await processes[0]!.status(sessionId)).toBe('BLOCKED');
   });
 
-  it('wait for each other when only one wrong answer is left', async () => {
+  it('wait for each other when the person has only one attempt left', async () => {
     const [one, other] = [aProcess(), aProcess()];
     const sessions = [await one.opens(), await one.opens()] as const;
     for (const sessionId of sessions) await one.answers(sessionId, WRONG);
@@ -600,7 +600,7 @@ describe.each(VARIED)('wrong answers %s', (_what, context, [first, second, third
 });
 
 describe('wrong answers under several names', () => {
-  it('do not affect another person with the same name but another birth date, nor a person of another account', async () => {
+  it('affect neither a person with the same name and another birth date, nor a person of another account', async () => {
     const service = aProcess();
     const sessionId = await service.opens(AGENT);
     for (let count = 0; count < 3; count++) await service.answers(sessionId, WRONG);
@@ -623,19 +623,22 @@ describe('wrong answers under several names', () => {
     ]);
   });
 
-  it.each([1, 2, 3])('count once under each name when the process dies before it stores count %s', async (diesAt) => {
-    const survivor = aProcess();
-    const sessionId = await survivor.opens();
-    let counts = 0;
-    const dies = (_stream: string, types: readonly string[]): boolean =>
-      (types[0] === 'WrongAnswerCounted' || types[0] === 'OtpRejected') && ++counts === diesAt;
-    await expect(aProcess(dies).answers(sessionId, WRONG)).rejects.toBeInstanceOf(ProcessDied);
-    now = new Date(now.getTime() + 30_000);
-    await survivor.recovers(sessionId);
-    expect(await survivor.session(sessionId)).toMatchObject({ stepUp: { attemptsRemaining: 2 } });
-    const events = await store.readAll(null, 1_000);
-    expect(events.filter(({ type }) => type === 'WrongAnswerCounted')).toHaveLength(2);
-  });
+  it.each([1, 2, 3])(
+    'are counted once under each name when the process dies before it stores count %s',
+    async (diesAt) => {
+      const survivor = aProcess();
+      const sessionId = await survivor.opens();
+      let counts = 0;
+      const dies = (_stream: string, types: readonly string[]): boolean =>
+        (types[0] === 'WrongAnswerCounted' || types[0] === 'OtpRejected') && ++counts === diesAt;
+      await expect(aProcess(dies).answers(sessionId, WRONG)).rejects.toBeInstanceOf(ProcessDied);
+      now = new Date(now.getTime() + 30_000);
+      await survivor.recovers(sessionId);
+      expect(await survivor.session(sessionId)).toMatchObject({ stepUp: { attemptsRemaining: 2 } });
+      const events = await store.readAll(null, 1_000);
+      expect(events.filter(({ type }) => type === 'WrongAnswerCounted')).toHaveLength(2);
+    },
+  );
 
   it('are reported to the observer once each, with the account', async () => {
     const service = aProcess();
@@ -727,7 +730,7 @@ describe('an operator who unblocks a person', () => {
     for (const { metadata } of ended) expect(metadata).toMatchObject({ reason: 'ticket 4711', accountId: 'account' });
   });
 
-  it('changes nothing a second time, or for a person who is not blocked', async () => {
+  it('changes nothing when it is repeated, or when the person is not blocked', async () => {
     const service = aProcess();
     const sessionId = await service.opens();
     expect(await service.unblocks(sessionId)).toMatchObject({ changed: false });

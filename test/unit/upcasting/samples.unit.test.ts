@@ -102,7 +102,7 @@ describe('stored events', () => {
     expect([...deciders.keys()]).toEqual(expect.arrayContaining(['screening', 'person', 'account', 'access_key']));
   });
 
-  it('each have a type of their own', () => {
+  it('never share a type', () => {
     expect(emittedTypes).toEqual([...new Set(emittedTypes)]);
   });
 
