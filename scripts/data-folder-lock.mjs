@@ -103,7 +103,7 @@ function holderOf(dataDir) {
   try {
     return { children: [], ...JSON.parse(text), text };
   } catch {
-    // Only a power failure leaves half a file, and after it no process of that run exists either.
+    // Only a power failure leaves half a file, and no process of that run survives a power failure.
     return { pid: 0, word: '', text, children: [] };
   }
 }

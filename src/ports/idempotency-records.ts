@@ -6,7 +6,7 @@ export interface KeyedRequest {
   readonly environment: Environment;
   /** The session grant of a page, or else the lineage of its token. Null for servers and dashboard users, who are counted by account. */
   readonly visitor: string | null;
-  /** Method, route, route parameters and visitor. The same key is another key on another route, for another object or from another visitor. */
+  /** Method, route, route parameters and visitor. A key counts as a different key on another route, for another object or from another visitor. */
   readonly route: string;
   /** The caller's choice: 1 to 255 characters. */
   readonly key: string;

@@ -16,7 +16,7 @@ export function repeatable<Verdict extends { readonly kind: string }>(
     const first = verdictOf(await send(limit), read);
     if (first !== 'ambiguous') return first;
     const second = verdictOf(await send(limit), read);
-    // If the second request was not executed, the first may still have been.
+    // If the second request was not executed, the first may still have been executed.
     return second === 'ambiguous' || second.kind === 'unavailable' ? { kind: 'timed-out' } : second;
   });
 }

@@ -208,7 +208,10 @@ async function printedPage(context: BrowserContext, html: string): Promise<Uint8
   return Promise.race([printed(), crashed]);
 }
 
-/** Closing the context ends the processes of its pages, even one that computes without end. False without a context, or when it does not close. */
+/**
+ * Closing the context ends the processes of its pages, even one that computes without end. False if there is no context, or if the context does not
+ * close.
+ */
 async function closed(context: BrowserContext | null): Promise<boolean> {
   if (context === null) return false;
   return (

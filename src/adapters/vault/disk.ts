@@ -488,7 +488,7 @@ export class DiskVault extends Vault implements VaultSubjects {
     return (this.root.get(MARKS) as Record<string, string> | undefined) ?? {};
   }
 
-  /** A vault of a version without marks is searched once. */
+  /** A vault from a version without marks is searched once for the keys that it needs. */
   private knowMasterKeys(): void {
     if (this.read(() => this.root.get(MARKS)) !== undefined) return;
     const marks: Record<string, string> = {};

@@ -44,7 +44,7 @@ export const SPECIAL_IPV6: readonly string[] = [
   '3fff::/20', // documentation
 ];
 
-/** Names that have a meaning only inside a machine or a network, also as the last part of a longer name. */
+/** Names that have a meaning only inside a machine or a network. A longer name that ends with one of them is refused too. */
 export const INTERNAL_NAMES: readonly string[] = [
   'localhost',
   'localdomain',

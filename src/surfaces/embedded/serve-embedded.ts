@@ -14,7 +14,7 @@ const SCRIPT_PATH = '/embed/v1';
 /** The name of a folder that is derived from the folder's content. */
 const VERSION = /^[0-9a-f]{16}\//;
 
-/** Returns one sentence with the reason when the frame is not served; null if it is served. */
+/** Returns one sentence with the reason if the frame is not served; null if it is served. */
 export function serveEmbedded(
   fastify: FastifyInstance,
   keys: AccessKeys,

@@ -62,7 +62,7 @@ export class GrantDetails {
   /** Erases the details under that subject. Safe to repeat. */
   async erase(grantId: string, subject: string): Promise<void> {
     if (subject === subjectOf(grantId)) await this.vault.erase(subject);
-    // The subject of a person also has other values. In earlier versions, so had the subject that all grants of an account shared.
+    // The subject of a person also has other values. In earlier versions, the subject that all grants of an account shared had other values too.
     else await this.vault.remove(subject, grantId);
   }
 }

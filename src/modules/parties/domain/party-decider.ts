@@ -23,7 +23,7 @@ import {
 } from './party.js';
 
 export type PartyCommand =
-  /** `after` is the newest session that the caller has seen. When the party has a newer session, the decider returns no event. */
+  /** `after` is the newest session that the caller has seen. If the party has a newer session, the decider returns no event. */
   | (Registration & { readonly kind: 'register'; readonly of: PartyKind; readonly after: string | null })
   | { readonly kind: 'store-token'; readonly of: PartyKind; readonly subjectId: string; readonly storedAt: string }
   | { readonly kind: 'record-token-erasure'; readonly subjectId: string }

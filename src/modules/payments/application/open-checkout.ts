@@ -38,7 +38,7 @@ export class OpenCheckout extends Command<OpenedCheckout> {
       readonly renterId: string;
       readonly wish: PageWish;
       readonly reportFlags: ReportFlags;
-      /** The caller's names for the options, which the error uses when the processor refuses an option. */
+      /** The caller's names for the options. The error uses such a name if the processor refuses the option. */
       readonly fields: Readonly<Partial<Record<CallersPart, string>>>;
     },
     readonly context: CallerContext,
@@ -92,7 +92,7 @@ export class OpenCheckoutHandler implements ICommandHandler<OpenCheckout> {
         own = await this.open(terms, command);
       }
     }
-    // Another request of the same renter was faster, or such requests arrive all the time.
+    // Another request for the same renter was faster, or such requests keep arriving.
     throw new DomainError('service.unavailable', { retryAfterSeconds: RETRY_AFTER_SECONDS });
   }
 

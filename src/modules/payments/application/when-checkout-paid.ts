@@ -58,7 +58,7 @@ export class WhenCheckoutPaid implements EventHandler {
     return (await this.store.readStream(stream, { from })) as readonly (RecordedEvent & CheckoutEvent)[];
   }
 
-  /** The payment that counts for this session, even one from before payments of checkouts were recorded. Null if no payment counts. */
+  /** The payment that counts for this session, including a payment from before checkouts recorded their payments. Null if no payment counts. */
   private async paidFor(id: string, { sessionId, registeredAt }: Anew): Promise<string | null> {
     const paidBy = (await this.screenings.find(sessionId))?.paidBy ?? null;
     if (paidBy !== null && partyIn(paidBy) === id) return paidBy;

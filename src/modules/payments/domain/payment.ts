@@ -93,7 +93,7 @@ export type PaymentEvent =
     >
   /** `code` is the processor's code. Another try follows with a key of its own. */
   | DomainEvent<'PaymentRefundRefused', { readonly code: string }>
-  /** The total until now. */
+  /** The total that was refunded until now. */
   | DomainEvent<
       'PaymentRefunded',
       {
