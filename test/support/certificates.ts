@@ -22,7 +22,7 @@ const BASIC_CONSTRAINTS = '0603551d13';
 const KEY_USAGE = '0603551d0f';
 const ALTERNATIVE_NAMES = '0603551d11';
 
-/** One DER value: tag, length, content. */
+/** Encodes one DER value: its tag, its length and its content. */
 function der(tag: number, ...parts: readonly (Buffer | string)[]): Buffer {
   const content = Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part, 'hex') : part)));
   const { length } = content;

@@ -44,7 +44,7 @@ async function pagesOf(readModels: ReturnType<typeof listsOf>, lists: string[], 
   }
 }
 
-it('pages of several lists make one walk, the newest first', async () => {
+it('the pages of several lists together go through all documents, the newest first', async () => {
   const lists = listsOf({ a: [1, 4, 5], b: [2, 3, 9] });
   expect(await pagesOf(lists, ['a', 'b'])).toEqual({
     pages: [
@@ -60,18 +60,18 @@ it('a full last page names no next page', async () => {
   expect(await pagesOf(listsOf({ a: [1], b: [2] }), ['a', 'b'])).toEqual({ pages: [[2, 1]], total: 2 });
 });
 
-it('a document that has left its list takes no place below the end of another list', async () => {
+it('a document that has left its list takes no place on the page', async () => {
   const lists = listsOf({ a: [9, 8, 1], b: [7, 6] }, [8]);
   expect(await pagesOf(lists, ['a', 'b'])).toEqual({ pages: [[9], [7, 6], [1]], total: 5 });
 });
 
-it('a walk between two times has the first time and not the second, and the total counts what is between', async () => {
+it('a walk between two times includes the first time and not the second, and the total counts the same documents', async () => {
   const lists = listsOf({ a: [1, 4, 5], b: [2, 3, 9] });
   expect(await pagesOf(lists, ['a', 'b'], { from: at(2), to: at(5) })).toEqual({ pages: [[4, 3], [2]], total: 3 });
   expect(await pagesOf(lists, ['a', 'b'], { from: at(6) })).toEqual({ pages: [[9]], total: 1 });
 });
 
-it('a cursor above the end of the time begins at that end', async () => {
+it('a page whose cursor is later than the second time begins with the newest document before that time', async () => {
   const after = { sort: at(9), id: 'id' };
   expect(await pagesOf(listsOf({ a: [1, 4, 5] }), ['a'], { after, to: at(5) })).toEqual({ pages: [[4, 1]], total: 2 });
 });

@@ -39,6 +39,6 @@ it.each([
   expect(helpFor(args)).toEqual({ text: `There is no command ${unknown}.\n\n${help[group]}`, exitCode: 1 });
 });
 
-it('a command line with a command gets no help', () => {
+it('a command line that names a command gets no help', () => {
   expect(helpFor(['accounts', 'list', '--parent', 'x'])).toBeNull();
 });

@@ -14,7 +14,7 @@ it('a table has a heading for each column, and a line for each row', () => {
   ]);
 });
 
-it('a table has colours only where they are wanted', () => {
+it('a table has colours only if they are asked for', () => {
   expect(tableText([{ status: 'disabled' }], false)).not.toContain('\u001b');
   expect(tableText([{ status: 'disabled' }], true)).toContain('\u001b[31mdisabled\u001b[39m');
 });
@@ -24,7 +24,7 @@ it('a text with control characters does not reach the terminal as it is', () => 
   expect(recordText({ name: 'Acme\u001b[2J' })).toBe('name  Acme [2J');
 });
 
-it('a record has a line for each field, also within objects', () => {
+it('a record is shown with a line for each field, even for a field within an object', () => {
   expect(recordText({ id: 'x', vendors: { identity: 'a', credit: null }, products: ['CONSUMER', 'AGENT'] })).toBe(
     ['id                x', 'vendors.identity  a', 'vendors.credit    -', 'products          CONSUMER, AGENT'].join(
       '\n',

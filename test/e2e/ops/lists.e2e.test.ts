@@ -74,7 +74,7 @@ describe('screenings', () => {
     await opened('other account', {}, await service.signInUnderGrant('demo', { external_id }));
   });
 
-  it('an account has its sessions listed, the newest first, with no personal data', async () => {
+  it('the list of an account has its sessions, the newest first, and no personal data', async () => {
     const { items } = await ops('screenings', 'list', ...ofAccount);
     expect(named(items)).toEqual(['lease waiting', 'lease', 'refused', 'agent', 'completed', 'waiting']);
     expect(items.at(-1)).toEqual({
@@ -140,13 +140,13 @@ describe('screenings', () => {
     expect(await listed(...ofDemo, '--overall-status', 'PAYMENT_PENDING')).toEqual(['other account']);
   });
 
-  it('without an account the sessions of all accounts are listed', async () => {
+  it('a list that names no account has the sessions of all accounts', async () => {
     const all = await listed('--limit', '1000');
     expect(all).toEqual(expect.arrayContaining(Object.keys(made)));
     expect(await listed('--status', 'VERIFIED', '--limit', '1')).toEqual(['other account']);
   });
 
-  it('pages follow each other by their cursors, and each says how many there are', async () => {
+  it('each page names the cursor of the next one, and says how many sessions the list has', async () => {
     const first = await ops('screenings', 'list', ...ofAccount, '--limit', '4');
     expect(first.told).toMatch(/^There are more, 6 in all\. The next page: --cursor \S+\n$/);
     const pages = await walk('session', 'screenings', 'list', ...ofAccount, '--limit', '4');
@@ -159,7 +159,7 @@ describe('screenings', () => {
     ]);
   });
 
-  it('--from has its own moment, and --to ends before it', async () => {
+  it('a session of the moment of --from is listed, and one of the moment of --to is not', async () => {
     const { items } = await ops('screenings', 'list', ...ofAccount);
     const [from, to] = ['completed', 'refused'].map(
       (name) => items.find(({ session }) => session === made[name])?.['createdAt'],
@@ -170,7 +170,7 @@ describe('screenings', () => {
     expect(await listed(...ofAccount, '--to', from)).toEqual(['waiting']);
   });
 
-  it('show gives one session, and refuses an id without a session', async () => {
+  it('`show` prints one session, and refuses an id that no session has', async () => {
     const shown = (await ops('screenings', 'show', made['agent'] as string)).items;
     expect(shown).toMatchObject([{ session: made['agent'], userType: 'AGENT', status: 'VERIFIED' }]);
     for (const id of ['nope', accounts.nopay.accountId])
@@ -195,7 +195,7 @@ describe('payments', () => {
     }
   });
 
-  it('an account has its payments listed, the newest first, by the ids that its holder knows', async () => {
+  it('the list of an account has its payments, the newest first, under the ids that the holder knows', async () => {
     const { items } = await ops('payments', 'list', ...ofAccount);
     expect(items.map(({ transaction }) => transaction)).toEqual([...transactions].reverse());
     expect(items[0]).toEqual({
@@ -228,14 +228,14 @@ describe('payments', () => {
     expect(items.map(({ transaction }) => transactions.indexOf(transaction))).toEqual(expected);
   });
 
-  it('pages follow each other by their cursors', async () => {
+  it('each page names the cursor of the next one', async () => {
     expect(await walk('transaction', 'payments', 'list', ...ofAccount, '--limit', '1')).toEqual([
       [transactions[1]],
       [transactions[0]],
     ]);
   });
 
-  it('without an account the payments of all accounts are listed', async () => {
+  it('a list that names no account has the payments of all accounts', async () => {
     const { items } = await ops('payments', 'list', '--status', 'PENDING', '--limit', '1000');
     expect(items.map(({ transaction }) => transaction)).toEqual(expect.arrayContaining(transactions));
   });
@@ -303,7 +303,7 @@ describe('endpoints and deliveries', () => {
       expect((await ops('deliveries', 'list', ...of('demo'), ...filter)).items).toEqual([]);
   });
 
-  it('without an account the deliveries of all accounts are listed, the newest first', async () => {
+  it('a list that names no account has the deliveries of all accounts, the newest first', async () => {
     const expected = [...(await deliveriesOf(owners[0])), ...(await deliveriesOf(owners[1]))].sort().reverse();
     const ours = (all: readonly unknown[]): unknown[] => all.filter((id) => expected.includes(id as string));
     for (const filter of [[], ['--status', 'retrying']])
@@ -314,7 +314,7 @@ describe('endpoints and deliveries', () => {
   });
 });
 
-it('accounts are listed page by page, the oldest first, and all at once without a limit', async () => {
+it('accounts are listed page by page, the oldest first, or all at once if no limit is given', async () => {
   const children = (await ops('accounts', 'list', '--parent', accounts.demo.accountId)).items;
   const ids = children.map(({ accountId }) => accountId);
   expect(ids).toContain(accounts.child.accountId);
@@ -376,12 +376,12 @@ describe('a wrong filter', () => {
     );
   });
 
-  it('a time that ends before it begins is refused', async () => {
+  it('a `--to` that is earlier than the `--from` is refused', async () => {
     const times = ['--from', '2026-02-01T00:00:00Z', '--to', '2026-01-01T00:00:00Z'];
     expect(await refusal('payments', 'list', ...times)).toBe('--from must be before --to.');
   });
 
-  it('an account without an endpoint is refused by name where its deliveries are asked for', async () => {
+  it('the list of the deliveries of an account without an endpoint is refused, and the refusal names the account', async () => {
     const { accountId } = accounts.broke;
     expect(await refusal('deliveries', 'list', '--account', accountId)).toBe(
       `The account ${accountId} has no webhook endpoint.`,

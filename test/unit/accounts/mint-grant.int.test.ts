@@ -148,7 +148,7 @@ describe('minting a session grant', () => {
     expect(JSON.stringify(await eventsOf(one.grantId))).not.toMatch(/canary/i);
   });
 
-  it('keeps a hash of the external id that is equal only for the same id, account and environment', async () => {
+  it('keeps a hash of the external id, which only the same id, account and environment repeat', async () => {
     const grants = new AccountGrants(aggregates, details, clock);
     const hashOf = async (wishes: Partial<GrantRequest>, environment?: 'live') =>
       (await grants.find((await mint(wishes, environment)).grantId))?.externalIdHash;

@@ -100,7 +100,7 @@ describe('a submission', () => {
   afterAll(() => rm(directory, { recursive: true, force: true }));
   /** Whether the bureau can be asked about the person. */
   let reportCanBeHad: boolean;
-  /** The expiry of the released report; null if there is no report. */
+  /** The expiry of the released report; null if no report exists. */
   let reportExpiresAt: string | null;
 
   beforeEach(() => {
