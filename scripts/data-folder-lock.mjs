@@ -22,7 +22,7 @@ export class DataFolderLock {
   /**
    * Takes the folder for this process. Waits for a holder that is already stopping, and otherwise throws a Problem that names the
    * holder.
-   * `script`: the name of the running script, as in its command line.
+   * `script` is the name of the running script, as its command line gives it.
    */
   static async take(dataDir, script) {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });

@@ -43,7 +43,7 @@ export async function writeNew(path: string, content: string): Promise<void> {
 export class ReplacedFile {
   constructor(readonly path: string) {}
 
-  /** Null if there is no file. */
+  /** Null if no file exists. */
   async read(): Promise<string | null> {
     try {
       return readFileSync(this.path, 'utf8');

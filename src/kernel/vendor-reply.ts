@@ -13,7 +13,7 @@ export interface VendorReply {
   readonly code: number | null;
   /** The field that the vendor names with its number. */
   readonly field: FieldName | null;
-  /** The vendor's text for that number; null if there is none. */
+  /** The vendor's text for that number; null if none exists. */
   readonly message: string | null;
 }
 

@@ -2,7 +2,7 @@ import type { JsonObject } from '../kernel/json.js';
 
 /** The file of demo credentials, which exists only outside production. Only its owner can read it, and a reader never sees an incomplete file. */
 export abstract class CredentialsFile {
-  /** Null if there is no file; empty if the content is not a JSON object. */
+  /** Null if no file exists; empty if the content is not a JSON object. */
   abstract read(): Promise<JsonObject | null>;
 
   /** Writes the file unless it exists. False if another process wrote it before. */

@@ -4,11 +4,11 @@ import type { Cursor, Page, ReadModels } from './read-models.js';
 
 /** The part of a list that a caller asks for, the newest first. Times are ISO 8601 UTC, and bound the sort values. */
 export interface ListPart {
-  /** `next` of the page before; null: the beginning. */
+  /** `next` of the page before. Null stands for the beginning. */
   readonly after: Cursor | null;
-  /** The earliest time; null: no bound. */
+  /** The earliest time. Null if the time has no bound. */
   readonly from: string | null;
-  /** Only entries before this time; null: no bound. */
+  /** Entries are listed if they are earlier than this time. Null if the time has no bound. */
   readonly to: string | null;
   readonly limit: number;
 }
@@ -29,7 +29,7 @@ export async function readPart<Doc extends object>(
 ): Promise<Page<Doc>> {
   const { after, from, to, limit } = part;
   const upTo = to === null ? {} : { upTo: justBefore(to) };
-  // A cursor above the end of the time would begin above it.
+  // A cursor later than `to` would begin the page with entries that are later than `to`.
   const reached = after !== null && to !== null && after.sort >= to ? null : after;
   const pages = await Promise.all(
     lists.map((list) => readModels.list(projection, list, { after: reached, limit, ...upTo })),

@@ -139,6 +139,6 @@ export abstract class ProjectionStore {
   /** Requests a rebuild from the process that has the lease. */
   abstract requestRebuild(projection: AnyProjection, request: string): Promise<void>;
 
-  /** The newest report; null if there is none. */
+  /** The newest report; null if none exists. */
   abstract lastReport(projection: AnyProjection): Promise<RebuildReport | null>;
 }

@@ -28,14 +28,14 @@ export interface AccountFacts {
   readonly terms: Terms | null;
   /** The version of each text that the account has ever had. */
   readonly termsVersions: readonly string[];
-  /** A mail address, phone number or web address that the account's pages show to people who need help; null if there is none. */
+  /** A mail address, phone number or web address that the account's pages show to people who need help; null if none exists. */
   readonly supportContact: string | null;
   readonly brand: {
     /** The name that people see: the chosen name, or else the account's name. */
     readonly displayName: string;
     /** A PNG in base64; null without a logo. */
     readonly logo: string | null;
-    /** The https address of the account's privacy notice; null if there is none. */
+    /** The https address of the account's privacy notice; null if none exists. */
     readonly privacyUrl: string | null;
   };
   /** The account at the payment processor that receives the money, if one is connected. */

@@ -81,7 +81,7 @@ export interface FieldRule {
   readonly meaning: string;
   readonly format?: 'uuid' | 'date-time' | 'uri';
   readonly pattern?: string;
-  /** All words that the field may have; with `open`, those of today. */
+  /** All words that the field may have. If `open`, these are the words of today and more may come. */
   readonly words?: readonly string[];
   readonly open?: true;
 }

@@ -51,7 +51,7 @@ export interface ScreeningFacts {
   readonly duplicateGuard: boolean;
   /** The account that the grant names as the report's recipient; null if the grant names none. */
   readonly intendedRecipientId: string | null;
-  /** The session grant of its submission; null if there is none. */
+  /** The session grant of its submission; null if none exists. */
   readonly grantId: string | null;
   /** The party of the direct API that the session verifies (see `PartyFacts.partyId`); null for a session of the platform. */
   readonly partyId: string | null;

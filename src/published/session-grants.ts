@@ -17,7 +17,7 @@ export interface GrantFacts {
   readonly endUserType: EndUserType | 'OTHER' | null;
   /** The cents of the payment that the platform keeps; null if the grant sets none. */
   readonly applicationFeeCents: number | null;
-  /** The hash of the caller's own id of the session (see external-ids.ts). Null: the caller gave none, or the grant is of an older release. */
+  /** The hash of the caller's own id of the session (see external-ids.ts). Null if the caller gave none, or if the grant is of an older release. */
   readonly externalIdHash: string | null;
 }
 

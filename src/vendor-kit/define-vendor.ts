@@ -19,7 +19,7 @@ export interface CapabilityOf<Port> {
   readonly operations: { readonly [Operation in keyof Port]: DeliverySemantics };
   /** The identity vendors whose sessions identify a person for this vendor. Only for `credit` and `income`. */
   readonly sessionsOf?: readonly string[];
-  /** The currencies that can be charged, by their lowercase ISO 4217 codes. Only for `payment`. */
+  /** The currencies that can be charged, by their lowercase ISO 4217 codes. Only a `payment` vendor names them. */
   readonly currencies?: Readonly<Record<string, ChargedCurrency>>;
 }
 

@@ -105,7 +105,7 @@ export class PaymentElement {
     );
   }
 
-  /** Null if there is no frame, and when the frame was removed before it answered. */
+  /** Null if the page has no frame, and when the frame was removed before it answered. */
   private async ask<M extends keyof Methods>(method: M, parameter: Methods[M][0]): Promise<Methods[M][1] | null> {
     return this.link?.ask(method, parameter).catch(() => null) ?? null;
   }

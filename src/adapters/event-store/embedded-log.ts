@@ -204,7 +204,7 @@ export class EmbeddedLog {
     });
   }
 
-  /** The revision of the stream's last event; NO_STREAM if there is none. */
+  /** The revision of the stream's last event; NO_STREAM if none exists. */
   headOf(stream: string): number {
     return this.read(() => this.lastRevision(Buffer.from(stream, 'latin1')));
   }

@@ -209,7 +209,7 @@ async function printedPage(context: BrowserContext, html: string): Promise<Uint8
 }
 
 /**
- * Closing the context ends the processes of its pages, even one that computes without end. False if there is no context, or if the context does not
+ * Closing the context ends the processes of its pages, even one that computes without end. False if no context exists, or if the context does not
  * close.
  */
 async function closed(context: BrowserContext | null): Promise<boolean> {

@@ -298,7 +298,7 @@ export class DiskVault extends Vault implements VaultSubjects {
     return { madeAt, madeFor, entries: places.map((place) => place.slice(subject.length + 1)) };
   }
 
-  /** The time of the subject's erasure; null if there is none. */
+  /** The time of the subject's erasure; null if none exists. */
   erasedAt(subject: string): string | null {
     const record = this.read(() => this.subjects.get(subject));
     return record !== undefined && 'erasedAt' in record ? record.erasedAt : null;

@@ -159,7 +159,7 @@ export class ErasureLedger {
     }
   }
 
-  /** Null if there is no file. */
+  /** Null if no file exists. */
   private async opened(): Promise<FileHandle | null> {
     try {
       return await open(this.file, 'r');

@@ -217,7 +217,7 @@ export class S3Vault extends Vault implements VaultSubjects {
     return { madeAt, madeFor, entries: found.map((at) => at.slice(values.length)) };
   }
 
-  /** The time of the subject's erasure; null if there is none. */
+  /** The time of the subject's erasure; null if none exists. */
   async erasedAt(subject: string): Promise<string | null> {
     checkedName(subject);
     const record = await this.bucket.within((exchange) => this.record(exchange, subject));

@@ -30,7 +30,7 @@ export function faultOfText(url: string): string | null {
 }
 
 /**
- * The target, or a sentence that explains why the URL is refused and never quotes it. Only the URL parser reads the text, as for the connection. The
+ * The target, or a sentence that explains why the URL is refused and never quotes it. Only the URL parser reads the text, here and to connect. The
  * parser turns every spelling of an address (decimal, octal, hexadecimal, short, full-width, percent-encoded) into one, which is checked.
  * `internalNames`: a name that is not public is accepted, and its addresses are checked.
  */

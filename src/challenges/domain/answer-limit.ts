@@ -16,7 +16,7 @@ export function attemptsLeft(
   return Math.max(0, attemptsAllowed - wrongAt.filter((at) => new Date(at).getTime() > since).length);
 }
 
-/** The end of the present lock; null if there is none. */
+/** The end of the present lock; null if none exists. */
 export function lockAt({ lockedUntil }: { readonly lockedUntil: string | null }, now: Date): string | null {
   return lockedUntil !== null && now < new Date(lockedUntil) ? lockedUntil : null;
 }

@@ -38,7 +38,7 @@ interface Memory {
 
 /** The small file that all processes of an installation share. */
 export interface WatchFile {
-  /** Null if there is no file. */
+  /** Null if no file exists. */
   read(): Promise<string | null>;
   /** Returns false and writes nothing when the content is no longer `before`. */
   replace(before: string | null, content: string): Promise<boolean>;

@@ -64,7 +64,7 @@ export abstract class BearerStrategy extends PassportStrategy(Strategy) implemen
   /** Returns the caller for the claims of a valid token, or null to refuse the request. */
   protected abstract principalOf(claims: Claims, request: FastifyRequest): Principal | null;
 
-  /** `reason`: the library's error; null if there is none. If it has `expiredAt`, the token was issued by the service. */
+  /** `reason`: the library's error; null if none exists. If it has `expiredAt`, the token was issued by the service. */
   protected refusal(_request: FastifyRequest, _reason: unknown): DomainError {
     return new DomainError('request.unauthenticated');
   }

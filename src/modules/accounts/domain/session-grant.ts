@@ -20,7 +20,7 @@ export interface GrantTerms {
   readonly endUserType?: EndUserType | 'OTHER';
   /** The cents of the session's payment that the platform keeps. Absent if the grant sets none. */
   readonly applicationFeeCents?: number;
-  /** Keyed hash of the caller's own id of the session (see published/external-ids.ts). Absent where the grant has none, and in older events. */
+  /** Keyed hash of the caller's own id of the session (see published/external-ids.ts). Absent if the grant has none, and in older events. */
   readonly externalIdHash?: string;
   /** SHA-256 of the whole token, lowercase hex. */
   readonly tokenHash: string;

@@ -32,7 +32,7 @@ export class OpenIncomeSession extends Command<string> {
     readonly request: {
       readonly incomeSessionId: string;
       readonly inquiry: IncomeInquiry;
-      /** The session grant under which the session is opened; null if there is none. */
+      /** The session grant under which the session is opened; null if none exists. */
       readonly grantId: string | null;
       /** The address of the page's browser. */
       readonly clientAddress: string | null;

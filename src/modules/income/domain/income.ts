@@ -15,7 +15,7 @@ export type IncomeEvent =
         readonly routes: readonly Route[];
         readonly screeningSessionId: string | null;
         readonly subjectId: string;
-        /** The session grant under which the session was opened. Absent if there is no grant, and in older events. */
+        /** The session grant under which the session was opened. Absent if the session has no grant, and in older events. */
         readonly grantId?: string;
         readonly expiresAt: string;
         /** The vendor of the session's calls. Absent in older events, which used the first vendor. */

@@ -22,7 +22,7 @@ export interface IncomeStatus extends Omit<Followed, 'session'> {
   /** The current route. After the session's end: the route that gave the outcome, or the last route. */
   readonly route: Route;
   readonly screeningSessionId: string | null;
-  /** The session grant under which the session was opened; null if there is none. */
+  /** The session grant under which the session was opened; null if none exists. */
   readonly grantId: string | null;
   /** Set for a FAILED session. */
   readonly failureReason: FailureReason | null;

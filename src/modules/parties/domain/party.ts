@@ -81,9 +81,9 @@ export interface PartyState {
   readonly registrations: readonly Registration[];
   /** `after` is the session of the newest registration at the time when the token was stored. */
   readonly token: { readonly subjectId: string; readonly after: string | null } | null;
-  /** The newest re-authentication since the newest registration and since the last expiry by the integrator; null if there is none. */
+  /** The newest re-authentication since the newest registration and since the last expiry by the integrator; null if none exists. */
   readonly reauthenticatedAt: string | null;
-  /** The reference of that re-authentication; null if there is none. */
+  /** The reference of that re-authentication; null if none exists. */
   readonly reauthenticatedAs: Reference | null;
   /** The time at which the integrator last ended the authentication. */
   readonly expiredAt: string | null;

@@ -13,7 +13,7 @@ interface Followed {
 }
 
 export interface PartyCalls {
-  /** The attempt that is at the vendor; null if there is none. */
+  /** The attempt that is at the vendor; null if none exists. */
   readonly attemptId: string | null;
 }
 

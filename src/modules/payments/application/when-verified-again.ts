@@ -52,7 +52,7 @@ export class WhenVerifiedAgain implements EventHandler {
     const id = paymentIdIn(transactionId);
     if (id === null) return false;
     const known = await this.aggregates.load(payment, id);
-    // A payment that cannot leave the session stays with it, and so do the pulls of the session.
+    // A payment that cannot leave the session stays with it, and the pulls of the session stay too.
     if (mayCarryOver(known.state, { from, to }) && !(await this.pulls.carryOver(from, transactionId, context)))
       return false;
     const { state } = await this.aggregates.execute(payment, id, { kind: 'carry-over', from, to }, context);

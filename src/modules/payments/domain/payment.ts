@@ -128,7 +128,7 @@ export interface Payment {
   readonly price: Price;
   /** Every amount that the service ever requested for the intent. */
   readonly amounts: readonly number[];
-  /** The last difference that was seen at the processor; null if there is none. */
+  /** The last difference that was seen at the processor; null if none exists. */
   readonly altered: { readonly amountCents: number; readonly currency: string } | null;
   readonly changes: number;
   readonly paymentIntentId: string | null;

@@ -3,7 +3,7 @@
 export interface SplitFunds {
   /** The connected account that receives the money; null if the platform keeps it. */
   readonly destination: string | null;
-  /** The platform's fee in a destination charge. Null if there is no destination, when the fee is only recorded. */
+  /** The platform's fee in a destination charge. Null if no destination exists, when the fee is only recorded. */
   readonly applicationFeeCents: number | null;
   readonly toAccountCents: number;
   readonly toPlatformCents: number;

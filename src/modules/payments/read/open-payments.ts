@@ -14,7 +14,7 @@ import { lookAt, payment, type PaymentEvent, type PaymentState } from '../domain
 
 interface Followed {
   readonly payment: PaymentState;
-  /** Null for a payment of an account that its first event does not name. */
+  /** Null if the first event of the payment does not name the account. */
   readonly accountId: string | null;
   readonly environment: Environment;
   /** Time of the first event. */
@@ -42,7 +42,7 @@ interface PaymentList {
   readonly account?: string | undefined;
   readonly environment: Environment;
   readonly status?: PaymentState['status'] | undefined;
-  /** Only with the account, and without a status. */
+  /** Given only with the account, and never beside a status. */
   readonly session?: string | undefined;
 }
 

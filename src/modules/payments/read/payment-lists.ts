@@ -13,9 +13,9 @@ export const PAYMENT_STATUSES = [
   'FAILED',
 ] as const satisfies readonly PaymentStatus[];
 
-/** The filters of a list of payments. All that are given must hold. */
+/** The filters of a list of payments. A listed entry meets all filters that are given. */
 export interface PaymentFilter {
-  /** Undefined: both. */
+  /** Undefined stands for both environments. */
   readonly environment?: Environment | undefined;
   readonly status?: PaymentStatus | undefined;
   /** `session` needs the account, so that a caller sees no payment of another account. */

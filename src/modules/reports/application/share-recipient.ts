@@ -9,7 +9,7 @@ import { SessionGrants } from '../../../published/session-grants.js';
 export interface NamedRecipient {
   /** The grant of the caller's token. */
   readonly grantId: string | null;
-  /** The recipient that the body names; null if there is none. */
+  /** The recipient that the body names; null if none exists. */
   readonly recipientAccountId: string | null;
 }
 

@@ -22,7 +22,7 @@ export class GrantedSessions {
     private readonly clock: Clock,
   ) {}
 
-  /** The grant of a submission; null if there is none. */
+  /** The grant of a submission; null if none exists. */
   async of({ grantId, applicant }: ScreeningRequest): Promise<GrantFacts | null> {
     const grant = grantId === null ? null : await this.grants.find(grantId);
     if (grant && grant.userType !== null && grant.userType !== applicant.userType)

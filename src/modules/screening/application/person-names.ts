@@ -10,7 +10,7 @@ export interface PersonNames {
   readonly personId: string;
   /** Further names that count wrong answers. A caller cannot choose these names freely. */
   readonly countedAs: readonly string[];
-  /** A hash of SSN, birth date and last name together. Absent if there is no SSN. */
+  /** A hash of SSN, birth date and last name together. Absent if the person has no SSN. */
   readonly registeredAs?: string;
 }
 

@@ -16,7 +16,7 @@ interface Submission {
   /** Null for a server, because the server's address does not identify the person. */
   readonly clientAddress: string | null;
   readonly lineage: string | undefined;
-  /** Null if there is no session grant. */
+  /** Null if no session grant exists. */
   readonly grantId: string | null;
 }
 

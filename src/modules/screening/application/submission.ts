@@ -13,7 +13,7 @@ import type { PersonNames } from './person-names.js';
 export interface ScreeningRequest {
   readonly sessionId: string;
   readonly applicant: Applicant;
-  /** The session grant of the submission; null if there is none. */
+  /** The session grant of the submission; null if none exists. */
   readonly grantId: string | null;
   /** The address of the browser that sent the submission (see SubmissionLimits); null if a server sent it. */
   readonly clientAddress: string | null;

@@ -71,7 +71,7 @@ export type SessionEvent =
         readonly unitAddressKept?: true;
         /** Further names of the person that count wrong answers, as keyed hashes. Absent in events of older releases. */
         readonly countedAs?: readonly string[];
-        /** Keyed hash of SSN, birth date and last name. Absent if there is no SSN, and in events of older releases. */
+        /** Keyed hash of SSN, birth date and last name. Absent if the person has no SSN, and in events of older releases. */
         readonly registeredAs?: string;
         /** Keyed hash of the integrator's own id of the session, from the grant. Absent without one, and in events of older releases. */
         readonly externalIdHash?: string;

@@ -8,7 +8,7 @@ import type { Session } from '../domain/session.js';
 export function externalIdList(values: {
   readonly account: string;
   readonly environment: Environment;
-  /** See published/external-ids.ts. */
+  /** The hash of the external id (see published/external-ids.ts). */
   readonly externalIdHash: string;
 }): string {
   return listOf(values);

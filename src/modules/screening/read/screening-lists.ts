@@ -30,13 +30,13 @@ export const SESSION_STATUSES: readonly Session['status'][] = [...new Set(Object
 export const USER_TYPES = ['CONSUMER', 'AGENT', 'PMC'] as const satisfies readonly Session['userType'][];
 
 interface CommonFilter {
-  /** Undefined: both. */
+  /** Undefined stands for both environments. */
   readonly environment?: Environment | undefined;
   readonly status?: Session['status'] | undefined;
   readonly overallStatus?: ListedOverallStatus | undefined;
 }
 
-/** The filters of a list of sessions. All that are given must hold. */
+/** The filters of a list of sessions. A listed entry meets all filters that are given. */
 export type ScreeningFilter = CommonFilter &
   (
     | { readonly account?: undefined; readonly userType?: undefined; readonly externalId?: undefined }
@@ -86,7 +86,7 @@ export class ScreeningLists {
   }
 }
 
-/** `[undefined]` when no status filters. */
+/** `[undefined]` if no status is among the filters. */
 function overallStatusesOf({ status, overallStatus }: CommonFilter): readonly (ListedOverallStatus | undefined)[] {
   if (status === undefined) return [overallStatus];
   return OVERALL_STATUSES.filter((one) => VERIFICATION[one] === status && (overallStatus ?? one) === one);

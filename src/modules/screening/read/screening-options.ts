@@ -21,7 +21,7 @@ export interface ScreeningOptions {
     readonly endUserType: EndUserType | 'OTHER' | null;
     readonly applicationFeeCents: number | null;
   } | null;
-  /** The account's contact for help; null if there is none. */
+  /** The account's contact for help; null if none exists. */
   readonly supportContact: string | null;
   readonly brand: AccountFacts['brand'];
   readonly terms: { readonly version: string; readonly language: Language; readonly paragraphs: readonly string[] };

@@ -50,7 +50,7 @@ interface Followed {
   readonly endedAt: string | null;
   /** The time when the session's payment was refunded (ISO 8601 UTC). Null before a refund, and when the session is paid again. */
   readonly refundedAt: string | null;
-  /** Null without an external id (see published/external-ids.ts). */
+  /** Null if the session has no external id (see published/external-ids.ts). */
   readonly externalIdHash: string | null;
 }
 

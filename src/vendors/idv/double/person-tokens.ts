@@ -10,7 +10,7 @@ export interface Details {
   readonly address: string;
   /** YYYY-MM-DD. */
   readonly bornOn: string;
-  /** Absent if there is no SSN. */
+  /** Absent if the person has no SSN. */
   readonly ssnLastFour?: string;
 }
 

@@ -5,7 +5,7 @@ import { type CodeAskedFor, type CodeStep, codeAskedFor } from './codes-asked-fo
 export interface Subject {
   /** The number of the person's invented file. Thousands of people share one number. */
   readonly file: number;
-  /** Null if there is no SSN: that person has no credit file. */
+  /** Null if the person has no SSN: that person has no credit file. */
   readonly score: number | null;
   /** The number with which the vendor answers later; null if the person selected none. */
   readonly code?: CodeAskedFor | null;

@@ -13,7 +13,7 @@ export class Renewals extends BearerStrategy {
     super(tokens, 'platform');
   }
 
-  /** Null if there is no token; `bad` for an invalid one. */
+  /** Null if no token was sent; `bad` for an invalid one. */
   async in(request: FastifyRequest, reply: FastifyReply): Promise<RenewedToken | 'bad' | null> {
     if ((request.headers.authorization ?? '') === '') return null;
     try {
