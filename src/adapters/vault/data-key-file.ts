@@ -37,8 +37,8 @@ export interface DataKey {
  * wrapped key was never stored elsewhere.
  *
  * The guarantee: the bytes are gone from the file as the operating system shows it, from then on and after a crash. The limit: a snapshot or a backup
- * may keep an old copy, which is only as safe as the master key. A file system that does not write in place (btrfs, ZFS,
- * a data journal) and a flash drive that has moved a block may keep one too.
+ * may keep an old copy, which is only as safe as the master key. A flash drive that has moved a block may keep one too. The same holds for a file
+ * system that does not write in place (btrfs, ZFS, a data journal).
  */
 export class DataKeyFile {
   private constructor(

@@ -457,7 +457,7 @@ describe('external calls', () => {
       await waiting;
     });
 
-    it('of one lineage of tokens wait only up to a limit, which is the number of slots', async () => {
+    it('wait only up to a limit if they are of one lineage of tokens, and the limit is the number of slots', async () => {
       const calls = await caller({ timeoutMs: 60_000, share: 2, perLineage: 1, slots: 2, waitMs: 60_000 });
       const held = ofLineage('greedy');
       await calls.admit(hens, held);

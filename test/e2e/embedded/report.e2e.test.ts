@@ -521,7 +521,7 @@ describe('a report that cannot be shown', () => {
 });
 
 describe('the view of a report', () => {
-  it('shows the report to the recipient of a share without the sharing question, and says if the report was not shared or the sharing was revoked', async () => {
+  it('shows the report to the recipient of a share without the sharing question, and says if the sharing was never made or was revoked', async () => {
     const granted = { recipient_account_id: accountOf('demo') };
     const caller = await embedding.service.signInUnderGrant('nopay', granted);
     const id = await verified({}, caller);

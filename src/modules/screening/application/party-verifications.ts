@@ -128,7 +128,7 @@ function endOf(session: Session, hasReply: boolean): VerificationStep['end'] {
     case 'VERIFIED':
       return 'answered';
     case 'BLOCKED':
-      // The vendor replies to an answer that locks the person. If there is no reply, an answer in another session locked the person, or this answer
+      // The vendor replies to an answer that locks the person. If no reply arrived, an answer in another session locked the person, or this answer
       // came too late.
       return hasReply || session.reasonCode !== 'TOO_MANY_ATTEMPTS' ? 'answered' : 'not-asked';
     case 'EXPIRED':
