@@ -27,7 +27,7 @@ await runCommand(async () => {
     ensureBuilt();
   }
   const redisUrl = process.env.REDIS_URL || running?.redisUrl;
-  // Backups need no Redis, and a folder that is to be restored must stay empty.
+  // Backups need no Redis, and the target folder of a restore must stay empty.
   if (process.argv[2] === 'backup') process.exitCode = await runOps(dataDir, redisUrl ?? 'redis://127.0.0.1');
   else if (redisUrl) process.exitCode = await runOps(dataDir, redisUrl);
   else await withPrivateRedis(dataDir, async (url) => (process.exitCode = await runOps(dataDir, url)));
@@ -51,7 +51,7 @@ function runOps(dataDir, redisUrl) {
     env: { ...process.env, DATA_DIR: dataDir, REDIS_URL: redisUrl },
     stdio: 'inherit',
   });
-  // Ctrl-C reaches the command too. This script waits for it, then stops its own Redis.
+  // Ctrl-C also reaches the command. This script waits for it, then stops its own Redis.
   process.on('SIGINT', () => undefined);
   process.on('SIGTERM', () => ops.kill('SIGTERM'));
   return new Promise((resolve, reject) => {

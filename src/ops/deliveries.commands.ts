@@ -1,4 +1,4 @@
-// ops deliveries list | failing: lists deliveries, and names the endpoints that do not take their deliveries
+// ops deliveries list | failing: lists deliveries, and names the endpoints that do not accept their deliveries
 import { Command, Option, SubCommand } from 'nest-commander';
 import type { DeliveryStatus } from '../modules/webhooks/domain/delivery.js';
 import {

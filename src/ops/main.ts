@@ -16,7 +16,7 @@ async function main(): Promise<void> {
   const chosen = chosenBy(process.argv.slice(2));
   const vendors = chosen.vendors ? await findVendors() : [];
   const config = readConfig(process.env, { tools: true, vendors });
-  // Stdout carries only results.
+  // Standard output contains only results.
   const log = createLog('silent', 'ops', { write: () => undefined });
   const options = { cliName: 'ops', serviceErrorHandler: tell, abortOnError: false };
   const registry = new VendorRegistry(vendors, config.vendors.byId);

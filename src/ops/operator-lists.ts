@@ -30,7 +30,7 @@ export class OperatorLists {
 
   /** Reads lists that hold everything written before the command. */
   async complete<Result>(projection: AnyProjection, read: () => Promise<Result>): Promise<Result> {
-    // The process with the lease does the work: a running service, or else this one.
+    // The process with the lease does the work: a running service, or else this process.
     const projector = new Projector(this.events, this.store, [projection], SILENT);
     const progress = new Progress();
     projector.start();

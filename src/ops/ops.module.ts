@@ -39,7 +39,7 @@ const LISTS: Pick<Needs, 'providers'> = { providers: () => Promise.resolve([Oper
 
 /** The groups of commands, by the first word of a command. */
 const GROUPS: Readonly<Record<string, Group>> = {
-  // This group imports no module, because a folder for a restore must stay empty.
+  // This group imports no module, because the target folder of a restore must stay empty.
   backup: {
     load: () => import('./backup.commands.js'),
     imports: () => Promise.resolve([]),

@@ -60,6 +60,7 @@ const DEMO_ACCOUNTS: InjectionToken<Startable> = Symbol('demo accounts');
     Renewals,
     RecentRequests,
     AccountGrants,
+    RecentRequests,
     SetVendorBehaviourHandler,
     {
       provide: VendorBehaviours,

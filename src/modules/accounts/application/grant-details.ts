@@ -51,7 +51,7 @@ export class GrantDetails {
     return externalIdHash(await this.vault.installationKey(EXTERNAL_ID_KEY), embedder, externalId);
   }
 
-  /** Moves the details to the person's subject, unless either subject was erased meanwhile. Safe to repeat. */
+  /** Moves the details to the person's subject, unless either subject was erased in the meantime. Safe to repeat. */
   async move(grantId: string, subject: string, personSubject: string): Promise<void> {
     const details = await unlessErased(this.vault.get(subject, grantId));
     // Details that are missing were erased, or another process has already moved them.

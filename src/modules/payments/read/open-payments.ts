@@ -1,4 +1,4 @@
-// Payments as they are listed, and the time of the next look at each that may have changed at the processor.
+// Payments as they are listed, and the time of the next look-up of each that may have changed at the processor.
 import { Injectable } from '@nestjs/common';
 import type { Environment } from '../../../kernel/environment.js';
 import {
@@ -17,9 +17,9 @@ interface Followed {
   /** Null if the first event of the payment does not name the account. */
   readonly accountId: string | null;
   readonly environment: Environment;
-  /** Time of the first event. */
+  /** The time of the first event. */
   readonly createdAt: string;
-  /** Time of the last event. */
+  /** The time of the last event. */
   readonly since: string;
 }
 

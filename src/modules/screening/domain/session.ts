@@ -75,7 +75,7 @@ export type SessionEvent =
         readonly registeredAs?: string;
         /** Keyed hash of the integrator's own id of the session, from the grant. Absent without one, and in events of older releases. */
         readonly externalIdHash?: string;
-        /** The vendors of all its calls. Absent in events of older releases, which used the first vendors. */
+        /** The vendors of all calls of the session. Absent in events of older releases, which used the first vendors. */
         readonly vendors?: VendorChoice;
       }
     >

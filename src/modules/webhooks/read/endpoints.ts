@@ -152,7 +152,7 @@ export class EndpointReader {
     };
   }
 
-  /** The accounts with a failing endpoint whose time is over. */
+  /** The accounts with a failing endpoint whose time has passed. */
   due(at: Date, limit: number): Promise<string[]> {
     return this.readModels.due(endpointProjection, at, limit);
   }
