@@ -272,6 +272,12 @@ module.exports = {
       'The demo page is built on the public host script only.',
     ),
     allowOnly(
+      'reference',
+      '^web/reference/',
+      ['^web/reference/', packages(['@scalar/fastify-api-reference'])],
+      'The reference page knows the service by its OpenAPI documents only.',
+    ),
+    allowOnly(
       'sandbox-scripts',
       '^web/(sandbox-[^/]+)/',
       ['^web/$1/'],

@@ -17,9 +17,10 @@ RUN cp -r dist dist-service && rm -r dist-service/sandbox dist-service/src/vendo
 FROM runtime AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-# Two packages are left out that npm installs and the service never loads. `typescript` is an optional peer of the packages for
-# Swagger and configuration files; `prettier` belongs to a shell completion of nest-commander.
-RUN npm ci --omit=dev && rm -r node_modules/typescript node_modules/prettier
+# Three packages are left out that npm installs and the service never loads. `typescript` is an optional peer of the packages for
+# OpenAPI and configuration files. `prettier` belongs to a shell completion of nest-commander, and `swagger-ui-dist` to a page that
+# the service does not serve.
+RUN npm ci --omit=dev && rm -r node_modules/typescript node_modules/prettier node_modules/swagger-ui-dist
 
 # The vendors of the test environment: `docker build --target sandbox`.
 FROM runtime AS sandbox
@@ -52,6 +53,12 @@ COPY --from=dependencies /app/node_modules node_modules
 COPY --from=build /app/dist-service dist
 COPY --from=build /app/dist-web/embed dist-web/embed
 COPY --from=build /app/dist-web/frame dist-web/frame
+COPY --from=build /app/dist-web/reference dist-web/reference
+# The guides that are served beside the reference.
+COPY docs/quick-start.md docs/sandbox.md docs/errors.md docs/events.md docs/operations.md docs/
+COPY docs/contract docs/contract
+COPY docs/how-to docs/how-to
+COPY docs/operations docs/operations
 COPY package.json ./
 # The health check, and `npm run ops`.
 COPY scripts scripts

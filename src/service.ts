@@ -20,7 +20,6 @@ import {
   serveInternalToLoopback,
 } from './platform/http/internal-listener.js';
 import { isFromLoopback, serveMetrics } from './platform/http/metrics-page.js';
-import { serveOpenApi } from './surfaces/openapi.js';
 import { serveSurfaces } from './platform/http/serve-surfaces.js';
 import { noteRequests } from './platform/http/request-notes.js';
 import { createPrivateServer, createServer } from './platform/http/server.js';
@@ -31,7 +30,7 @@ import { RequestLog } from './ports/request-log.js';
 import { AccessKeys } from './published/access-keys.js';
 import { SURFACES } from './surfaces/all.js';
 import { readablePath } from './surfaces/readable-path.js';
-import { serveStart } from './surfaces/start-page.js';
+import { serveDocuments } from './surfaces/documents/serve-documents.js';
 import { warnOfUnknownFields } from './surfaces/warnings.js';
 import { serveEmbedded } from './surfaces/embedded/serve-embedded.js';
 import type { Vendor } from './vendor-kit/define-vendor.js';
@@ -46,8 +45,10 @@ export interface Service {
 /** Callers may send one more request on a connection that is open. */
 const DRAINED_WITHIN_MS = 3_000;
 
-/** The path is relative to this file in dist/src/. */
+/** Folders relative to this file in dist/src/. */
 const BROWSER_CODE = join(import.meta.dirname, '../../dist-web');
+const REFERENCE = join(BROWSER_CODE, 'reference');
+const GUIDES = join(import.meta.dirname, '../../docs');
 
 export async function createService(
   config: Config,
@@ -123,8 +124,7 @@ export async function createService(
   fastify.addHook('onClose', async () => {
     for (const privateServer of privateServers) await privateServer.close();
   });
-  if (http.servesDocs) serveOpenApi(app, http.publicUrl, surfaces);
-  serveStart(fastify, http);
+  serveDocuments(app, surfaces, http, { reference: REFERENCE, guides: GUIDES });
   if (runs(config.process, 'api')) serveComponent(app, config, log);
   return {
     async start() {

@@ -1,13 +1,19 @@
-// Generates the API's description from the controllers: one document for each API, and a page for readers.
+// Generates the API's description from the controllers: one document for each API, and one for everything.
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Surfaces } from '../platform/http/surface.js';
 import { ReducedErrorResult } from './direct/numeric-codes.js';
+import { introduced } from './documents/introductions.js';
 import { documentsOf } from './openapi/document.js';
 
-/** Serves `/openapi.json` (everything), `/openapi/<document>.json`, and the page `/docs`, which other pages cannot frame. */
-export function serveOpenApi(app: NestFastifyApplication, serverUrl: string, surfaces: Surfaces): void {
+export interface ServedDocument {
+  readonly name: string;
+  readonly title: string;
+}
+
+/** Serves `/openapi.json` (everything) and `/openapi/<document>.json`. Returns the latter. */
+export function serveOpenApi(app: NestFastifyApplication, serverUrl: string, surfaces: Surfaces): ServedDocument[] {
   makeOnce(app.getHttpAdapter().getInstance());
   const config = new DocumentBuilder()
     .setTitle('Identity screening, credit report and payment service')
@@ -18,28 +24,25 @@ export function serveOpenApi(app: NestFastifyApplication, serverUrl: string, sur
   const raw = SwaggerModule.createDocument(app, config.build(), { extraModels });
   const documents = documentsOf(raw, surfaces);
   const named = [...documents].filter(([name]) => name !== '');
-  for (const [name, document] of named)
+  for (const [name, described] of named) {
+    const document = introduced(described, name, `${serverUrl}/docs`);
     app
       .getHttpAdapter()
       .get(`/openapi/${name}.json`, (_request: unknown, reply: { send(body: unknown): void }) => reply.send(document));
+  }
   const whole = documents.get('') ?? raw;
   SwaggerModule.setup('docs', app, whole, {
+    ui: false,
     jsonDocumentUrl: 'openapi.json',
     yamlDocumentUrl: 'openapi.yaml',
-    swaggerOptions: {
-      urls: [
-        { url: '/openapi.json', name: 'All' },
-        ...named.map(([name, { info }]) => ({ url: `/openapi/${name}.json`, name: info.title })),
-      ],
-    },
-    explorer: true,
   });
+  return named.map(([name, { info }]) => ({ name, title: info.title }));
 }
 
 /** The library writes a document again for each request, which costs more than most calls. */
 function makeOnce(fastify: FastifyInstance): void {
   const made = new Map<string, { readonly type: unknown; readonly bytes: Buffer }>();
-  const isDocument = (path: string): boolean => /^\/(?:openapi|docs)(?![^./])/.test(path);
+  const isDocument = (path: string): boolean => /^\/openapi(?![^./])/.test(path);
   const pathOf = ({ routeOptions: { url = '' } }: FastifyRequest): string | null => (isDocument(url) ? url : null);
   fastify.addHook('onRoute', (route) => {
     if (route.method === 'GET' && isDocument(route.url)) route.method = ['GET', 'HEAD'];

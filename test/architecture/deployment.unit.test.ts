@@ -165,10 +165,9 @@ describe('the Dockerfile', () => {
   });
 
   it('puts only production dependencies and compiled code into the image', () => {
-    // npm still installs two development packages. test/e2e/ops/image.int.test.ts shows that the service does not need
-    // them.
+    // npm still installs three packages for development. test/e2e/ops/image.int.test.ts shows that the service does not need them.
     expect(dockerfile).toMatch(
-      / AS dependencies\n(?:(?!\nFROM)[^])*npm ci --omit=dev && rm -r node_modules\/typescript node_modules\/prettier\n/,
+      / AS dependencies\n(?:(?!\nFROM)[^])*npm ci --omit=dev && rm -r node_modules\/typescript node_modules\/prettier node_modules\/swagger-ui-dist\n/,
     );
     for (const stage of OWN_IMAGES) {
       expect(stage).toContain('COPY --from=dependencies /app/node_modules');
@@ -187,7 +186,7 @@ describe('the Dockerfile', () => {
   it('includes the browser code that each image serves, and no demo page', () => {
     const brought = OWN_IMAGES.map((stage) => [...stage.matchAll(/^COPY --from=build \/app\/(dist-web\S*) (\S+)$/gm)]);
     expect(brought.map((copies) => copies.map(([, from]) => from))).toEqual([
-      ['dist-web/embed', 'dist-web/frame'],
+      ['dist-web/embed', 'dist-web/frame', 'dist-web/reference'],
       ['dist-web/sandbox'],
     ]);
     for (const [, from, to] of brought.flat()) expect(to).toBe(from);

@@ -1,6 +1,5 @@
 // Serves files that were built before the start of the service, and their compressed copies.
 import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { fastifyStatic } from '@fastify/static';
 import type { FastifyInstance } from 'fastify';
 
@@ -53,8 +52,7 @@ export function serveStaticFolder(fastify: FastifyInstance, { folder, path, cach
   });
 }
 
-/** Null if the page was not built. */
-export function readBuiltPage(folder: string): string | null {
-  const file = join(folder, 'index.html');
+/** Null if the file was not built, or not shipped. */
+export function readPage(file: string): string | null {
   return existsSync(file) ? readFileSync(file, 'utf8') : null;
 }

@@ -1,6 +1,6 @@
 // Serves the browser code: the host script that integrators load, and the frame that the script opens (docs/contract/platform.md#embedded-component).
 import type { FastifyInstance } from 'fastify';
-import { IMMUTABLE, readBuiltPage, serveStaticFolder } from '../../platform/http/static-files.js';
+import { IMMUTABLE, readPage, serveStaticFolder } from '../../platform/http/static-files.js';
 import type { AccessKeys } from '../../published/access-keys.js';
 import { type FrameOptions, serveFramePage } from './frame-page.js';
 
@@ -20,7 +20,7 @@ export function serveEmbedded(
   keys: AccessKeys,
   { folder, ...options }: EmbeddedOptions,
 ): string | null {
-  const html = readBuiltPage(`${folder}/frame`);
+  const html = readPage(`${folder}/frame/index.html`);
   if (html === null) return 'the browser code is not built (npm run build)';
   serveStaticFolder(fastify, {
     folder: `${folder}/embed`,

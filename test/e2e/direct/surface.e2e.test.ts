@@ -139,8 +139,8 @@ describe('the description of the direct API', () => {
   });
 
   it('is listed on the page', async () => {
-    const { text } = await service.request('GET', '/docs/swagger-ui-init.js');
-    expect(text).toContain('/openapi/direct.json');
+    const { text } = await service.request('GET', '/docs');
+    expect(text).toContain('Direct API');
   });
 });
 

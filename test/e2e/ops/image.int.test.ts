@@ -3,7 +3,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { RedisServer } from '../../support/redis.js';
 
@@ -35,7 +35,7 @@ function assembleImage(stage: string, app: string): void {
     else if (from.startsWith(BUILT)) cpSync(from.slice(BUILT.length), join(app, to), { recursive: true });
     else
       for (const file of from.split(' '))
-        cpSync(file, to.endsWith('/') ? join(app, to, file) : join(app, to), { recursive: true });
+        cpSync(file, to.endsWith('/') ? join(app, to, basename(file)) : join(app, to), { recursive: true });
   }
 }
 

@@ -69,7 +69,14 @@ describe('a service with separate ports for internal requests', () => {
   });
 
   it('does not publish its API description when SERVE_DOCS is off, which is the default in production', async () => {
-    for (const path of ['/docs', '/docs/swagger-ui.css', '/openapi.json', '/openapi.yaml', '/openapi/direct.json'])
+    for (const path of [
+      '/docs',
+      '/docs/quick-start.md',
+      '/llms.txt',
+      '/openapi.json',
+      '/openapi.yaml',
+      '/openapi/direct.json',
+    ])
       expect([path, (await service.request('GET', path)).status]).toEqual([path, 404]);
   });
 
@@ -159,7 +166,7 @@ describe("the service's information about itself", () => {
       $ref: '#/components/schemas/SubmitBody',
     });
     expect((await service.request('GET', '/openapi/platform.json')).body.info.title).toBe('Platform API');
-    expect((await service.request('GET', '/docs')).text).toContain('swagger-ui');
+    expect((await service.request('GET', '/docs')).text).toContain('Platform API');
   });
 
   it('describes the body of each route, even if routes of two API surfaces do the same work', async () => {

@@ -28,11 +28,6 @@ export class TokenController {
   @Header('cache-control', 'no-store')
   @ApiSecurity('publishable-key')
   @ApiHeader({
-    name: 'Origin',
-    required: false,
-    description: "Browsers send it by themselves. The key's list must contain it.",
-  })
-  @ApiHeader({
     name: 'X-Session-Token',
     required: false,
     description: 'A session grant. The body field session_token has the same effect.',
