@@ -4,7 +4,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { ensureBuilt, ensureInstalled, ROOT } from './installation.mjs';
 import { Problem, runCommand } from './problem.mjs';
 
@@ -40,11 +40,30 @@ function generateInto(folder) {
   });
 }
 
+/** The collection has no other files than its generator makes. Files that begin with a dot belong to the user. */
+function leftOver(documents) {
+  const made = new Set(documents.map(({ path }) => path));
+  const folders = new Set([...made].map(dirname).filter((folder) => folder.startsWith(join('docs', 'bruno'))));
+  return [...folders].flatMap((folder) => {
+    if (!existsSync(join(ROOT, folder))) return [];
+    const files = readdirSync(join(ROOT, folder), { withFileTypes: true }).filter((entry) => entry.isFile());
+    return files
+      .map(({ name }) => join(folder, name))
+      .filter((path) => !made.has(path) && !basename(path).startsWith('.'));
+  });
+}
+
 function compareOrWrite(documents, check) {
-  const stale = documents.filter(
+  const changed = documents.filter(
     ({ path, text }) => !existsSync(join(ROOT, path)) || readFileSync(join(ROOT, path), 'utf8') !== text,
   );
+  const left = leftOver(documents);
+  const stale = [...changed.map(({ path }) => path), ...left];
   if (check && stale.length > 0)
-    throw new Problem(`Not up to date with the code: ${stale.map(({ path }) => path).join(', ')}. Run: npm run docs`);
-  for (const { path, text } of stale) writeFileSync(join(ROOT, path), text);
+    throw new Problem(`Not up to date with the code: ${stale.join(', ')}. Run: npm run docs`);
+  for (const { path, text } of changed) {
+    mkdirSync(join(ROOT, dirname(path)), { recursive: true });
+    writeFileSync(join(ROOT, path), text);
+  }
+  for (const path of left) rmSync(join(ROOT, path));
 }

@@ -97,7 +97,7 @@ function withLinksTo(texts: ReadonlyMap<string, string>, from: string, markdown:
       part.startsWith('```')
         ? part
         : part
-            .replace(/^<p>\n(?:<img .*>\n)+<\/p>\n\n/gm, '')
+            .replace(/^<p>\n[^]*?<\/p>\n\n/gm, '')
             .replace(/\[([^\]]+)\]\(([^)\s]+)\)/g, (link, label: string, written: string) =>
               isServed(written) ? link : label,
             ),

@@ -107,6 +107,7 @@ ${LIMITS(docs)}`,
         termsAcceptedAt: '2026-01-31T12:00:00Z',
       },
       '/screening/{id}/otp': { code: '123456' },
+      '/payments/create-intent': { amount: 3500, screeningId: '018f4d2e-7c1a-7000-8000-000000000000' },
     },
   },
   server: {
@@ -158,10 +159,10 @@ Send your API key in \`X-API-KEY\`. A wrong key is 403 with the number 324. The 
 
 \`npm start\` prints an API key for tests.
 
-1. Open \`POST /api/idv/renters/{id}\`, press *Test Request*, and put the key into **Authentication**. The page keeps it until you reload.
+1. Open \`POST /api/idv/renters/{renterId}\`, press *Test Request*, and put the key into **Authentication**. The page keeps it until you reload.
 2. Send the body as it stands with any id, such as \`renter-1\`. The last name \`Kbatest\` is asked four questions.
-3. Send \`POST /api/idv/renters/{id}/kba\` with the same id. The positions 1, 2, 3, 4 are right.
-4. Send \`GET /api/idv/renters/{id}/report\`. The account \`demo\` lets the renter pay first (402), and the account \`nopay\` does not. Its key is in
+3. Send \`POST /api/idv/renters/{renterId}/kba\` with the same id. The positions 1, 2, 3, 4 are right.
+4. Send \`GET /api/idv/renters/{renterId}/report\`. The account \`demo\` lets the renter pay first (402), and the account \`nopay\` does not. Its key is in
    \`demo-credentials.json\`, in the folder that \`npm start\` prints.
 
 The [quick start](${docs}/quick-start#a-renter-without-a-page) has these calls with curl, and the [contract](${docs}/contract/direct) has every rule.
@@ -183,7 +184,7 @@ ${LIMITS(docs)}`,
       checkout: 'A page of the processor where the renter pays.',
     },
     bodies: {
-      '/api/idv/renters/{id}': {
+      '/api/idv/renters/{renterId}': {
         firstName: 'Sam',
         lastName: 'Kbatest',
         dob: '04151988',
@@ -193,7 +194,7 @@ ${LIMITS(docs)}`,
         ...ADDRESS,
         jscPayload: 'demo',
       },
-      '/api/idv/renters/{id}/kba': { kbaAnswers: [{ answer: 1 }, { answer: 2 }, { answer: 3 }, { answer: 4 }] },
+      '/api/idv/renters/{renterId}/kba': { kbaAnswers: [{ answer: 1 }, { answer: 2 }, { answer: 3 }, { answer: 4 }] },
     },
   },
   dashboard: {

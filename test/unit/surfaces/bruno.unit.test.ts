@@ -1,0 +1,111 @@
+// The collection for Bruno, made of OpenAPI documents.
+import { describe, expect, it } from '@jest/globals';
+import { type ApiDocument, brunoCollection } from '../../../src/surfaces/documents/bruno.js';
+
+const platform: ApiDocument = {
+  info: { title: 'Platform API' },
+  paths: {
+    '/auth/token/exchange': {
+      post: {
+        summary: 'Exchange',
+        security: [{ 'publishable-key': [] }],
+        requestBody: { content: { 'application/json': { example: {} } } },
+      },
+    },
+    '/screening/{id}/status': {
+      get: {
+        summary: 'Read',
+        description: 'Costs nothing.',
+        security: [{ 'platform-token': [] }],
+        parameters: [{ name: 'id', in: 'path' }, { name: 'language', in: 'query' }, {}],
+      },
+    },
+    '/payments/create-intent': {
+      post: {
+        security: [{ 'platform-token': [] }],
+        requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Body' } } } },
+      },
+    },
+  },
+  components: {
+    schemas: {
+      Body: {
+        required: ['screeningId', 'kind', 'answers', 'amount'],
+        properties: {
+          screeningId: { type: 'string' },
+          kind: { enum: ['A', 'B'] },
+          answers: { type: 'array', items: { $ref: '#/components/schemas/Answer' } },
+          amount: { type: ['integer', 'null'], example: 3_500 },
+          note: { type: 'string' },
+        },
+      },
+      Answer: { required: ['answer'], properties: { answer: { type: 'integer' } } },
+    },
+  },
+};
+const server: ApiDocument = { info: { title: 'Server' }, paths: {}, components: { schemas: {} } };
+const files = brunoCollection({ platform, server });
+
+describe('the collection for Bruno', () => {
+  it('has one folder for each API, with its credential, and one environment', () => {
+    expect([...files.keys()]).toEqual([
+      'bruno.json',
+      'collection.bru',
+      'environments/demo.bru',
+      'platform/folder.bru',
+      'platform/post-auth-token-exchange.bru',
+      'platform/get-screening-id-status.bru',
+      'platform/post-payments-create-intent.bru',
+      'server/folder.bru',
+    ]);
+    expect(files.get('server/folder.bru')).toContain('value: {{secretKey}}');
+    expect(files.get('environments/demo.bru')).toContain('  secretKey: {{process.env.SECRET_KEY}}\n');
+  });
+
+  it('keeps the token of an exchange, which needs the key only', () => {
+    const text = files.get('platform/post-auth-token-exchange.bru');
+    expect(text).toContain('  auth: none\n');
+    expect(text).toContain('headers {\n  X-Publishable-Key: {{publishableKey}}\n}\n');
+    expect(text).toContain('vars:post-response {\n  token: res.body.token\n}\n');
+  });
+
+  it('takes the id of a path from an earlier call, and leaves optional parameters out', () => {
+    expect(files.get('platform/get-screening-id-status.bru')).toBe(`meta {
+  name: GET /screening/{id}/status
+  type: http
+  seq: 2
+}
+
+get {
+  url: {{baseUrl}}/screening/:id/status
+  body: none
+  auth: inherit
+}
+
+params:query {
+  ~language: 
+}
+
+params:path {
+  id: {{sessionId}}
+}
+
+docs {
+  Read
+
+  Costs nothing.
+}
+`);
+  });
+
+  it('makes a body of the required fields of a schema when the document has no example', () => {
+    const [, body = ''] =
+      /^body:json \{\n([^]*?)\n\}$/m.exec(files.get('platform/post-payments-create-intent.bru')!) ?? [];
+    expect(JSON.parse(body)).toEqual({
+      screeningId: '{{sessionId}}',
+      kind: 'A',
+      answers: [{ answer: 1 }],
+      amount: 3_500,
+    });
+  });
+});
