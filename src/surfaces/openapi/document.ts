@@ -2,6 +2,7 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { Surface, Surfaces } from '../../platform/http/surface.js';
 import { PASSED_ON } from '../direct/operations.js';
+import { EXAMPLES } from './examples.js';
 import { HEADERS, IDEMPOTENCY_KEY, PARAMETERS } from './parameters.js';
 import { describedAs, OPERATION, type Described } from './operation.js';
 import { type ErrorResponse, errorResponses, errorsOf, takesKey, type Route } from './responses.js';
@@ -109,8 +110,9 @@ function operationOf({ [OPERATION]: _, ...operation }: Operation, route: Route, 
     ...(route.secured && operation.requestBody ? ['Service-Warnings'] : []),
   ];
   const kept = takesKey(route) ? ['Idempotent-Replayed', 'Idempotency-Kept'] : [];
-  const successes = mapped(operation.responses, (response): Json => ({
-    ...response,
+  const operationId = typeof value.id === 'string' ? value.id : value.id(route.path);
+  const successes = mapped(operation.responses, (response, status): Json => ({
+    ...(Number(status) < 300 ? withExample(response, EXAMPLES[operationId]) : response),
     headers: headersOf([...common, ...kept, ...headersOfType(response)]),
   }));
   const { errorResult } = surfaces.at(route.path);
@@ -127,7 +129,7 @@ function operationOf({ [OPERATION]: _, ...operation }: Operation, route: Route, 
   });
   return {
     ...operation,
-    operationId: typeof value.id === 'string' ? value.id : value.id(route.path),
+    operationId,
     parameters: [
       ...(operation.parameters ?? []).map((parameter) => describedParameter(parameter, route)),
       ...(takesKey(route) ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
@@ -143,6 +145,14 @@ type Content = Readonly<Record<string, { readonly schema: Json }>>;
 /** The schemas of a reply that has the body of a success with the status of an error. */
 function schemasOf({ content = {} }: { readonly content?: Content } = {}): Json[] {
   return Object.values(content).map(({ schema }) => schema);
+}
+
+function withExample(response: Json, example: unknown): Json {
+  const { content } = response as { readonly content?: Content };
+  const json = content?.['application/json'];
+  return json && example
+    ? { ...response, content: { ...content, 'application/json': { ...json, example } } }
+    : response;
 }
 
 function headersOfType({ content = {} }: { readonly content?: Content }): string[] {
