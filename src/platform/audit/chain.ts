@@ -1,7 +1,7 @@
 // The hash chain of a stream (docs/architecture.md#the-hash-chain). An append writes the chain, and `ops audit verify` checks the chain.
 import { hash } from 'node:crypto';
 import type { ChainLink, EventMetadata } from '../../kernel/domain-event.js';
-import { canonicalJson } from './canonical-json.js';
+import { canonicalJson } from '../../kernel/canonical-json.js';
 
 /** The content of a link: the whole event except the chain itself. */
 export interface ChainedContent {

@@ -2,7 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import canonicalize from 'canonicalize';
 import fc from 'fast-check';
-import { canonicalJson } from '../../../src/platform/audit/canonical-json.js';
+import { canonicalJson } from '../../../src/kernel/canonical-json.js';
 
 const RUNS = 5_000;
 /**

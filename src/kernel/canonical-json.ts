@@ -1,4 +1,4 @@
-// The text over which the hash chain is computed (docs/architecture.md#the-hash-chain, docs/adr/0011).
+// The text over which hash chains are computed, and the bytes of delivered events (docs/architecture.md#the-hash-chain, docs/adr/0011).
 
 /** The largest number of keys in an object of a stored event. */
 const FEW = 32;
