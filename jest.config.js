@@ -15,7 +15,7 @@ const SECOND_TIER = [
   '/test/contract/event-store/(copy-log|eventstoredb|shared-log-reader)',
   '/test/contract/(audit|pdf-renderer|published-package|vault/s3)',
   '/test/contract/[a-z-]+/(faults|sandbox-process)',
-  '/test/projections/faults',
+  '/test/projections/(faults|event-feeds)',
 ];
 const leftOut = process.env.TIER === 'first' ? SECOND_TIER : [];
 

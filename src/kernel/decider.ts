@@ -8,8 +8,8 @@ export interface Decider<State, Command, Event extends DomainEvent> {
   /** The first part of the stream name `<category>-<id>`: letters, digits and underscores. */
   readonly category: string;
   readonly initial: State;
-  /** The decider only records events, so its state never changes. Only the newest event of its stream is read (see GroupedStream). */
-  readonly stateless?: true;
+  /** The state follows from the newest event of the stream, so only that one is read (see GroupedStream). */
+  readonly newestOnly?: true;
   decide(command: Command, state: State): readonly Event[];
   evolve(state: State, event: Event): State;
 }

@@ -12,8 +12,8 @@ export interface EventHandler {
   readonly categories: readonly string[];
   /** The stored types that it handles. All other types are skipped. */
   readonly types: ReadonlySet<string>;
-  /** The number of events of one batch that it may handle at once. The default 1 keeps their order. */
-  readonly together?: number;
+  /** The handler gets the events of a batch at once, in their order. Otherwise it gets them one after another. */
+  readonly together?: true;
   /**
    * The handler also runs immediately after the append, in the process that appended and before the caller is answered. The subscription runs the
    * handler again. If the process died after the append, only the subscription runs it.
@@ -23,5 +23,5 @@ export interface EventHandler {
    * The handler may receive an event again, even all events from the beginning of the log, and must tolerate repeated events. After an error, it
    * receives the event again.
    */
-  handle(event: RecordedEvent): Promise<void>;
+  handle(event: RecordedEvent, ...later: readonly RecordedEvent[]): Promise<void>;
 }

@@ -63,4 +63,7 @@ export abstract class Accounts {
 
   /** Whether the reader may see data of the owner on the server surface. An account may see its own data and the data of its direct children. */
   abstract mayRead(readerId: string, ownerId: string): Promise<boolean>;
+
+  /** The direct children of an account. An account that was opened a moment ago may be missing. */
+  abstract childrenOf(accountId: string): Promise<readonly string[]>;
 }

@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import { Authenticator } from '../platform/http/authenticator.js';
 import { defineSurface } from '../platform/http/surface.js';
 import { AccessKeys } from '../published/access-keys.js';
-import { GRANT_ERRORS, INCOME_ERRORS, REPORT_ERRORS, STRING_CODES } from './string-codes.js';
+import { FEED_ERRORS, GRANT_ERRORS, INCOME_ERRORS, REPORT_ERRORS, STRING_CODES } from './string-codes.js';
 import { unauthenticated } from './token-refusal.js';
 
 /** Accepts servers with an active secret key in `X-Secret-Key`. Any other request gets 401. */
@@ -47,6 +47,7 @@ export const server = defineSurface({
     '/v1/reports': REPORT_ERRORS,
     '/v1/income-sessions': INCOME_ERRORS,
     '/v1/sessions': GRANT_ERRORS,
+    '/v1/events': FEED_ERRORS,
   },
   authenticator: SecretKeys,
   cors: null,

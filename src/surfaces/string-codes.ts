@@ -512,6 +512,7 @@ export const OF_A_SESSION = {
 
 export const INCOME_ERRORS = { 'request.not_found': notFound('income session') } as const satisfies Special;
 export const GRANT_ERRORS = { 'request.not_found': notFound('direct child account') } as const satisfies Special;
+export const FEED_ERRORS = { 'request.not_found': notFound('account') } as const satisfies Special;
 export const WEBHOOK_ERRORS = { 'request.not_found': notFound('delivery') } as const satisfies Special;
 
 export const TOKEN_ERRORS = {

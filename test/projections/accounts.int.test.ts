@@ -65,7 +65,7 @@ describe('the directories of accounts and keys', () => {
     store = EmbeddedEventStore.open({ directory: folder });
     const readModels = readModelsIn(redis, store, [accountProjection, accessKeyProjection]);
     aggregates = new AggregateStore(store, readModels, clock, { appendConflict: () => undefined });
-    accounts = new AccountDirectory(store, { production: true, testVendors: true }, clock);
+    accounts = new AccountDirectory(store, { production: true, testVendors: true }, clock, readModels);
     keys = new AccessKeyDirectory(store, accounts, clock);
   });
 
@@ -173,14 +173,19 @@ describe('the directories of accounts and keys', () => {
 
   it('let test traffic reach vendors when the test environment has vendors', async () => {
     const plain = (await accounts.find(await open()))!;
-    const without = new AccountDirectory(null as never, { production: true, testVendors: false }, clock);
+    const without = new AccountDirectory(null as never, { production: true, testVendors: false }, clock, null as never);
     expect([accounts.mayReachVendors(plain, 'test'), without.mayReachVendors(plain, 'test')]).toEqual([true, false]);
   });
 
   it('let live traffic reach vendors only in production and from provisioned accounts', async () => {
     const plain = (await accounts.find(await open()))!;
     const provisioned = (await accounts.find(await open({ provisionedForLive: true })))!;
-    const elsewhere = new AccountDirectory(null as never, { production: false, testVendors: true }, clock);
+    const elsewhere = new AccountDirectory(
+      null as never,
+      { production: false, testVendors: true },
+      clock,
+      null as never,
+    );
     expect([plain, provisioned].map((account) => accounts.mayReachVendors(account, 'live'))).toEqual([false, true]);
     expect([plain, provisioned].map((account) => accounts.mayReachVendors(account, 'test'))).toEqual([true, true]);
     expect([plain, provisioned].map((account) => elsewhere.mayReachVendors(account, 'live'))).toEqual([false, false]);

@@ -122,6 +122,8 @@ const PARENTS = new Map([
   [GRANDCHILD, CHILD],
 ]);
 
+const unneeded = (): Promise<never> => Promise.reject(new Error('Not a matter of income'));
+
 class KnownAccounts extends Accounts {
   vendors: VendorChoice = FIRST_CHOICE;
   override async find(accountId: string): Promise<AccountFacts | null> {
@@ -141,9 +143,8 @@ class KnownAccounts extends Accounts {
   override async mayRead(readerId: string, ownerId: string): Promise<boolean> {
     return readerId === ownerId || PARENTS.get(ownerId) === readerId;
   }
+  override childrenOf = unneeded;
 }
-
-const unneeded = (): Promise<never> => Promise.reject(new Error('Not a matter of income'));
 
 class KnownScreenings extends Screenings {
   override screenedFor = unneeded;

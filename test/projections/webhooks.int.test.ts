@@ -1,6 +1,7 @@
 // Webhook endpoints and deliveries on a real event store, vault and Redis, from the event to the log that the account
 // reads.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import canonicalize from 'canonicalize';
 import { Webhook } from 'standardwebhooks';
 import { Unavailable } from '../../src/kernel/unavailable.js';
 import { RedisProjectionStore } from '../../src/adapters/read-models/redis-projection-store.js';
@@ -8,6 +9,7 @@ import { RedisReadModels } from '../../src/adapters/read-models/redis.js';
 import type { RecordedEvent } from '../../src/kernel/domain-event.js';
 import { newId } from '../../src/kernel/ids.js';
 import { delivery } from '../../src/modules/webhooks/domain/delivery.js';
+import { digestAfter, NO_DIGEST } from '../../src/modules/webhooks/domain/feed.js';
 import { EXCERPT_KEY } from '../../src/modules/webhooks/domain/excerpt.js';
 import {
   deliveryDetailResult,
@@ -68,6 +70,7 @@ describe('the check of deliveries', () => {
     await harness.react();
     await harness.happens(accountId);
     await harness.happens(without);
+    await harness.publish();
     await harness.passes(await head());
     expect(await harness.check()).toEqual({ events: 3, missing: 1 });
     const [made = '', ...others] = await harness.deliveriesOf(endpointId);
@@ -83,6 +86,7 @@ describe('the check of deliveries', () => {
     const { accountId, endpointId } = await harness.register();
     await harness.passes(await head());
     await harness.happens(accountId);
+    await harness.publish();
     expect(await harness.check()).toEqual({ events: 0, missing: 0 });
     expect(await harness.deliveriesOf(endpointId)).toEqual([]);
     await harness.react(accountId);
@@ -93,6 +97,7 @@ describe('the check of deliveries', () => {
   it('reads a log of many pages to its end, and continues at its checkpoint after a failure', async () => {
     const { accountId, endpointId } = await harness.register();
     for (let count = 0; count < 3; count++) await harness.happens(accountId);
+    await harness.publish();
     // Each page has one event.
     const paged = Object.assign(Object.create(harness.store) as EventStore, {
       readAll: (after: string | null) => harness.store.readAll(after, 1),
@@ -110,6 +115,7 @@ describe('the check of deliveries', () => {
   it('does nothing while another check is running', async () => {
     const { accountId } = await harness.register();
     await harness.happens(accountId);
+    await harness.publish();
     await harness.passes(await head());
     expect(await harness.checkpoints.take('webhook_delivery_check', 'other', 60_000)).toBe(true);
     expect(await harness.check()).toEqual({ events: 0, missing: 0 });
@@ -127,10 +133,10 @@ describe('a published event', () => {
     await harness.happens(accountId);
     const [event] = (await process.readAll(behind, 1)) as [RecordedEvent];
     cluster.behind = behind;
-    await expect(harness.publications(process).handle(event)).rejects.toBeInstanceOf(EventStoreUnavailable);
-    expect(await harness.deliveriesOf(endpointId)).toEqual([]);
+    await expect(harness.publisher(process).handle(event)).rejects.toBeInstanceOf(EventStoreUnavailable);
     cluster.behind = null;
-    await harness.publications(process).handle(event);
+    await harness.publisher(process).handle(event);
+    await harness.react(accountId);
     expect(await harness.deliveriesOf(endpointId)).toHaveLength(1);
   });
 
@@ -147,6 +153,7 @@ describe('a published event', () => {
     expect(await harness.attempt(deliveryId)).toEqual(TAKEN);
     const [request] = harness.receivers.requests;
     const body = JSON.parse(Buffer.from(request?.body ?? []).toString());
+    expect(Buffer.from(request?.body ?? []).toString()).toBe(canonicalize(body));
     expect(body).toEqual({
       id: expect.stringMatching(/^evt_/),
       type: 'report.shared',
@@ -163,6 +170,8 @@ describe('a published event', () => {
         'webhook-timestamp': String(Math.floor(harness.clock.time / 1_000)),
         'service-event-type': 'report.shared',
         'service-delivery-id': deliveryId,
+        'service-event-sequence': '1',
+        'service-event-digest': digestAfter(NO_DIGEST, canonicalize(body) ?? ''),
         'content-type': 'application/json',
         'user-agent': 'Service-Webhooks/1',
       },

@@ -7,6 +7,7 @@ import { ProcessSettings, runs } from '../../config/process.js';
 import { GroupedStream } from '../../platform/aggregates/grouped-stream.js';
 import { Log } from '../../platform/observability/log.js';
 import { Metrics } from '../../platform/observability/metrics.js';
+import { rolePart } from '../../platform/roles/role-part.js';
 import { CompleteLists } from '../../platform/subscriptions/complete-lists.js';
 import { declaredIn, EventHandlers, Projections, Publishers } from '../../platform/subscriptions/declarations.js';
 import { recoveryJob } from '../../platform/subscriptions/recovery-job.js';
@@ -36,21 +37,24 @@ import { WebhookPolicy } from './application/webhook-policy.js';
 import { WhenDeliveryExhausted } from './application/when-delivery-exhausted.js';
 import { OpenDeliveries, WhenEndpointEnded } from './application/when-endpoint-ended.js';
 import { WhenEventPublished } from './application/when-event-published.js';
+import { WhenEventStored } from './application/when-event-stored.js';
 import { WhenHealthChanged } from './application/when-health-changed.js';
 import { DeliveriesController } from './http/dashboard/deliveries.controller.js';
 import { EndpointsController } from './http/dashboard/endpoints.controller.js';
+import { EventsController } from './http/server/events.controller.js';
 import { deliveryLog, DeliveryReader } from './read/deliveries.js';
 import { endpointProjection, EndpointReader } from './read/endpoints.js';
+import { FeedReader } from './read/feed.js';
 
 /** The queue makes attempts that have just become due. The recovery job handles attempts that have been due for longer than this. */
 const LEFT_LYING_MS = 2_000;
 const CHECKED_EVERY_MS = 3_600_000;
 
 @Projections([endpointProjection, deliveryLog])
-@EventHandlers([WhenEventPublished, WhenDeliveryExhausted, WhenEndpointEnded, WhenHealthChanged])
+@EventHandlers([WhenEventStored, WhenEventPublished, WhenDeliveryExhausted, WhenEndpointEnded, WhenHealthChanged])
 @Module({
   imports: [AccountsModule, DiscoveryModule],
-  controllers: [EndpointsController, DeliveriesController],
+  controllers: [EndpointsController, DeliveriesController, EventsController],
   providers: [
     Attempts,
     EndpointChanges,
@@ -72,6 +76,7 @@ const CHECKED_EVERY_MS = 3_600_000;
       inject: [Log, Metrics],
     },
     EndpointSecrets,
+    FeedReader,
     {
       provide: DeliveryReader,
       useFactory: (readModels: ReadModels, vault: Vault, lists: CompleteLists) =>
@@ -98,6 +103,11 @@ const CHECKED_EVERY_MS = 3_600_000;
     RedeliverHandler,
     ReplayEventsHandler,
     CheckDeliveriesHandler,
+    WhenEventStored,
+    rolePart('worker', WhenEventStored, (handler) => ({
+      prepare: () => handler.prepare(),
+      start: () => undefined,
+    })),
     WhenEventPublished,
     WhenDeliveryExhausted,
     WhenEndpointEnded,

@@ -3,7 +3,7 @@ import type { AnyDecider, CommandTo } from '../../kernel/command-to.js';
 import type { Clock } from '../../kernel/clock.js';
 import type { ActionContext } from '../../kernel/context.js';
 import type { Decider } from '../../kernel/decider.js';
-import type { DomainEvent } from '../../kernel/domain-event.js';
+import type { DomainEvent, RecordedEvent } from '../../kernel/domain-event.js';
 import { ownerOf, unstored, type LoadedAggregate } from '../../kernel/loaded-aggregate.js';
 import { Unavailable } from '../../kernel/unavailable.js';
 import { type EventStore, UnstorableEvent } from '../../ports/event-store.js';
@@ -49,14 +49,15 @@ export class GroupedStream {
   }
 
   async load<State, Event extends DomainEvent>(
-    folded: Fold<State, Event> & Pick<AnyDecider, 'stateless'>,
+    folded: Fold<State, Event> & Pick<AnyDecider, 'newestOnly'>,
     id: string,
   ): Promise<LoadedAggregate<State>> {
     const stream = streamOf(folded, id);
-    if (!folded.stateless) return this.states.load(folded, stream);
+    if (!folded.newestOnly) return this.states.load(folded, stream);
     const [newest] = await this.store.readStream(stream, { direction: 'backwards', limit: 1 });
     if (newest === undefined) return unstored(folded.initial);
-    return { state: folded.initial, revision: newest.revision, owner: ownerOf(newest), history: [newest] };
+    const state = folded.evolve(folded.initial, newest as RecordedEvent & Event);
+    return { state, revision: newest.revision, owner: ownerOf(newest), history: [newest] };
   }
 
   /** Throws like `AggregateStore.execute`. */
@@ -130,7 +131,7 @@ export class GroupedStream {
         this.observer.appendConflict(decider.category);
         return null;
       }
-      if (!decider.stateless) this.states.remember(decider, stream, last);
+      if (!decider.newestOnly) this.states.remember(decider, stream, last);
       return answered;
     });
     for (const answer of answers) answer();

@@ -3,7 +3,6 @@ import { setMaxListeners } from 'node:events';
 import { categoryOf, type RecordedEvent } from '../../kernel/domain-event.js';
 import { newId } from '../../kernel/ids.js';
 import { untilNextRound } from '../../kernel/rounds.js';
-import { together } from '../../kernel/together.js';
 import { type EventBatch, type EventStore, isOfOtherStore, isPositionUpTo } from '../../ports/event-store.js';
 import type { HandlerCheckpoints } from '../../ports/handler-checkpoints.js';
 import type { EventHandler } from '../../ports/event-handler.js';
@@ -158,10 +157,10 @@ class Runner implements Subscription {
 
   async handle({ events, through }: EventBatch): Promise<void> {
     const waiting = events.filter(({ type }) => this.handler.types.has(type));
-    await together(waiting, this.handler.together ?? 1, async (event) => {
+    for (const [event, ...later] of this.handler.together ? [waiting] : waiting.map((one) => [one])) {
       if (!this.active) throw new LeaseLost(`${this.name} is run by another process now`);
-      await this.handler.handle(event);
-    });
+      if (event) await this.handler.handle(event, ...later);
+    }
     if (performance.now() - this.savedAt < SAVE_EVERY_MS) this.passed = through;
     else if (through !== null && !(await this.save(through)))
       throw new LeaseLost(`${this.name} is run by another process now`);

@@ -25,6 +25,8 @@ const HEADERS = [
   'content-type',
   'user-agent',
 ];
+/** A ping has no place in a feed. */
+const PLACE = ['service-event-sequence', 'service-event-digest'];
 /** The delays of the first and the second retry, in seconds. A test waits for the first and only reads the planned second. */
 const [SOON, LATE] = [1.1, 300];
 const REDELIVERY_INTERVAL = 0.5;
@@ -680,7 +682,7 @@ describe('every request that came in', () => {
       expect(byAccount.get(body.account_id)?.verified(request)).toEqual(body);
       const names = request.rawHeaders.filter((_, index) => index % 2 === 0);
       expect(names.filter((name) => !['host', 'connection', 'content-length'].includes(name)).sort()).toEqual(
-        [...HEADERS].sort(),
+        [...HEADERS, ...(body.type === 'ping' ? [] : PLACE)].sort(),
       );
       expect(request.method).toBe('POST');
       expect(request.headers).toMatchObject({
@@ -688,6 +690,10 @@ describe('every request that came in', () => {
         'webhook-timestamp': expect.stringMatching(/^\d{10}$/),
         'webhook-signature': expect.stringMatching(/^v1,[A-Za-z0-9+/]{43}=( v1,[A-Za-z0-9+/]{43}=)?$/),
         'service-event-type': body.type,
+        ...(body.type !== 'ping' && {
+          'service-event-sequence': expect.stringMatching(/^[1-9]\d*$/),
+          'service-event-digest': expect.stringMatching(/^[0-9a-f]{64}$/),
+        }),
         'service-delivery-id': expect.stringMatching(DELIVERY_ID),
         'content-type': 'application/json',
         'user-agent': 'Service-Webhooks/1',

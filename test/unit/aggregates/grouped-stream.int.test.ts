@@ -248,7 +248,7 @@ describe('a grouped stream that only records', () => {
   const notes: Decider<object, string, Noted> = {
     category: 'notes',
     initial: {},
-    stateless: true,
+    newestOnly: true,
     decide: (what) => {
       if (what === 'refused') throw new DomainError('request.invalid');
       return what === '' ? [] : [{ type: 'Noted', data: { what } }];

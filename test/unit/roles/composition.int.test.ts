@@ -33,7 +33,7 @@ const vendors = await findVendors();
 const EVERY_ROLE = ['DiskSpace', 'LogInUse', 'Redis', 'RedisHealth'];
 const PROJECTOR = ['Projector'];
 const API = ['demo accounts'];
-const WORKER = ['CallWorkers', 'Dispatcher', 'EventProcessor', 'Scheduler', 'mail notice'];
+const WORKER = ['CallWorkers', 'Dispatcher', 'EventProcessor', 'Scheduler', 'WhenEventStored', 'mail notice'];
 
 describe('the composed service', () => {
   let redis: RedisServer;
@@ -132,6 +132,7 @@ describe('the composed service', () => {
       'WhenReportProgressed',
       'WhenSessionInVain',
       'WhenReportSettled',
+      'WhenEventStored',
       'WhenEventPublished',
       'WhenDeliveryExhausted',
       'WhenEndpointEnded',

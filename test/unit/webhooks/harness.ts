@@ -53,6 +53,7 @@ import {
   WhenEndpointEnded,
 } from '../../../src/modules/webhooks/application/when-endpoint-ended.js';
 import { WhenEventPublished } from '../../../src/modules/webhooks/application/when-event-published.js';
+import { WhenEventStored } from '../../../src/modules/webhooks/application/when-event-stored.js';
 import { WhenHealthChanged } from '../../../src/modules/webhooks/application/when-health-changed.js';
 import { DeliveryReader, deliveryLog } from '../../../src/modules/webhooks/read/deliveries.js';
 import { endpointProjection, EndpointReader } from '../../../src/modules/webhooks/read/endpoints.js';
@@ -378,14 +379,27 @@ export class WebhookHarness {
     this.clock.pass(1);
   }
 
-  /** The handler that makes deliveries of events, in a process that reads `store`. */
-  publications(store: EventStore = this.store): WhenEventPublished {
-    const { aggregates, streams, queue } = this.parts(store);
+  /** The handler that appends events to the feeds, in a process that reads `store`. */
+  publisher(store: EventStore = this.store): WhenEventStored {
     const published: PublishedEvents = {
       publishers: [parcelPublisher],
       links: { reportUrl: null, incomeReportUrl: null },
     };
-    return new WhenEventPublished(published, store, aggregates, streams, queue);
+    return new WhenEventStored(published, store, this.parts(store).streams, this.checkpoints);
+  }
+
+  /** Appends everything in the log to the feeds. */
+  async publish(): Promise<void> {
+    const publisher = this.publisher();
+    await publisher.handle(
+      ...(await this.store.readAll(null, Infinity)).filter(({ type }) => publisher.types.has(type)),
+    );
+  }
+
+  /** The handler that turns events of the feeds into deliveries, in a process that reads `store`. */
+  publications(store: EventStore = this.store): WhenEventPublished {
+    const { aggregates, streams, queue } = this.parts(store);
+    return new WhenEventPublished(store, aggregates, streams, queue);
   }
 
   /** Compares events with deliveries, in a process that reads `store`. */
@@ -409,6 +423,7 @@ export class WebhookHarness {
     const { aggregates, streams, endpoints, secrets, store, clock } = this.parts();
     const cancel = new CancelDeliveryHandler(aggregates, store);
     const commands = { execute: (command: CancelDelivery) => cancel.execute(command) } as unknown as CommandBus;
+    await this.publish();
     const handlers = [
       this.publications(),
       new WhenDeliveryExhausted(aggregates, streams, endpoints, this.policy, clock),

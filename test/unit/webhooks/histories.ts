@@ -7,6 +7,7 @@ import type {
   LadderPolicy,
 } from '../../../src/modules/webhooks/domain/delivery.js';
 import type { EndpointCommand, EndpointEvent, HealthPolicy } from '../../../src/modules/webhooks/domain/endpoint.js';
+import type { PublishCommand } from '../../../src/modules/webhooks/domain/feed.js';
 
 /** Seconds after the start. */
 export const at = (seconds: number): Date => new Date(Date.UTC(2026, 2, 1, 12) + seconds * 1_000);
@@ -62,7 +63,28 @@ export const SCHEDULED: Scheduled = {
   kind: 'event',
   nextAttemptAt: iso(0),
 };
+/** A delivery that names the event's place in its feed. */
+export const PLACED: Scheduled = { ...SCHEDULED, sequence: 7, digest: '0'.repeat(64) };
 export const PING: Scheduled = { ...SCHEDULED, eventType: 'ping', kind: 'ping' };
+export const positionAt = (place: number): string => String(place).padStart(20, '0');
+/** The command that appends the event from that place in the log to its feed. */
+export const published = (
+  place: number,
+  sourcePosition = positionAt(place),
+  handledBefore: string | null = null,
+): PublishCommand => ({
+  event: {
+    id: `evt_${place}`,
+    type: 'report.shared',
+    schema_version: 1,
+    occurred_at: iso(place),
+    environment: 'test',
+    account_id: 'account',
+    data: { report_id: 'r', session_id: `s${place}`, recipient_account_id: 'a', shared_at: iso(place) },
+  },
+  source: { sourcePosition, sourceStream: 'report_share-a', sourceRevision: place },
+  handledBefore,
+});
 export const OK: AttemptOutcome = { errorCode: null, httpStatus: 200, latencyMs: 12, excerpt: 'c2VhbGVk' };
 export const DOWN: AttemptOutcome = { errorCode: 'HTTP_STATUS', httpStatus: 500, latencyMs: 12, excerpt: null };
 

@@ -4,6 +4,7 @@ import type { Environment } from '../../../kernel/environment.js';
 import { type Capability, CAPABILITIES } from '../../../kernel/vendor-choice.js';
 import { exhaustiveEvents, listOf, type Projection } from '../../../kernel/projection.js';
 import { EventStore } from '../../../ports/event-store.js';
+import { ReadModels } from '../../../ports/read-models.js';
 import { Accounts, type AccountFacts } from '../../../published/accounts.js';
 import {
   account,
@@ -102,6 +103,7 @@ export class AccountDirectory extends Accounts {
     store: EventStore,
     private readonly options: AccountsOptions,
     private readonly clock: Clock,
+    private readonly readModels: ReadModels,
   ) {
     super();
     this.accounts = new RememberedStreams(store, account, clock, 1_000);
@@ -118,6 +120,13 @@ export class AccountDirectory extends Accounts {
 
   override async mayRead(readerId: string, ownerId: string): Promise<boolean> {
     return readerId === ownerId || (await this.find(ownerId))?.parentId === readerId;
+  }
+
+  /** The list says where to look. The log says who is a child. */
+  override async childrenOf(accountId: string): Promise<readonly string[]> {
+    const listed = (await this.readModels.idsIn(accountProjection, accountsList(accountId))).sort();
+    const known = await Promise.all(listed.map((id) => this.find(id)));
+    return listed.filter((_, place) => known[place]?.parentId === accountId);
   }
 
   /** Like `find`, with fields that only this module uses. */

@@ -22,7 +22,7 @@ export type ReportViewEvent = DomainEvent<'ReportViewed', ViewedReport>;
 export const reportLooks: Decider<object, { readonly kind: 'record' } & ViewedReport, ReportViewEvent> = {
   category: 'report_looks',
   initial: {},
-  stateless: true,
+  newestOnly: true,
 
   decide({ kind: _, ...viewed }) {
     return [{ type: 'ReportViewed', data: viewed }];

@@ -120,7 +120,7 @@ export class Attempts {
 
   private async send(
     deliveryId: string,
-    { eventId, eventType, body }: Delivery,
+    { eventId, eventType, body, place }: Delivery,
     endpoint: Endpoint,
     accountId: string,
   ): Promise<WebhookAnswer> {
@@ -139,6 +139,10 @@ export class Attempts {
         'webhook-signature': signatureOf(secrets, eventId, timestamp, bytes),
         'service-event-type': eventType,
         'service-delivery-id': deliveryId,
+        ...(place !== null && {
+          'service-event-sequence': String(place.sequence),
+          'service-event-digest': place.digest,
+        }),
         'content-type': 'application/json',
         'user-agent': 'Service-Webhooks/1',
       },

@@ -73,10 +73,10 @@ export class CheckDeliveriesHandler implements ICommandHandler<CheckDeliveries> 
       const end = page.at(-1)?.position ?? handled;
       const next = await this.store.readAll(end, PAGE);
       const made = new Set([...page, ...next].map(({ type, metadata }) => type === SCHEDULED && metadata.$causationId));
-      const due = page.filter(({ type, position }) => this.published.types.has(type) && position <= handled);
+      const due = page.filter((event) => this.published.isDue(event) && event.position <= handled);
       check.events += due.length;
       // The log may record an existing delivery only after the next page, and the use case that would make the delivery finds this delivery.
-      const missing = due.filter(({ id }) => !made.has(id));
+      const missing = due.filter(({ metadata }) => !made.has(metadata.$causationId));
       await together(missing, TOGETHER, async (event) => {
         if (await this.make(event)) check.missing += 1;
       });
@@ -91,8 +91,8 @@ export class CheckDeliveriesHandler implements ICommandHandler<CheckDeliveries> 
   private async make(event: RecordedEvent): Promise<boolean> {
     const scheduled = await this.published.schedule(event);
     if (!scheduled?.made) return false;
-    const { accountId } = event.metadata;
-    this.observer.made({ accountId, eventId: event.id, deliveryId: scheduled.deliveryId });
+    const { accountId, $causationId: eventId } = event.metadata;
+    this.observer.made({ accountId, eventId, deliveryId: scheduled.deliveryId });
     return true;
   }
 }

@@ -9,6 +9,7 @@ import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { limitRule, RateLimiter } from '../../../ports/rate-limiter.js';
 import type { WebhookAnswer } from '../../../ports/webhook-sender.js';
 import { delivery } from '../domain/delivery.js';
+import { bodyOf } from '../domain/feed.js';
 import { current, webhookEndpoint } from '../domain/endpoint.js';
 import { Attempts } from './attempts.js';
 import { WebhookPolicy } from './webhook-policy.js';
@@ -54,7 +55,7 @@ export class PingEndpointHandler implements ICommandHandler<PingEndpoint> {
     const deliveryId = derivedIdLike(source, 'ping', endpointId);
     const eventId = `evt_${source}`;
     const now = this.clock.now().toISOString();
-    const body = JSON.stringify({
+    const body = bodyOf({
       id: eventId,
       type: 'ping',
       schema_version: 1,

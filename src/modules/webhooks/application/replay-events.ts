@@ -7,6 +7,7 @@ import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { DeliveryQueue } from '../../../ports/delivery-queue.js';
 import { EventStore } from '../../../ports/event-store.js';
 import { delivery } from '../domain/delivery.js';
+import type { FeedEvent } from '../domain/feed.js';
 import { turnOf } from './turns.js';
 import { WhenEventPublished } from './when-event-published.js';
 
@@ -60,14 +61,9 @@ export class ReplayEventsHandler implements ICommandHandler<ReplayEvents> {
       page = await this.store.readAll(page.at(-1)?.position ?? null, PAGE)
     ) {
       for (const event of page) {
-        const at = new Date(event.metadata.occurredAt);
-        if (
-          at < from ||
-          at >= to ||
-          (accountId !== null && event.metadata.accountId !== accountId) ||
-          !this.published.types.has(event.type)
-        )
-          continue;
+        if (!this.published.types.has(event.type)) continue;
+        const at = new Date((event as RecordedEvent<FeedEvent>).data.occurredAt);
+        if (at < from || at >= to || (accountId !== null && event.metadata.accountId !== accountId)) continue;
         await this.replay(event, context, replay);
       }
     }

@@ -1,99 +1,95 @@
 import { Injectable } from '@nestjs/common';
 import type { ActionContext } from '../../../kernel/context.js';
-import { categoryOf, type RecordedEvent } from '../../../kernel/domain-event.js';
+import type { RecordedEvent } from '../../../kernel/domain-event.js';
 import { derivedIdLike } from '../../../kernel/ids.js';
+import { together } from '../../../kernel/together.js';
 import { AggregateStore, unstored } from '../../../platform/aggregates/aggregate-store.js';
 import { GroupedStream } from '../../../platform/aggregates/grouped-stream.js';
 import { DeliveryQueue } from '../../../ports/delivery-queue.js';
 import { EventStore } from '../../../ports/event-store.js';
 import type { EventHandler } from '../../../ports/event-handler.js';
-import { PublishedEvents, type PublishedEvent, type Publisher } from '../../../published/events.js';
 import { delivery } from '../domain/delivery.js';
-import type { Endpoint } from '../domain/endpoint.js';
 import { endpointAt, endpointRecord } from '../domain/endpoint-record.js';
+import { bodyOf, entryOf, feed, type FeedEvent } from '../domain/feed.js';
+import { positionOfSource } from './position-of-source.js';
 import { turnOf } from './turns.js';
 
+export const DELIVERIES = 'webhook_deliveries';
+const DELIVERIES_TOGETHER = 64;
+
 /**
- * Turns the events that modules publish into deliveries. The delivery's id is derived from the stored event and the endpoint. An event that is
- * handled again after a crash or a lost checkpoint is therefore not sent again. The state of the endpoint at the event's position in the log decides.
- * Events from before the endpoint existed are therefore never sent (docs/contract/webhooks.md#events).
+ * Turns the events of the feeds into deliveries. The delivery's id follows from the stored event and the endpoint. So an event that is
+ * handled again after a crash or a lost checkpoint is not sent again. The state of the endpoint at the place of the stored event decides. So
+ * events from before the endpoint existed are never sent unasked (docs/contract/webhooks.md#events).
  */
 @Injectable()
 export class WhenEventPublished implements EventHandler {
-  readonly name = 'webhook_deliveries';
-  readonly categories: readonly string[];
-  readonly types: ReadonlySet<string>;
-  readonly together = 64;
-  private readonly publishers: ReadonlyMap<string, Publisher>;
+  readonly name = DELIVERIES;
+  readonly categories = [feed.category];
+  readonly types: ReadonlySet<string> = new Set<FeedEvent['type']>(['EventPublished']);
+  readonly together = true;
 
   constructor(
-    private readonly published: PublishedEvents,
     private readonly store: EventStore,
     private readonly aggregates: AggregateStore,
     private readonly endpoints: GroupedStream,
     private readonly queue: DeliveryQueue,
-  ) {
-    this.publishers = new Map(published.publishers.map((publisher) => [publisher.category, publisher]));
-    this.categories = [...this.publishers.keys()];
-    this.types = new Set(published.publishers.flatMap(({ types }) => [...types]));
+  ) {}
+
+  async handle(...events: readonly RecordedEvent[]): Promise<void> {
+    await together(
+      events.filter((event) => this.isDue(event)),
+      DELIVERIES_TOGETHER,
+      (event) => this.schedule(event),
+    );
   }
 
-  async handle(event: RecordedEvent): Promise<void> {
-    await this.schedule(event);
+  /** Whether the event may make a delivery unasked. */
+  isDue(event: RecordedEvent): boolean {
+    return this.types.has(event.type) && (event as RecordedEvent<FeedEvent>).data.past === undefined;
   }
 
-  /** Returns the delivery of an event, and makes it if it does not exist. Null when the event needs no delivery. */
-  async schedule(event: RecordedEvent): Promise<{ readonly deliveryId: string; readonly made: boolean } | null> {
-    const publisher = this.publishers.get(categoryOf(event.stream));
-    const { accountId } = event.metadata;
-    if (!publisher?.types.has(event.type) || accountId === null) return null;
+  /** Gives the delivery of an event of a feed, and makes it when it does not exist. Null when the event needs no delivery. */
+  async schedule(recorded: RecordedEvent): Promise<{ readonly deliveryId: string; readonly made: boolean } | null> {
+    const published = recorded as RecordedEvent<FeedEvent>;
+    const { accountId, environment, $correlationId: correlationId, $causationId: causationId } = published.metadata;
+    if (accountId === null) return null;
     const { state } = await this.endpoints.load(endpointRecord, accountId);
-    const endpoint = endpointAt(state, event.position);
-    if (endpoint === null) return null;
-    const history = publisher.alone
-      ? [event]
-      : await this.store.readStream(event.stream, { limit: event.revision + 1 });
-    const published = publisher.publish(history, this.published.links);
-    if (published === null || (endpoint.enabledEvents !== null && !endpoint.enabledEvents.includes(published.type)))
+    if (state.current === null) return null;
+    const endpoint = endpointAt(state, await positionOfSource(published.data, published.position, this.store));
+    const { sequence, digest, event } = entryOf(published);
+    if (endpoint === null || (endpoint.enabledEvents !== null && !endpoint.enabledEvents.includes(event.type)))
       return null;
-    return this.make(event, published, endpoint, accountId);
-  }
-
-  private async make(
-    event: RecordedEvent,
-    published: PublishedEvent,
-    { endpointId }: Pick<Endpoint, 'endpointId'>,
-    accountId: string,
-  ): Promise<{ readonly deliveryId: string; readonly made: boolean }> {
-    const deliveryId = derivedIdLike(event.id, 'webhook-delivery', endpointId, published.type);
-    const { environment, occurredAt, $correlationId } = event.metadata;
+    const { endpointId } = endpoint;
+    const deliveryId = derivedIdLike(causationId, 'webhook-delivery', endpointId, event.type);
     const context: ActionContext = {
       accountId,
       environment,
       actor: { kind: 'system', id: 'webhooks' },
-      correlationId: $correlationId,
-      causationId: event.id,
+      correlationId,
+      causationId,
       skipReadYourWrites: true,
     };
     const scheduled = {
       endpointId,
-      eventId: published.id,
-      eventType: published.type,
-      occurredAt,
-      body: JSON.stringify(published),
+      eventId: event.id,
+      eventType: event.type,
+      occurredAt: event.occurred_at,
+      body: bodyOf(event),
+      sequence,
+      digest,
       kind: 'event',
-      nextAttemptAt: occurredAt,
+      nextAttemptAt: event.occurred_at,
     } as const;
-    const { state, events } = await this.aggregates.execute(
+    const { state: made, events } = await this.aggregates.execute(
       delivery,
       { id: deliveryId, known: unstored(delivery.initial) },
       { kind: 'schedule', delivery: scheduled },
       context,
     );
     // The recovery job queues a delivery that existed before.
-    const made = events.length > 0;
-    if (made && state.status !== 'none')
-      await this.queue.enqueue(turnOf(deliveryId, state, 'ladder'), new Date(occurredAt));
-    return { deliveryId, made };
+    if (events.length > 0 && made.status !== 'none')
+      await this.queue.enqueue(turnOf(deliveryId, made, 'ladder'), new Date(event.occurred_at));
+    return { deliveryId, made: events.length > 0 };
   }
 }

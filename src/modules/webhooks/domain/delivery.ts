@@ -40,6 +40,9 @@ export type DeliveryEvent =
         readonly occurredAt: string;
         /** The bytes that are signed and sent, as text. The bytes contain no personal data. */
         readonly body: string;
+        /** The event's place in its feed. Absent for a ping, and in deliveries that an earlier release scheduled. */
+        readonly sequence?: number;
+        readonly digest?: string;
         readonly kind: 'event' | 'ping';
         readonly nextAttemptAt: string;
       }
@@ -67,6 +70,8 @@ export interface Delivery {
   readonly eventType: string;
   readonly occurredAt: string;
   readonly body: string;
+  /** Null when the delivery names no place in a feed. */
+  readonly place: { readonly sequence: number; readonly digest: string } | null;
   /** The number of attempts of all kinds. */
   readonly attempts: number;
   /** The number of scheduled attempts. */
@@ -191,7 +196,7 @@ export function dueAt(state: Delivery): string | null {
 
 function evolve(state: DeliveryState, event: DeliveryEvent): DeliveryState {
   if (event.type === 'DeliveryScheduled') {
-    const { endpointId, eventId, eventType, occurredAt, body, kind, nextAttemptAt } = event.data;
+    const { endpointId, eventId, eventType, occurredAt, body, sequence, digest, kind, nextAttemptAt } = event.data;
     return {
       status: 'pending',
       kind,
@@ -200,6 +205,7 @@ function evolve(state: DeliveryState, event: DeliveryEvent): DeliveryState {
       eventType,
       occurredAt,
       body,
+      place: sequence === undefined || digest === undefined ? null : { sequence, digest },
       attempts: 0,
       ladderAttempts: 0,
       underWay: null,

@@ -1,0 +1,56 @@
+import { Controller, Get, Header, Query, Req } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiSecurity, ApiTags } from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
+import { DomainError } from '../../../../kernel/domain-error.js';
+import { ReadsOnly } from '../../../../platform/http/limited.js';
+import { CurrentPrincipal, type Principal } from '../../../../platform/http/principal.js';
+import { Accounts } from '../../../../published/accounts.js';
+import { FeedReader } from '../../read/feed.js';
+import { EventPageResult, eventPageResult, feedHeadResult, FeedHeadsResult } from './event-results.js';
+import { EventsQuery, feedQueryOf, waitMsOf } from './events-query.js';
+
+/** The event feeds of the account and its direct children (docs/contract/server.md#the-event-feed). */
+@ApiTags('events')
+@ApiSecurity('secret-key')
+@Controller('v1/events')
+export class EventsController {
+  constructor(
+    private readonly feeds: FeedReader,
+    private readonly accounts: Accounts,
+  ) {}
+
+  @Get()
+  @ReadsOnly()
+  @ApiOperation({ summary: 'Read published events in their order, or wait for the next one' })
+  @Header('cache-control', 'no-store')
+  @ApiOkResponse({ type: EventPageResult })
+  async page(
+    @Query() query: EventsQuery,
+    @CurrentPrincipal() { accountId, environment }: Principal,
+    @Req() request: FastifyRequest,
+  ): Promise<EventPageResult> {
+    const { account_id: owner = accountId } = query;
+    if (!(await this.accounts.mayRead(accountId, owner))) throw new DomainError('request.not_found');
+    const left = new AbortController();
+    const leave = (): void => left.abort();
+    request.raw.socket.once('close', leave);
+    try {
+      const feed = { accountId: owner, environment };
+      return eventPageResult(await this.feeds.pageWithin(feed, feedQueryOf(query), waitMsOf(query), left.signal));
+    } finally {
+      request.raw.socket.off('close', leave);
+    }
+  }
+
+  @Get('heads')
+  @ReadsOnly()
+  @ApiOperation({ summary: 'The newest event of the account and of each direct child' })
+  @Header('cache-control', 'no-store')
+  @ApiOkResponse({ type: FeedHeadsResult })
+  async heads(@CurrentPrincipal() { accountId, environment }: Principal): Promise<FeedHeadsResult> {
+    const data = [];
+    for (const id of [accountId, ...(await this.accounts.childrenOf(accountId))])
+      data.push(feedHeadResult(id, environment, await this.feeds.head({ accountId: id, environment })));
+    return { object: 'list', data };
+  }
+}

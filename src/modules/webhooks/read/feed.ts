@@ -1,0 +1,119 @@
+import { Injectable, type OnModuleDestroy } from '@nestjs/common';
+import type { Environment } from '../../../kernel/environment.js';
+import type { RecordedEvent } from '../../../kernel/domain-event.js';
+import { EventStore, EventStoreUnavailable } from '../../../ports/event-store.js';
+import {
+  bodyOf,
+  entryOf,
+  feed,
+  feedIdOf,
+  NO_DIGEST,
+  type Envelope,
+  type FeedEntry,
+  type FeedEvent,
+} from '../domain/feed.js';
+
+/** The account and environment whose events a feed has. */
+export interface FeedOwner {
+  readonly accountId: string;
+  readonly environment: Environment;
+}
+
+/** The newest entry of a feed. */
+export interface FeedHead {
+  /** 0 when the feed has no event. */
+  readonly sequence: number;
+  readonly eventId: string | null;
+  readonly digest: string;
+}
+
+export interface FeedQuery {
+  /** Entries after this sequence are given. */
+  readonly after: number;
+  readonly limit: number;
+  /** Null: all types. */
+  readonly types: readonly string[] | null;
+}
+
+export interface FeedPage {
+  readonly entries: readonly FeedEntry[];
+  /** The head at the time of the read. No entry is beyond it. */
+  readonly head: FeedHead;
+  readonly hasMore: boolean;
+}
+
+/** The number of events in one read of the stream. */
+const STEP = 500;
+/** The number of readers of one account that wait in this process at the same time. */
+const MOST_WAITING = 20;
+
+/** Reads feeds from the log. Listings and waits need no read model. */
+@Injectable()
+export class FeedReader implements OnModuleDestroy {
+  private readonly closing = new AbortController();
+  private readonly waiting = new Map<string, number>();
+
+  constructor(private readonly store: EventStore) {}
+
+  async head(owner: FeedOwner): Promise<FeedHead> {
+    const [newest] = await this.store.readStream(streamOf(owner), { direction: 'backwards', limit: 1 });
+    if (newest === undefined) return { sequence: 0, eventId: null, digest: NO_DIGEST };
+    const { sequence, digest, event } = entryOf(newest as RecordedEvent<FeedEvent>);
+    return { sequence, eventId: event.id, digest };
+  }
+
+  async page(owner: FeedOwner, { after, limit, types }: FeedQuery): Promise<FeedPage> {
+    const head = await this.head(owner);
+    const found: FeedEntry[] = [];
+    for (let place = after; place < head.sequence && found.length <= limit;) {
+      const read = Math.min(head.sequence - place, types === null ? limit + 1 : STEP);
+      const entries = await this.entries(owner, place, read);
+      found.push(...entries.filter(({ event }) => types === null || types.includes(event.type)));
+      place += read;
+    }
+    return { entries: found.slice(0, limit), head, hasMore: found.length > limit };
+  }
+
+  /** The next entries after a sequence. The feed must have that many. The keys of events are sorted, as in the body of a delivery. */
+  async entries(owner: FeedOwner, after: number, count: number): Promise<FeedEntry[]> {
+    const events = await this.store.readStream(streamOf(owner), { from: after, limit: count });
+    if (events.length !== count) throw new EventStoreUnavailable(`${streamOf(owner)} was read without its end`);
+    return events.map((recorded) => {
+      const { event, ...place } = entryOf(recorded as RecordedEvent<FeedEvent>);
+      return { ...place, event: JSON.parse(bodyOf(event)) as Envelope };
+    });
+  }
+
+  /** As `page`, but an empty page is given only after `waitMs`, when the caller leaves (`signal`), or when this process ends. */
+  async pageWithin(owner: FeedOwner, query: FeedQuery, waitMs: number, signal: AbortSignal): Promise<FeedPage> {
+    // Read before the page, so that no event is between the page and the wait.
+    const from = await this.store.head();
+    let page = await this.page(owner, query);
+    const stream = streamOf(owner);
+    const waiting = this.waiting.get(stream) ?? 0;
+    if (page.entries.length > 0 || waitMs === 0 || waiting >= MOST_WAITING) return page;
+    this.waiting.set(stream, waiting + 1);
+    try {
+      const over = AbortSignal.any([signal, this.closing.signal, AbortSignal.timeout(waitMs)]);
+      for await (const { events } of this.store.subscribe({ after: from, categories: [feed.category], signal: over })) {
+        if (!events.some((event) => event.stream === stream)) continue;
+        page = await this.page(owner, { ...query, after: Math.max(query.after, page.head.sequence) });
+        if (page.entries.length > 0) break;
+      }
+      return page;
+    } finally {
+      const left = (this.waiting.get(stream) ?? 1) - 1;
+      if (left > 0) this.waiting.set(stream, left);
+      else this.waiting.delete(stream);
+    }
+  }
+
+  /** Ends all waits, so that they do not delay the end of the process. */
+  onModuleDestroy(): void {
+    this.closing.abort();
+  }
+}
+
+function streamOf({ accountId, environment }: FeedOwner): string {
+  return `${feed.category}-${feedIdOf(accountId, environment)}`;
+}
