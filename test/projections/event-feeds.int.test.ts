@@ -78,7 +78,9 @@ class Places extends HandlerCheckpoints {
     return true;
   }
   override passed = async (handler: string): Promise<string | null> => this.places.get(handler) ?? null;
-  override forget = async (): Promise<void> => undefined;
+  override async forget(handler: string): Promise<void> {
+    this.places.delete(handler);
+  }
   override release = async (): Promise<void> => undefined;
 }
 
@@ -229,10 +231,20 @@ describe('an installation that is older than the feeds', () => {
     const publisher = publisherOn(embedded, undefined, places);
     await publisher.prepare();
     await happens(embedded, [accountId], 3);
-    places.places.set('webhook_deliveries', (await embedded.head()) ?? '');
-    await publisher.prepare();
     await follows(embedded, publisher, 2);
-    expect(await pastOf(accountId)).toEqual([undefined, undefined]);
+    for (const name of ['event_feed', 'webhook_deliveries']) places.places.set(name, (await embedded.head()) ?? '');
+    await publisher.prepare();
+    await happens(embedded, [accountId], 3);
+    await follows(embedded, publisher, 2);
+    expect(await pastOf(accountId)).toEqual([undefined, undefined, undefined, undefined]);
+    expect([...places.places.keys()]).toEqual(['event_feed', 'webhook_deliveries']);
+  });
+
+  it('and a place of another log is forgotten', async () => {
+    const places = new Places();
+    places.places.set('webhook_deliveries_before_feeds', '9'.repeat(20));
+    await publisherOn(embedded, undefined, places).prepare();
+    expect([...places.places.keys()]).toEqual([]);
   });
 });
 

@@ -3,7 +3,7 @@ import { categoryOf, type RecordedEvent } from '../../../kernel/domain-event.js'
 import { newId } from '../../../kernel/ids.js';
 import { together } from '../../../kernel/together.js';
 import { GroupedStream } from '../../../platform/aggregates/grouped-stream.js';
-import { EventStore } from '../../../ports/event-store.js';
+import { EventStore, isPositionUpTo } from '../../../ports/event-store.js';
 import type { EventHandler } from '../../../ports/event-handler.js';
 import { HandlerCheckpoints } from '../../../ports/handler-checkpoints.js';
 import { PublishedEvents, type PublishedEvent, type Publisher } from '../../../published/events.js';
@@ -15,8 +15,6 @@ const FEEDS_TOGETHER = 16;
 /** Under this name the first start of this release keeps the place up to which earlier releases have made deliveries. */
 const HANDLED_BEFORE = 'webhook_deliveries_before_feeds';
 const LEASE_MS = 10_000;
-/** Stands for no place, because an absent place means that no start has kept one. */
-const NOWHERE = '0';
 
 /**
  * Appends the events that modules publish to the feeds of their accounts, in the order of the log. The newest event of a feed says how far the feed is.
@@ -45,16 +43,20 @@ export class WhenEventStored implements EventHandler {
 
   /** Must run before the handlers begin. The feeds of an older installation then begin with its earlier events, and none is delivered again. */
   async prepare(): Promise<void> {
+    const head = await this.store.head();
+    const placeIn = async (name: string): Promise<string | null> => {
+      const place = await this.checkpoints.passed(name);
+      return place !== null && isPositionUpTo(head, place) ? place : null;
+    };
+    this.handledBefore = await placeIn(HANDLED_BEFORE);
+    if (this.handledBefore !== null) return;
     const holder = newId();
-    if (
-      (await this.checkpoints.passed(HANDLED_BEFORE)) === null &&
-      (await this.checkpoints.passed(this.name)) === null
-    ) {
-      const delivered = (await this.checkpoints.passed(DELIVERIES)) ?? NOWHERE;
-      if (await this.checkpoints.take(HANDLED_BEFORE, holder, LEASE_MS))
-        await this.checkpoints.save(HANDLED_BEFORE, holder, delivered, LEASE_MS);
-    }
-    this.handledBefore = await this.checkpoints.passed(HANDLED_BEFORE);
+    if (!(await this.checkpoints.take(HANDLED_BEFORE, holder, LEASE_MS))) return;
+    const delivered = (await placeIn(this.name)) === null ? await placeIn(DELIVERIES) : null;
+    if (delivered === null) await this.checkpoints.forget(HANDLED_BEFORE, holder);
+    else await this.checkpoints.save(HANDLED_BEFORE, holder, delivered, LEASE_MS);
+    await this.checkpoints.release(HANDLED_BEFORE, holder);
+    this.handledBefore = delivered;
   }
 
   /** A feed gets all of its events in one append, or none. Otherwise a later one could be stored without an earlier one. */
@@ -93,7 +95,7 @@ export class WhenEventStored implements EventHandler {
       {
         event: published,
         source: { sourcePosition, sourceStream, sourceRevision },
-        handledBefore: this.handledBefore?.length === sourcePosition.length ? this.handledBefore : null,
+        handledBefore: this.handledBefore,
       },
       { accountId, environment, actor, correlationId, causationId: event.id },
     );
