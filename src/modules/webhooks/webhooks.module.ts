@@ -31,6 +31,7 @@ import { PingEndpointHandler } from './application/ping-endpoint.js';
 import { RedeliverHandler } from './application/redeliver.js';
 import { RegisterEndpointHandler } from './application/register-endpoint.js';
 import { ReplayEventsHandler } from './application/replay-events.js';
+import { ResumeDeliveries, ResumeDeliveriesHandler } from './application/resume-deliveries.js';
 import { RotateSecretHandler } from './application/rotate-secret.js';
 import { SettleDelivery, SettleDeliveryHandler } from './application/settle-delivery.js';
 import { WebhookPolicy } from './application/webhook-policy.js';
@@ -45,6 +46,7 @@ import { EventsController } from './http/server/events.controller.js';
 import { deliveryLog, DeliveryReader } from './read/deliveries.js';
 import { endpointProjection, EndpointReader } from './read/endpoints.js';
 import { FeedReader } from './read/feed.js';
+import { MissedEventsReader } from './read/missed-events.js';
 
 /** The queue makes attempts that have just become due. The recovery job handles attempts that have been due for longer than this. */
 const LEFT_LYING_MS = 2_000;
@@ -89,6 +91,11 @@ const CHECKED_EVERY_MS = 3_600_000;
         new EndpointReader(streams, readModels, deliveries),
       inject: [GroupedStream, ReadModels, DeliveryReader],
     },
+    {
+      provide: MissedEventsReader,
+      useFactory: (feeds: FeedReader, deliveries: DeliveryReader) => new MissedEventsReader(feeds, deliveries),
+      inject: [FeedReader, DeliveryReader],
+    },
     { provide: DeliveryAttempts, useClass: DueDeliveries },
     { provide: OpenDeliveries, useExisting: DeliveryReader },
     RegisterEndpointHandler,
@@ -102,6 +109,7 @@ const CHECKED_EVERY_MS = 3_600_000;
     CancelDeliveryHandler,
     RedeliverHandler,
     ReplayEventsHandler,
+    ResumeDeliveriesHandler,
     CheckDeliveriesHandler,
     WhenEventStored,
     rolePart('worker', WhenEventStored, (handler) => ({
@@ -137,6 +145,12 @@ const CHECKED_EVERY_MS = 3_600_000;
       inject: [DeliveryReader],
       due: (now, limit, deliveries) => deliveries.due(new Date(now.getTime() - LEFT_LYING_MS), limit),
       settle: (id) => new SettleDelivery(id),
+    }),
+    recoveryJob({
+      name: 'webhook-resume',
+      inject: [EndpointReader],
+      due: (now, limit, endpoints) => endpoints.due(now, limit),
+      settle: (id) => new ResumeDeliveries(id),
     }),
     recoveryJob({
       name: 'webhook-endpoint-sweep',

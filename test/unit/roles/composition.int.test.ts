@@ -147,6 +147,7 @@ describe('the composed service', () => {
       'webhook-check',
       'webhook-delivery-sweep',
       'webhook-endpoint-sweep',
+      'webhook-resume',
     ]);
   });
 

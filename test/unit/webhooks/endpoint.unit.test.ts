@@ -1,14 +1,28 @@
 // The webhook endpoint of an account (docs/contract/webhooks.md#endpoint, #endpoint-health).
 import { describe, expect, it } from '@jest/globals';
 import { fold } from '../../../src/kernel/decider.js';
+import type { EventMetadata, RecordedEvent } from '../../../src/kernel/domain-event.js';
+import type { Environment } from '../../../src/kernel/environment.js';
 import {
   healthDueAt,
   signingSecrets,
   webhookEndpoint,
   type EndpointEvent,
 } from '../../../src/modules/webhooks/domain/endpoint.js';
+import { endpointRecord, isResumed, resumeDueAt } from '../../../src/modules/webhooks/domain/endpoint-record.js';
 import { given, type Given } from '../../support/decider.js';
-import { at, delivered, ENDPOINT, exhausted, HEALTH, iso, OTHER, register, registered } from './histories.js';
+import {
+  at,
+  delivered,
+  ENDPOINT,
+  exhausted,
+  HEALTH,
+  iso,
+  OTHER,
+  positionAt,
+  register,
+  registered,
+} from './histories.js';
 
 const endpoint = (...history: EndpointEvent[]) => given(webhookEndpoint, ...history);
 type GivenEndpoint = ReturnType<typeof endpoint>;
@@ -39,6 +53,7 @@ describe('registering an endpoint', () => {
       run: 0,
       disableAfter: null,
       disabledReason: null,
+      resumes: [],
       counted: null,
     });
   });
@@ -328,4 +343,108 @@ describe('the health of an endpoint', () => {
 it('a webhook endpoint ignores an event of a later version of the service', () => {
   const later = { type: 'WebhookSomethingNew', data: { endpointId: ENDPOINT } } as unknown as EndpointEvent;
   expect(fold(webhookEndpoint, [registered(), later])).toEqual(fold(webhookEndpoint, [registered()]));
+});
+
+describe('a resume', () => {
+  const resume = (resumeId: string, from: number, environment: Environment = 'test') => ({
+    resumeId,
+    environment,
+    from,
+  });
+  const asked = (...resumes: readonly ReturnType<typeof resume>[]): GivenEndpoint =>
+    resumes.reduce((before, one) => before.when(change({ resume: one })).decided, endpoint(registered()));
+  const resumed = (resumeId: string, through: number) =>
+    ({ kind: 'end-resume', endpointId: ENDPOINT, resumeId, through }) as const;
+
+  it('may be asked for in every state, and a disabled endpoint becomes active first', () => {
+    const requested = (one: ReturnType<typeof resume>): EndpointEvent => ({
+      type: 'WebhookResumeRequested',
+      data: { endpointId: ENDPOINT, ...one },
+    });
+    const one = resume('a', 3);
+    for (const healthy of [endpoint(registered()), failing()])
+      healthy.when(change({ resume: one })).then(requested(one));
+    const again = disabled()
+      .when(change({ resume: one }))
+      .then({ type: 'WebhookEndpointReactivated', data: { endpointId: ENDPOINT } }, requested(one));
+    expect(current(again)).toMatchObject({ status: 'active', resumes: [one] });
+  });
+
+  it('is one for each environment, and a newer one replaces an earlier one', () => {
+    const both = asked(resume('a', 3), resume('b', 7, 'live'), resume('c', 5));
+    expect(current(both).resumes).toEqual([resume('b', 7, 'live'), resume('c', 5)]);
+    both.when(resumed('a', 9)).then();
+    const over = both.when(resumed('c', 9)).then({
+      type: 'WebhookResumed',
+      data: { endpointId: ENDPOINT, resumeId: 'c', environment: 'test', through: 9 },
+    });
+    expect(current(over).resumes).toEqual([resume('b', 7, 'live')]);
+  });
+
+  it('ends with the endpoint', () => {
+    const ended = asked(resume('a', 3))
+      .when(exhausted('a', 1))
+      .decided.when(exhausted('b', 2))
+      .decided.when(exhausted('c', 3))
+      .decided.when({ kind: 'disable-overdue', now: at(3 + 1 + 259_200) }).decided;
+    expect(current(ended)).toMatchObject({ status: 'disabled', resumes: [] });
+    ended.when(resumed('a', 9)).then();
+  });
+
+  describe('that works on a feed', () => {
+    const place = (position: number, revision: number, environment: Environment = 'test'): RecordedEvent => ({
+      id: 'id',
+      stream: 'feed-account-test',
+      revision,
+      position: positionAt(position),
+      type: 'EventPublished',
+      data: {},
+      metadata: { environment } as EventMetadata,
+    });
+    /** Each event of the endpoint is at its tenth place in the log. */
+    const recordOf = (...events: EndpointEvent[]) =>
+      events.reduce(
+        (before, { type, data }, index) =>
+          endpointRecord.evolve(before, {
+            ...place(10 * (index + 1), index),
+            type,
+            data,
+            metadata: { occurredAt: iso(index) } as EventMetadata,
+          } as RecordedEvent & EndpointEvent),
+        endpointRecord.initial,
+      );
+    const request: EndpointEvent = {
+      type: 'WebhookResumeRequested',
+      data: { endpointId: ENDPOINT, ...resume('a', 1) },
+    };
+
+    it('has the new events of its environment until it is over', () => {
+      const record = recordOf(registered(), request);
+      expect([
+        isResumed(record, place(15, 3)),
+        isResumed(record, place(25, 4)),
+        isResumed(record, place(25, 4, 'live')),
+        resumeDueAt(record),
+      ]).toEqual([false, true, false, iso(1)]);
+    });
+
+    it('has none beyond its last sequence', () => {
+      const through = { endpointId: ENDPOINT, resumeId: 'a', environment: 'test', through: 5 } as const;
+      const record = recordOf(registered(), request, { type: 'WebhookResumed', data: through });
+      expect([
+        isResumed(record, place(25, 4)),
+        isResumed(record, place(26, 5)),
+        isResumed(record, place(35, 4)),
+        resumeDueAt(record),
+      ]).toEqual([true, false, true, null]);
+    });
+
+    it('has none from the place on where the endpoint was disabled', () => {
+      const record = recordOf(registered(), request, {
+        type: 'WebhookEndpointDisabled',
+        data: { endpointId: ENDPOINT, reason: 'NO_SUCCESSFUL_DELIVERY' },
+      });
+      expect([isResumed(record, place(25, 4)), isResumed(record, place(35, 5))]).toEqual([true, false]);
+    });
+  });
 });

@@ -1,9 +1,11 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
-import type { ActionContext } from '../../../kernel/context.js';
+import type { CallerContext } from '../../../kernel/context.js';
+import { newId } from '../../../kernel/ids.js';
 import { GroupedStream } from '../../../platform/aggregates/grouped-stream.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { WebhookAddressRules } from '../../../ports/webhook-sender.js';
-import { current, webhookEndpoint } from '../domain/endpoint.js';
+import { current, webhookEndpoint, type Resume } from '../domain/endpoint.js';
+import { feed, feedIdOf } from '../domain/feed.js';
 import { EndpointChanges } from './endpoint-changes.js';
 import { EndpointSecrets } from './endpoint-secrets.js';
 import { admitUrl } from './register-endpoint.js';
@@ -13,6 +15,8 @@ export interface EndpointChange {
   readonly url?: string;
   readonly enabledEvents?: readonly string[] | null;
   readonly notifyEmail?: string | null;
+  /** The sequence in the feed of the caller's environment from which events are delivered again. */
+  readonly resumeFrom?: number;
 }
 
 /** Changes the given fields, and makes a disabled endpoint active again (docs/contract/webhooks.md#endpoint-health). */
@@ -21,7 +25,7 @@ export class ChangeEndpoint extends Command<void> {
   constructor(
     readonly endpointId: string,
     readonly change: EndpointChange,
-    readonly context: ActionContext & { readonly accountId: string },
+    readonly context: CallerContext,
   ) {
     super();
   }
@@ -41,7 +45,7 @@ export class ChangeEndpointHandler implements ICommandHandler<ChangeEndpoint> {
     const { state } = await this.streams.load(webhookEndpoint, accountId);
     const stored = current(state, endpointId);
     await this.endpoints.admit(accountId);
-    const { url, enabledEvents, notifyEmail } = change;
+    const { url, enabledEvents, notifyEmail, resumeFrom } = change;
     // An endpoint may keep its URL, even if newer rules would refuse the URL.
     if (url !== undefined && url !== stored.url) await admitUrl(this.addresses, url);
     if (notifyEmail !== undefined) await this.secrets.keepContact(accountId, endpointId, notifyEmail);
@@ -51,7 +55,13 @@ export class ChangeEndpointHandler implements ICommandHandler<ChangeEndpoint> {
       ...(url !== undefined && { url }),
       ...(enabledEvents !== undefined && { enabledEvents }),
       ...(notifyEmail !== undefined && { notifies: notifyEmail !== null }),
+      ...(resumeFrom !== undefined && { resume: await this.resume(resumeFrom, context) }),
     } as const;
     await this.endpoints.execute(accountId, command, context);
+  }
+  /** A resume begins at the end of the feed at the latest, so that it has every event that is published from now on. */
+  private async resume(from: number, { accountId, environment }: CallerContext): Promise<Resume> {
+    const { revision } = await this.streams.load(feed, feedIdOf(accountId, environment));
+    return { resumeId: newId(), environment, from: Math.min(from, (revision ?? -1) + 2) };
   }
 }

@@ -23,7 +23,16 @@ export interface EndpointNews {
 }
 
 export type EndpointChangeName =
-  'registered' | 'updated' | 'secret rotated' | 'failing' | 'recovered' | 'disabled' | 'reactivated' | 'deleted';
+  | 'registered'
+  | 'updated'
+  | 'secret rotated'
+  | 'failing'
+  | 'recovered'
+  | 'disabled'
+  | 'reactivated'
+  | 'resume requested'
+  | 'resumed'
+  | 'deleted';
 
 /** Receives each change of an endpoint when it is stored. This class is also the injection token. */
 export abstract class EndpointObserver {
@@ -43,6 +52,8 @@ const CHANGES: Readonly<Record<EndpointEvent['type'], EndpointChangeName | null>
   WebhookEndpointDisabled: 'disabled',
   WebhookEndpointReactivated: 'reactivated',
   WebhookHealthNotified: null,
+  WebhookResumeRequested: 'resume requested',
+  WebhookResumed: 'resumed',
   WebhookEndpointDeleted: 'deleted',
 };
 

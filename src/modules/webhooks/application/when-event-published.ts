@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import type { ActionContext } from '../../../kernel/context.js';
 import type { RecordedEvent } from '../../../kernel/domain-event.js';
 import { derivedIdLike } from '../../../kernel/ids.js';
 import { together } from '../../../kernel/together.js';
@@ -9,8 +8,9 @@ import { DeliveryQueue } from '../../../ports/delivery-queue.js';
 import { EventStore } from '../../../ports/event-store.js';
 import type { EventHandler } from '../../../ports/event-handler.js';
 import { delivery } from '../domain/delivery.js';
-import { endpointAt, endpointRecord } from '../domain/endpoint-record.js';
-import { bodyOf, entryOf, feed, type FeedEvent } from '../domain/feed.js';
+import { endpointAt, endpointRecord, isResumed } from '../domain/endpoint-record.js';
+import { feed, type FeedEvent } from '../domain/feed.js';
+import { deliveryOf } from './feed-delivery.js';
 import { positionOfSource } from './position-of-source.js';
 import { turnOf } from './turns.js';
 
@@ -52,44 +52,25 @@ export class WhenEventPublished implements EventHandler {
   /** Gives the delivery of an event of a feed, and makes it when it does not exist. Null when the event needs no delivery. */
   async schedule(recorded: RecordedEvent): Promise<{ readonly deliveryId: string; readonly made: boolean } | null> {
     const published = recorded as RecordedEvent<FeedEvent>;
-    const { accountId, environment, $correlationId: correlationId, $causationId: causationId } = published.metadata;
+    const { accountId, $causationId } = published.metadata;
     if (accountId === null) return null;
     const { state } = await this.endpoints.load(endpointRecord, accountId);
     if (state.current === null) return null;
     const endpoint = endpointAt(state, await positionOfSource(published.data, published.position, this.store));
-    const { sequence, digest, event } = entryOf(published);
-    if (endpoint === null || (endpoint.enabledEvents !== null && !endpoint.enabledEvents.includes(event.type)))
-      return null;
-    const { endpointId } = endpoint;
-    const deliveryId = derivedIdLike(causationId, 'webhook-delivery', endpointId, event.type);
-    const context: ActionContext = {
-      accountId,
-      environment,
-      actor: { kind: 'system', id: 'webhooks' },
-      correlationId,
-      causationId,
-      skipReadYourWrites: true,
-    };
-    const scheduled = {
-      endpointId,
-      eventId: event.id,
-      eventType: event.type,
-      occurredAt: event.occurred_at,
-      body: bodyOf(event),
-      sequence,
-      digest,
-      kind: 'event',
-      nextAttemptAt: event.occurred_at,
-    } as const;
+    const { type, occurredAt } = published.data;
+    if (endpoint === null || (endpoint.enabledEvents !== null && !endpoint.enabledEvents.includes(type))) return null;
+    if (isResumed(state, published)) return null;
+    const deliveryId = derivedIdLike($causationId, 'webhook-delivery', endpoint.endpointId, type);
+    const { command, context } = deliveryOf(published, endpoint.endpointId, occurredAt);
     const { state: made, events } = await this.aggregates.execute(
       delivery,
       { id: deliveryId, known: unstored(delivery.initial) },
-      { kind: 'schedule', delivery: scheduled },
+      command,
       context,
     );
     // The recovery job queues a delivery that existed before.
     if (events.length > 0 && made.status !== 'none')
-      await this.queue.enqueue(turnOf(deliveryId, made, 'ladder'), new Date(event.occurred_at));
+      await this.queue.enqueue(turnOf(deliveryId, made, 'ladder'), new Date(occurredAt));
     return { deliveryId, made: events.length > 0 };
   }
 }

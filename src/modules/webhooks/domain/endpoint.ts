@@ -3,6 +3,7 @@
 import { assertNever, type Decider } from '../../../kernel/decider.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 import { DomainError } from '../../../kernel/domain-error.js';
+import type { Environment } from '../../../kernel/environment.js';
 
 export type EndpointEvent =
   | DomainEvent<
@@ -51,7 +52,26 @@ export type EndpointEvent =
   | DomainEvent<'WebhookEndpointReactivated', { readonly endpointId: string }>
   /** A mail has informed the contact of a change of health. `about` is the id of the change's event. */
   | DomainEvent<'WebhookHealthNotified', { readonly endpointId: string; readonly about: string }>
+  /** The account asked for the events of its feed from this sequence on, in order and before newer ones. */
+  | DomainEvent<'WebhookResumeRequested', { readonly endpointId: string } & Resume>
+  /** Everything up to the sequence `through` has had its first attempt. Later events make deliveries as before. */
+  | DomainEvent<
+      'WebhookResumed',
+      {
+        readonly endpointId: string;
+        readonly resumeId: string;
+        readonly environment: Environment;
+        readonly through: number;
+      }
+    >
   | DomainEvent<'WebhookEndpointDeleted', { readonly endpointId: string }>;
+
+/** A resume that the service works on. */
+export interface Resume {
+  readonly resumeId: string;
+  readonly environment: Environment;
+  readonly from: number;
+}
 
 export interface Endpoint {
   readonly endpointId: string;
@@ -69,6 +89,8 @@ export interface Endpoint {
   /** A failing endpoint is disabled at this time, unless a delivery succeeds before. Null when the endpoint is not failing. */
   readonly disableAfter: string | null;
   readonly disabledReason: string | null;
+  /** At most one for each environment. A newer one replaces an earlier one, and a disabled endpoint has none. */
+  readonly resumes: readonly Resume[];
   /** The deliveries that were counted last, so that none counts twice. */
   readonly counted: { readonly endedAt: string; readonly deliveryIds: readonly string[] } | null;
 }
@@ -100,6 +122,13 @@ export type EndpointCommand =
       readonly url?: string;
       readonly enabledEvents?: readonly string[] | null;
       readonly notifies?: boolean;
+      readonly resume?: Resume;
+    }
+  | {
+      readonly kind: 'end-resume';
+      readonly endpointId: string;
+      readonly resumeId: string;
+      readonly through: number;
     }
   | {
       readonly kind: 'rotate';
@@ -152,6 +181,8 @@ function decide(command: EndpointCommand, state: EndpointState): readonly Endpoi
     }
     case 'change':
       return change(command, current(state, command.endpointId));
+    case 'end-resume':
+      return endResume(command, state.current);
     case 'rotate': {
       const { endpointId, secretId, previousExpiresAt } = command;
       const endpoint = current(state, endpointId);
@@ -203,7 +234,7 @@ export function current(state: EndpointState, endpointId: string): Endpoint {
 }
 
 function change(
-  { endpointId, url, enabledEvents, notifies }: Extract<EndpointCommand, { kind: 'change' }>,
+  { endpointId, url, enabledEvents, notifies, resume }: Extract<EndpointCommand, { kind: 'change' }>,
   endpoint: Endpoint,
 ): readonly EndpointEvent[] {
   const events: EndpointEvent[] = [];
@@ -215,7 +246,17 @@ function change(
   if (notifies !== undefined && (notifies || endpoint.notifies))
     events.push({ type: 'WebhookContactChosen', data: { endpointId, notifies } });
   if (endpoint.status === 'disabled') events.push({ type: 'WebhookEndpointReactivated', data: { endpointId } });
+  if (resume !== undefined) events.push({ type: 'WebhookResumeRequested', data: { endpointId, ...resume } });
   return events;
+}
+
+function endResume(
+  { endpointId, resumeId, through }: Extract<EndpointCommand, { kind: 'end-resume' }>,
+  endpoint: Endpoint | null,
+): readonly EndpointEvent[] {
+  const resume = endpoint?.resumes.find((one) => one.resumeId === resumeId);
+  if (resume === undefined) return [];
+  return [{ type: 'WebhookResumed', data: { endpointId, resumeId, environment: resume.environment, through } }];
 }
 
 /** The number of counted deliveries that are remembered. */
@@ -267,6 +308,7 @@ function evolve(state: EndpointState, event: EndpointEvent): EndpointState {
         run: 0,
         disableAfter: null,
         disabledReason: null,
+        resumes: [],
         counted: null,
       },
     };
@@ -306,14 +348,34 @@ function evolve(state: EndpointState, event: EndpointEvent): EndpointState {
     case 'WebhookEndpointReactivated':
       return { current: { ...endpoint, ...healthy } };
     case 'WebhookEndpointDisabled':
-      return { current: { ...endpoint, status: 'disabled', disableAfter: null, disabledReason: event.data.reason } };
+      return {
+        current: {
+          ...endpoint,
+          status: 'disabled',
+          disableAfter: null,
+          disabledReason: event.data.reason,
+          resumes: [],
+        },
+      };
     case 'WebhookHealthNotified':
       return state;
+    case 'WebhookResumeRequested': {
+      const { resumeId, environment, from } = event.data;
+      return {
+        current: { ...endpoint, resumes: [...without(endpoint, environment), { resumeId, environment, from }] },
+      };
+    }
+    case 'WebhookResumed':
+      return { current: { ...endpoint, resumes: without(endpoint, event.data.environment) } };
     case 'WebhookEndpointDeleted':
       return { current: null };
     default:
       return assertNever(event, state);
   }
+}
+
+function without({ resumes }: Endpoint, environment: Environment): readonly Resume[] {
+  return resumes.filter((one) => one.environment !== environment);
 }
 
 function counting(

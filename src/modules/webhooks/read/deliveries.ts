@@ -26,10 +26,7 @@ interface Followed extends Omit<DeliveryDoc, 'delivery'> {
 export interface DeliveryDoc {
   readonly accountId: string;
   readonly environment: Environment | null;
-  readonly delivery: Pick<
-    Delivery,
-    'status' | 'endpointId' | 'eventId' | 'eventType' | 'occurredAt' | 'attempts' | 'underWay' | 'nextAttemptAt'
-  >;
+  readonly delivery: Omit<Delivery, 'body' | 'kind' | 'ladderAttempts' | 'redelivery'>;
   readonly attempts: readonly LoggedAttempt[];
   /** The time when the receiver last accepted the delivery, and the time when the receiver last refused it; null when this never happened. */
   readonly succeededAt: string | null;
@@ -44,6 +41,10 @@ const listed = ({ endpointId, ...filter }: { readonly endpointId?: string } & De
 /** The list that contains the delivery of an event that the receiver last accepted, or last refused. Pings are omitted. */
 const outcomes = (outcome: 'taken' | 'refused', endpoint: string): string => listOf({ endpoint, outcome });
 
+/** The list that holds the taken delivery whose event is the newest of that environment. */
+const newestTaken = (endpoint: string, environment: Environment | null): string =>
+  listOf({ endpoint, newest: environment ?? 'none' });
+
 /** The list of exhausted deliveries, sorted by the time when the last attempt failed. */
 const exhausted = (endpoint: string): string => listOf({ endpoint, ladder: 'exhausted' });
 
@@ -52,7 +53,7 @@ const latest = (list: string, sort: string): IndexEntry => ({ list, sort, latest
 /** The ids sort in the order of the published events. */
 export const deliveryLog: Projection<DeliveryDoc, Followed> = {
   name: 'webhook_delivery',
-  version: 9,
+  version: 10,
   category: delivery.category,
   listedForDays: 30,
 
@@ -85,6 +86,7 @@ export const deliveryLog: Projection<DeliveryDoc, Followed> = {
       eventId: state.eventId,
       eventType: state.eventType,
       occurredAt: state.occurredAt,
+      place: state.place,
       attempts: state.attempts,
       underWay: state.underWay,
       nextAttemptAt: state.nextAttemptAt,
@@ -93,10 +95,18 @@ export const deliveryLog: Projection<DeliveryDoc, Followed> = {
     succeededAt,
     failedAt,
   }),
-  entries: ({ delivery: { endpointId: endpoint, eventType, kind, status }, succeededAt, failedAt, exhaustedAt }) => [
+  entries: ({
+    environment,
+    delivery: { endpointId: endpoint, eventType, kind, status, occurredAt },
+    succeededAt,
+    failedAt,
+    exhaustedAt,
+  }) => [
     ...[...listsBy({ endpoint }, { eventType, status }), listed({ status })].map((list) => ({ list })),
     ...(exhaustedAt !== null ? [{ list: exhausted(endpoint), sort: exhaustedAt }] : []),
-    ...(kind === 'event' && succeededAt !== null ? [latest(outcomes('taken', endpoint), succeededAt)] : []),
+    ...(kind === 'event' && succeededAt !== null
+      ? [latest(outcomes('taken', endpoint), succeededAt), latest(newestTaken(endpoint, environment), occurredAt)]
+      : []),
     ...(kind === 'event' && failedAt !== null ? [latest(outcomes('refused', endpoint), failedAt)] : []),
   ],
   dueAt: (doc) => dueAt({ ...doc.delivery, body: '' }),
@@ -208,6 +218,12 @@ export class DeliveryReader {
       ),
     );
     return { taken: taken?.items[0] ?? null, refused: refused?.items[0] ?? null };
+  }
+
+  /** Of the events that the receiver has taken, the newest one of that environment. */
+  async newestTaken(endpointId: string, environment: Environment): Promise<DeliveryDoc['delivery'] | null> {
+    const { items } = await this.readModels.list(deliveryLog, newestTaken(endpointId, environment), { limit: 1 });
+    return items[0]?.doc.delivery ?? null;
   }
 
   /** The number of listed deliveries of the endpoint that were exhausted after that time (ISO 8601 UTC). */

@@ -5,7 +5,7 @@ import { readPart } from '../../../ports/list-part.js';
 import type { Cursor, Page, ReadModels } from '../../../ports/read-models.js';
 import type { AttemptErrorCode } from '../domain/delivery.js';
 import { healthDueAt, type Endpoint, type EndpointEvent } from '../domain/endpoint.js';
-import { endpointRecord, type EndpointRecord } from '../domain/endpoint-record.js';
+import { endpointRecord, resumeDueAt, type EndpointRecord } from '../domain/endpoint-record.js';
 import type { DeliveryReader } from './deliveries.js';
 
 /** The facts about an endpoint that callers see. Times are ISO 8601 UTC. */
@@ -28,7 +28,7 @@ export interface EndpointDoc {
 
 export const endpointProjection: Projection<EndpointDoc, EndpointRecord> = {
   name: 'webhook_endpoint',
-  version: 6,
+  version: 7,
   category: endpointRecord.category,
 
   evolve: (before, event) => endpointRecord.evolve(before ?? endpointRecord.initial, known(event)),
@@ -52,7 +52,7 @@ export const endpointProjection: Projection<EndpointDoc, EndpointRecord> = {
     };
   },
   entries: ({ current }) => (current === null ? [] : [{ list: listOf({ status: current.status }) }]),
-  dueAt: healthDueAt,
+  dueAt: (record) => resumeDueAt(record) ?? healthDueAt(record),
 };
 
 export const ENDPOINT_STATUSES = ['active', 'failing', 'disabled'] as const satisfies readonly Endpoint['status'][];
@@ -75,6 +75,8 @@ const known = exhaustiveEvents<EndpointEvent>('webhook_endpoint', {
   WebhookEndpointDisabled: true,
   WebhookEndpointReactivated: true,
   WebhookHealthNotified: true,
+  WebhookResumeRequested: true,
+  WebhookResumed: true,
   WebhookEndpointDeleted: true,
 });
 
@@ -152,7 +154,7 @@ export class EndpointReader {
     };
   }
 
-  /** The accounts with a failing endpoint whose time has passed. */
+  /** The accounts with a failing endpoint whose time has passed, or with an endpoint that resumes. */
   due(at: Date, limit: number): Promise<string[]> {
     return this.readModels.due(endpointProjection, at, limit);
   }

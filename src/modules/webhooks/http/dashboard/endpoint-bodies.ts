@@ -21,6 +21,7 @@ const IsEventList = (): PropertyDecorator =>
     constraints: [{ form: { minItems: 1 } }],
     validator: { validate: isEventList, defaultMessage: () => EVENTS_RULE },
   });
+const SEQUENCE_RULE = { message: 'must be a sequence of the event feed: a whole number from 0' };
 const mailAddress = { message: 'must be a mail address' };
 
 function isEventList(value: unknown): boolean {
@@ -88,6 +89,17 @@ export class ChangeEndpointBody {
   @MaxLength(MAX_MAIL_ADDRESS, { message: `must have at most ${MAX_MAIL_ADDRESS} characters` })
   @IsString(text)
   readonly notify_email?: string | null;
+
+  @ApiPropertyOptional({
+    type: 'integer',
+    minimum: 0,
+    description: 'Delivers the events of the feed from this sequence on, in order and before new ones',
+  })
+  @IsOptional()
+  @Max(Number.MAX_SAFE_INTEGER, SEQUENCE_RULE)
+  @Min(0, SEQUENCE_RULE)
+  @IsInt(SEQUENCE_RULE)
+  readonly resume_from?: number;
 }
 
 export class RotateSecretBody {
@@ -114,8 +126,10 @@ export function eventsOf(events: readonly EventType[] | undefined): readonly Eve
   return events === undefined ? null : [...new Set(events)];
 }
 
-export function changeOf({ url, enabled_events: events, notify_email: mail }: ChangeEndpointBody): EndpointChange {
+export function changeOf(body: ChangeEndpointBody): EndpointChange {
+  const { url, enabled_events: events, notify_email: mail, resume_from: resumeFrom } = body;
   return {
+    ...(resumeFrom !== undefined && { resumeFrom }),
     ...(url !== undefined && { url }),
     ...(events !== undefined && { enabledEvents: eventsOf(events ?? undefined) }),
     ...(mail !== undefined && { notifyEmail: mail }),

@@ -4,6 +4,7 @@ import type { Ping } from '../../application/ping-endpoint.js';
 import type { RotatedSecret } from '../../application/rotate-secret.js';
 import type { EndpointView } from '../../read/endpoints.js';
 import { ERROR_CODES } from './delivery-results.js';
+import type { MissedEvents } from '../../read/missed-events.js';
 import { EVENT_TYPES } from './endpoint-bodies.js';
 
 const TIME_OR_NULL = { type: String, format: 'date-time', nullable: true } as const;
@@ -32,6 +33,17 @@ export class EndpointResult {
     example: 'NO_SUCCESSFUL_DELIVERY',
   } as object)
   readonly disabled_reason!: string | null;
+  @ApiProperty({
+    type: 'integer',
+    description: 'Events of the feed after the newest one that the receiver has taken, of the types that it gets',
+  })
+  readonly missed_events!: number;
+  @ApiProperty({
+    type: 'integer',
+    nullable: true,
+    description: 'The sequence of the first of them: a value for resume_from',
+  })
+  readonly missed_from!: number | null;
   @ApiProperty({ format: 'date-time' }) readonly created_at!: string;
   @ApiProperty({ format: 'date-time' }) readonly updated_at!: string;
 }
@@ -63,7 +75,11 @@ export class PingResult {
 
 export type EndpointFields = Pick<EndpointResult, keyof EndpointResult>;
 
-export function endpointResult(endpoint: EndpointView, notifyEmail: string | null): EndpointFields {
+export function endpointResult(
+  endpoint: EndpointView,
+  notifyEmail: string | null,
+  missed: MissedEvents,
+): EndpointFields {
   return {
     id: endpoint.endpointId,
     url: endpoint.url,
@@ -74,6 +90,8 @@ export function endpointResult(endpoint: EndpointView, notifyEmail: string | nul
     last_success_at: endpoint.lastSuccessAt,
     last_failure_at: endpoint.lastFailureAt,
     disabled_reason: endpoint.disabledReason,
+    missed_events: missed.events,
+    missed_from: missed.from,
     created_at: endpoint.createdAt,
     updated_at: endpoint.updatedAt,
   };

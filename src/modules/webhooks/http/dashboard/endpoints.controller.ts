@@ -22,6 +22,7 @@ import { PingEndpoint } from '../../application/ping-endpoint.js';
 import { RegisterEndpoint } from '../../application/register-endpoint.js';
 import { RotateSecret } from '../../application/rotate-secret.js';
 import { EndpointReader, type EndpointView } from '../../read/endpoints.js';
+import { MissedEventsReader } from '../../read/missed-events.js';
 import {
   ChangeEndpointBody,
   changeOf,
@@ -51,6 +52,7 @@ export class EndpointsController {
     private readonly commands: CommandBus,
     private readonly endpoints: EndpointReader,
     private readonly secrets: EndpointSecrets,
+    private readonly missed: MissedEventsReader,
   ) {}
 
   @Post()
@@ -95,9 +97,9 @@ export class EndpointsController {
     replies: { 200: [EndpointResult] },
     errors: ['request.forbidden'],
   })
-  async list(@CurrentPrincipal() { accountId }: Principal): Promise<EndpointResult[]> {
-    const endpoint = await this.endpoints.find(accountId);
-    return endpoint === null ? [] : [await this.show(endpoint, accountId)];
+  async list(@CurrentPrincipal() principal: Principal): Promise<EndpointResult[]> {
+    const endpoint = await this.endpoints.find(principal.accountId);
+    return endpoint === null ? [] : [await this.show(endpoint, principal)];
   }
 
   @Put(':id')
@@ -175,16 +177,20 @@ export class EndpointsController {
     return pingResult(await this.commands.execute(new PingEndpoint(id, context)));
   }
 
-  private async present(id: string, { accountId }: RequestContext): Promise<EndpointFields> {
-    const endpoint = await this.endpoints.find(accountId, id);
+  private async present(id: string, owner: RequestContext): Promise<EndpointFields> {
+    const endpoint = await this.endpoints.find(owner.accountId, id);
     if (endpoint === null) throw new DomainError('webhook.endpoint_not_found');
-    return this.show(endpoint, accountId);
+    return this.show(endpoint, owner);
   }
 
-  private async show(endpoint: EndpointView, accountId: string): Promise<EndpointFields> {
+  private async show(
+    endpoint: EndpointView,
+    owner: Pick<Principal, 'accountId' | 'environment'>,
+  ): Promise<EndpointFields> {
     return endpointResult(
       endpoint,
-      endpoint.notifies ? await this.secrets.contact(accountId, endpoint.endpointId) : null,
+      endpoint.notifies ? await this.secrets.contact(owner.accountId, endpoint.endpointId) : null,
+      await this.missed.of(endpoint, owner),
     );
   }
 }
