@@ -1,10 +1,11 @@
 import { Controller, Get, Header, Query, Req } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiSecurity, ApiTags } from '@nestjs/swagger';
+import { ApiSecurity, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { ReadsOnly } from '../../../../platform/http/limited.js';
 import { CurrentPrincipal, type Principal } from '../../../../platform/http/principal.js';
 import { Accounts } from '../../../../published/accounts.js';
+import { Operation } from '../../../../surfaces/openapi/operation.js';
 import { FeedReader } from '../../read/feed.js';
 import { EventPageResult, eventPageResult, feedHeadResult, FeedHeadsResult } from './event-results.js';
 import { EventsQuery, feedQueryOf, waitMsOf } from './events-query.js';
@@ -21,9 +22,15 @@ export class EventsController {
 
   @Get()
   @ReadsOnly()
-  @ApiOperation({ summary: 'Read published events in their order, or wait for the next one' })
+  @Operation({
+    id: 'listEvents',
+    summary: 'Read published events in their order, or wait for the next one',
+    description: 'Reads only. The digests prove that no event is missing, when all types are read.',
+    query: EventsQuery,
+    replies: { 200: EventPageResult },
+    errors: ['request.not_found'],
+  })
   @Header('cache-control', 'no-store')
-  @ApiOkResponse({ type: EventPageResult })
   async page(
     @Query() query: EventsQuery,
     @CurrentPrincipal() { accountId, environment }: Principal,
@@ -44,9 +51,14 @@ export class EventsController {
 
   @Get('heads')
   @ReadsOnly()
-  @ApiOperation({ summary: 'The newest event of the account and of each direct child' })
+  @Operation({
+    id: 'listEventHeads',
+    summary: 'The newest event of the account and of each direct child',
+    description: 'Reads only.',
+    replies: { 200: FeedHeadsResult },
+    errors: [],
+  })
   @Header('cache-control', 'no-store')
-  @ApiOkResponse({ type: FeedHeadsResult })
   async heads(@CurrentPrincipal() { accountId, environment }: Principal): Promise<FeedHeadsResult> {
     const data = [];
     for (const id of [accountId, ...(await this.accounts.childrenOf(accountId))])
