@@ -60,7 +60,6 @@ const DEMO_ACCOUNTS: InjectionToken<Startable> = Symbol('demo accounts');
     Renewals,
     RecentRequests,
     AccountGrants,
-    RecentRequests,
     SetVendorBehaviourHandler,
     {
       provide: VendorBehaviours,
