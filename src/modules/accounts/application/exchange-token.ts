@@ -126,10 +126,7 @@ export class ExchangeTokenHandler implements ICommandHandler<ExchangeToken> {
     return this.renew(key, origin, renewal);
   }
 
-  /**
-   * Limits the exchanges of a key over all addresses, and refuses the busiest addresses first (see RateUse). When the key's own limit is higher, it
-   * applies.
-   */
+  /** Limits the exchanges of a key over all addresses. It refuses the busiest first (see RateUse). A higher limit of the key itself applies. */
   private async shedOf(
     { keyId, exchangesPerMinute }: PublishableKey,
     clientAddress: string,
