@@ -15,7 +15,7 @@ export const GUIDES: Readonly<Record<string, Readonly<Record<string, string>>>> 
   'The APIs': {
     'contract/general': 'The rules of every API: ids, idempotency, errors, bodies, limits.',
     'contract/platform': 'For pages in a browser: token, screening, payment, report, sharing, income.',
-    'contract/server': 'For your servers: session grants, statuses, reports, refunds.',
+    'contract/server': 'For your servers: session grants, statuses, reports, refunds, the event feed, the request log.',
     'contract/direct': 'For servers that hold the personal data themselves.',
     'contract/webhooks': 'Events to your endpoint, their signatures, and the management of the endpoint.',
   },
@@ -36,6 +36,7 @@ export const GUIDES: Readonly<Record<string, Readonly<Record<string, string>>>> 
     'operations/backups-and-restore': 'Backups, and erased people who stay erased.',
     'operations/erasure-and-keys': 'How to erase a person, end a block, and replace keys.',
     'operations/capacity': 'Disk, memory, queues and metrics.',
+    'operations/alerts': 'What each alert means, and what to do about it.',
     'how-to/replay-a-projection': 'Rebuild read models while the service runs.',
     'how-to/add-a-use-case': 'Extend the service by a command.',
     'how-to/add-a-listing': 'Extend the service by a list with a filter.',
