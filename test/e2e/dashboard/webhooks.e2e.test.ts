@@ -177,6 +177,8 @@ describe('POST /tsp/webhooks', () => {
       consecutive_failures: 0,
       last_success_at: null,
       last_failure_at: null,
+      missed_events: 0,
+      missed_from: null,
       disabled_reason: null,
       created_at: expect.stringMatching(TIME),
       updated_at: reply.body.created_at,
