@@ -1,12 +1,8 @@
 // ops deliveries list | failing: lists deliveries, and names the endpoints that do not accept their deliveries
 import { Command, Option, SubCommand } from 'nest-commander';
 import type { DeliveryStatus } from '../modules/webhooks/domain/delivery.js';
-import {
-  DELIVERY_STATUSES,
-  deliveryLog,
-  type DeliveryPage,
-  DeliveryReader,
-} from '../modules/webhooks/read/deliveries.js';
+import { type DeliveryPage, DeliveryReader } from '../modules/webhooks/read/deliveries.js';
+import { DELIVERY_STATUSES, deliveryLog } from '../modules/webhooks/read/delivery-log.js';
 import { EndpointReader } from '../modules/webhooks/read/endpoints.js';
 import { EVENT_CATALOGUE } from '../published/events.js';
 import { CommandGroup } from './command-group.js';

@@ -12,7 +12,7 @@ import type { RecordedEvent } from '../../src/kernel/domain-event.js';
 import { newId } from '../../src/kernel/ids.js';
 import { foldState } from '../../src/kernel/projection.js';
 import { delivery } from '../../src/modules/webhooks/domain/delivery.js';
-import { deliveryLog } from '../../src/modules/webhooks/read/deliveries.js';
+import { deliveryLog } from '../../src/modules/webhooks/read/delivery-log.js';
 import type { DocumentWrite } from '../../src/ports/projection-store.js';
 import { PROJECTIONS } from '../support/declarations.js';
 import { until } from '../support/eventually.js';

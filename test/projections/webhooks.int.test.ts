@@ -15,7 +15,8 @@ import {
   deliveryDetailResult,
   type DeliveryDetailResult,
 } from '../../src/modules/webhooks/http/dashboard/delivery-results.js';
-import { deliveryLog, DeliveryReader } from '../../src/modules/webhooks/read/deliveries.js';
+import { DeliveryReader } from '../../src/modules/webhooks/read/deliveries.js';
+import { deliveryLog } from '../../src/modules/webhooks/read/delivery-log.js';
 import { endpointProjection } from '../../src/modules/webhooks/read/endpoints.js';
 import { AggregateStore } from '../../src/platform/aggregates/aggregate-store.js';
 import { asNewEvent } from '../../src/platform/aggregates/recorded-events.js';

@@ -1,4 +1,5 @@
 declare module '*?url' {
   const address: string;
-  export default address;
+  // Vite gives the address as the default export.
+  export { address as default };
 }

@@ -29,6 +29,7 @@ const NO_TEXTS = [
   'enabled_events',
   'limit',
   'previous_valid_for_seconds',
+  'resume_from',
 ];
 /** The classes keep an empty address, and the handlers remove it: test/unit/screening, test/unit/payments. */
 const ADDRESSES = ['unitAddress', 'propertyAddress'];

@@ -55,7 +55,8 @@ import {
 import { WhenEventPublished } from '../../../src/modules/webhooks/application/when-event-published.js';
 import { WhenEventStored } from '../../../src/modules/webhooks/application/when-event-stored.js';
 import { WhenHealthChanged } from '../../../src/modules/webhooks/application/when-health-changed.js';
-import { DeliveryReader, deliveryLog } from '../../../src/modules/webhooks/read/deliveries.js';
+import { DeliveryReader } from '../../../src/modules/webhooks/read/deliveries.js';
+import { deliveryLog } from '../../../src/modules/webhooks/read/delivery-log.js';
 import { endpointProjection, EndpointReader } from '../../../src/modules/webhooks/read/endpoints.js';
 import {
   type CommandResult,

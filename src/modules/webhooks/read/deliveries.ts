@@ -1,141 +1,21 @@
-// The delivery log: the deliveries to an endpoint and their outcomes.
+// Reads the delivery log: the deliveries to an endpoint and their outcomes.
 import type { Environment } from '../../../kernel/environment.js';
 import { isId } from '../../../kernel/ids.js';
-import { exhaustiveEvents, type IndexEntry, listOf, listsBy, type Projection } from '../../../kernel/projection.js';
 import { readPart } from '../../../ports/list-part.js';
 import type { ReadModels, View } from '../../../ports/read-models.js';
 import type { Vault } from '../../../ports/vault.js';
-import {
-  delivery,
-  dueAt,
-  type AttemptOutcome,
-  type Delivery,
-  type DeliveryEvent,
-  type DeliveryStatus,
-} from '../domain/delivery.js';
+import type { AttemptOutcome, DeliveryStatus } from '../domain/delivery.js';
 import { EXCERPT_KEY, excerptPlace, openExcerpt } from '../domain/excerpt.js';
-import { withAttempt, type LoggedAttempt } from './logged-attempts.js';
-
-interface Followed extends Omit<DeliveryDoc, 'delivery'> {
-  /** The body is omitted because no reader needs it. */
-  readonly delivery: Omit<Delivery, 'body'>;
-  /** The time when the last scheduled attempt failed. Null when no scheduled attempt failed last, or when a redelivery succeeded afterwards. */
-  readonly exhaustedAt: string | null;
-}
-
-export interface DeliveryDoc {
-  readonly accountId: string;
-  readonly environment: Environment | null;
-  readonly delivery: Omit<Delivery, 'body' | 'kind' | 'ladderAttempts' | 'redelivery'>;
-  readonly attempts: readonly LoggedAttempt[];
-  /** The time when the receiver last accepted the delivery, and the time when the receiver last refused it; null when this never happened. */
-  readonly succeededAt: string | null;
-  readonly failedAt: string | null;
-}
-
-const NOTHING_YET = { environment: null, attempts: [], succeededAt: null, failedAt: null, exhaustedAt: null };
-
-/** The list of the deliveries to an endpoint, or of one status to all endpoints. The ids of the deliveries order it. */
-const listed = ({ endpointId, ...filter }: { readonly endpointId?: string } & DeliveryFilter): string =>
-  listOf({ endpoint: endpointId, ...filter });
-/** The list that contains the delivery of an event that the receiver last accepted, or last refused. Pings are omitted. */
-const outcomes = (outcome: 'taken' | 'refused', endpoint: string): string => listOf({ endpoint, outcome });
-
-/** The list that holds the taken delivery whose event is the newest of that environment. */
-const newestTaken = (endpoint: string, environment: Environment | null): string =>
-  listOf({ endpoint, newest: environment ?? 'none' });
-
-/** The list of exhausted deliveries, sorted by the time when the last attempt failed. */
-const exhausted = (endpoint: string): string => listOf({ endpoint, ladder: 'exhausted' });
-
-const latest = (list: string, sort: string): IndexEntry => ({ list, sort, latestOnly: true });
-
-/** The ids sort in the order of the published events. */
-export const deliveryLog: Projection<DeliveryDoc, Followed> = {
-  name: 'webhook_delivery',
-  version: 10,
-  category: delivery.category,
-  listedForDays: 30,
-
-  evolve(doc, event) {
-    const delivered = known(event);
-    const state = delivery.evolve(doc === null ? delivery.initial : { ...doc.delivery, body: '' }, delivered);
-    const before = doc ?? NOTHING_YET;
-    const { accountId, environment, occurredAt } = event.metadata;
-    if (state.status === 'none' || accountId === null)
-      throw new Error(`${event.stream} does not begin with DeliveryScheduled`);
-    const { body: _, ...shown } = state;
-    const exhaustedAt = event.type === 'DeliveryExhausted' ? occurredAt : before.exhaustedAt;
-    return {
-      accountId,
-      environment: before.environment ?? environment,
-      delivery: shown,
-      attempts: withAttempt(before.attempts, delivered, occurredAt),
-      succeededAt: event.type === 'DeliverySucceeded' ? occurredAt : before.succeededAt,
-      failedAt: event.type === 'DeliveryAttemptFailed' ? occurredAt : before.failedAt,
-      exhaustedAt: state.status === 'exhausted' ? exhaustedAt : null,
-    };
-  },
-
-  view: ({ accountId, environment, delivery: state, attempts, succeededAt, failedAt }) => ({
-    accountId,
-    environment,
-    delivery: {
-      status: state.status,
-      endpointId: state.endpointId,
-      eventId: state.eventId,
-      eventType: state.eventType,
-      occurredAt: state.occurredAt,
-      place: state.place,
-      attempts: state.attempts,
-      underWay: state.underWay,
-      nextAttemptAt: state.nextAttemptAt,
-    },
-    attempts,
-    succeededAt,
-    failedAt,
-  }),
-  entries: ({
-    environment,
-    delivery: { endpointId: endpoint, eventType, kind, status, occurredAt },
-    succeededAt,
-    failedAt,
-    exhaustedAt,
-  }) => [
-    ...[...listsBy({ endpoint }, { eventType, status }), listed({ status })].map((list) => ({ list })),
-    ...(exhaustedAt !== null ? [{ list: exhausted(endpoint), sort: exhaustedAt }] : []),
-    ...(kind === 'event' && succeededAt !== null
-      ? [latest(outcomes('taken', endpoint), succeededAt), latest(newestTaken(endpoint, environment), occurredAt)]
-      : []),
-    ...(kind === 'event' && failedAt !== null ? [latest(outcomes('refused', endpoint), failedAt)] : []),
-  ],
-  dueAt: (doc) => dueAt({ ...doc.delivery, body: '' }),
-};
-
-const known = exhaustiveEvents<DeliveryEvent>('webhook_delivery', {
-  DeliveryScheduled: true,
-  DeliveryAttemptStarted: true,
-  DeliverySucceeded: true,
-  DeliveryAttemptFailed: true,
-  DeliveryExhausted: true,
-  DeliveryCanceled: true,
-  RedeliveryRequested: true,
-});
-
-/** This is written as a record, so that a new status does not compile until it is listed here. */
-export const DELIVERY_STATUSES = Object.keys({
-  pending: true,
-  retrying: true,
-  succeeded: true,
-  exhausted: true,
-  canceled: true,
-  failed: true,
-} satisfies Record<DeliveryStatus, true>) as readonly DeliveryStatus[];
-
-export interface DeliveryFilter {
-  readonly status?: DeliveryStatus;
-  readonly eventType?: string;
-}
+import {
+  DELIVERY_STATUSES,
+  type DeliveryDoc,
+  type DeliveryFilter,
+  deliveryLog,
+  exhausted,
+  listed,
+  newestTaken,
+  outcomes,
+} from './delivery-log.js';
 
 export interface DeliveryPage {
   readonly items: readonly View<DeliveryDoc>[];

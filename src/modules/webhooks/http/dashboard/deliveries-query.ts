@@ -1,7 +1,8 @@
 // The query of a page of the delivery log (docs/contract/webhooks.md#the-management-routes-in-detail).
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn, IsOptional, IsString, Matches, ValidateBy } from 'class-validator';
-import { DELIVERY_STATUSES, type DeliveryFilter, type DeliveryPage } from '../../read/deliveries.js';
+import type { DeliveryPage } from '../../read/deliveries.js';
+import { DELIVERY_STATUSES, type DeliveryFilter } from '../../read/delivery-log.js';
 import { EVENT_TYPES } from './endpoint-bodies.js';
 
 export const LOGGED_TYPES: readonly string[] = [...EVENT_TYPES, 'ping'];

@@ -1,6 +1,7 @@
 // The wire form of the delivery log (docs/contract/webhooks.md#deliveries).
 import { ApiProperty } from '@nestjs/swagger';
-import { DELIVERY_STATUSES, type DeliveryPage, type ReadAttempt } from '../../read/deliveries.js';
+import type { DeliveryPage, ReadAttempt } from '../../read/deliveries.js';
+import { DELIVERY_STATUSES } from '../../read/delivery-log.js';
 import { cursorOf, LOGGED_TYPES } from './deliveries-query.js';
 
 type LoggedDelivery = DeliveryPage['items'][number];
