@@ -4,7 +4,7 @@ import { newId } from '../../../kernel/ids.js';
 import { GroupedStream } from '../../../platform/aggregates/grouped-stream.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { WebhookAddressRules } from '../../../ports/webhook-sender.js';
-import { current, webhookEndpoint, type Resume } from '../domain/endpoint.js';
+import { current, webhookEndpoint, type Endpoint, type Resume } from '../domain/endpoint.js';
 import { feed, feedIdOf } from '../domain/feed.js';
 import { EndpointChanges } from './endpoint-changes.js';
 import { EndpointSecrets } from './endpoint-secrets.js';
@@ -55,13 +55,24 @@ export class ChangeEndpointHandler implements ICommandHandler<ChangeEndpoint> {
       ...(url !== undefined && { url }),
       ...(enabledEvents !== undefined && { enabledEvents }),
       ...(notifyEmail !== undefined && { notifies: notifyEmail !== null }),
-      ...(resumeFrom !== undefined && { resume: await this.resume(resumeFrom, context) }),
+      ...(resumeFrom !== undefined && (await this.resume(resumeFrom, stored, context))),
     } as const;
     await this.endpoints.execute(accountId, command, context);
   }
-  /** A resume begins at the end of the feed at the latest, so that it has every event that is published from now on. */
-  private async resume(from: number, { accountId, environment }: CallerContext): Promise<Resume> {
+  /**
+   * A resume begins at the end of the feed at the latest, so that it has every event that is published from now on. If it replaces a working resume,
+   * it also has the events that the working one has held back. A repeated request changes nothing.
+   */
+  private async resume(
+    from: number,
+    { resumes }: Endpoint,
+    { accountId, environment }: CallerContext,
+  ): Promise<{ readonly resume?: Resume }> {
+    const working = resumes.find((one) => one.environment === environment);
     const { revision } = await this.streams.load(feed, feedIdOf(accountId, environment));
-    return { resumeId: newId(), environment, from: Math.min(from, (revision ?? -1) + 2) };
+    const head = working?.head ?? (revision ?? -1) + 1;
+    const first = Math.min(from, head + 1);
+    if (working?.from === first) return {};
+    return { resume: { resumeId: newId(), environment, from: first, head } };
   }
 }

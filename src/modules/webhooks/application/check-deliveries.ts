@@ -77,6 +77,9 @@ export class CheckDeliveriesHandler implements ICommandHandler<CheckDeliveries> 
       check.events += due.length;
       // The log may record an existing delivery only after the next page, and the use case that would make the delivery finds this delivery.
       const missing = due.filter(({ metadata }) => !made.has(metadata.$causationId));
+      // A resume may end without the delivery of an event that it holds back. So the check goes no further than that event.
+      const isHeldBack = await Promise.all(missing.map((event) => this.published.isHeldBack(event)));
+      if (isHeldBack.includes(true)) break;
       await together(missing, TOGETHER, async (event) => {
         if (await this.make(event)) check.missing += 1;
       });

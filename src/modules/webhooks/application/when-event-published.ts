@@ -8,7 +8,7 @@ import { DeliveryQueue } from '../../../ports/delivery-queue.js';
 import { EventStore } from '../../../ports/event-store.js';
 import type { EventHandler } from '../../../ports/event-handler.js';
 import { delivery } from '../domain/delivery.js';
-import { endpointAt, endpointRecord, isResumed } from '../domain/endpoint-record.js';
+import { endpointAt, endpointRecord, isHeldBack, isResumed } from '../domain/endpoint-record.js';
 import { feed, type FeedEvent } from '../domain/feed.js';
 import { deliveryOf } from './feed-delivery.js';
 import { positionOfSource } from './position-of-source.js';
@@ -47,6 +47,12 @@ export class WhenEventPublished implements EventHandler {
   /** Whether the event may make a delivery unasked. */
   isDue(event: RecordedEvent): boolean {
     return this.types.has(event.type) && (event as RecordedEvent<FeedEvent>).data.past === undefined;
+  }
+
+  /** Whether a resume that still works delivers the event. */
+  async isHeldBack(event: RecordedEvent): Promise<boolean> {
+    const { accountId } = event.metadata;
+    return accountId !== null && isHeldBack((await this.endpoints.load(endpointRecord, accountId)).state, event);
   }
 
   /** Gives the delivery of an event of a feed, and makes it when it does not exist. Null when the event needs no delivery. */

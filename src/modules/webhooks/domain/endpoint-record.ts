@@ -162,6 +162,11 @@ export function endpointAt(
   return { endpointId: current.endpointId, enabledEvents: choice.enabledEvents };
 }
 
+/** Whether a resume that has no end yet delivers the event of a feed. */
+export function isHeldBack({ resumptions, ...record }: EndpointRecord, event: RecordedEvent): boolean {
+  return isResumed({ ...record, resumptions: resumptions.filter(({ through }) => through === null) }, event);
+}
+
 /** Whether a resume delivers the event of a feed. */
 export function isResumed({ resumptions }: EndpointRecord, { position, revision, metadata }: RecordedEvent): boolean {
   return resumptions.some(

@@ -71,6 +71,8 @@ export interface Resume {
   readonly resumeId: string;
   readonly environment: Environment;
   readonly from: number;
+  /** The last sequence of the feed before the resume held back new events. A request that replaces a working resume keeps it. */
+  readonly head?: number;
 }
 
 export interface Endpoint {
@@ -360,9 +362,9 @@ function evolve(state: EndpointState, event: EndpointEvent): EndpointState {
     case 'WebhookHealthNotified':
       return state;
     case 'WebhookResumeRequested': {
-      const { resumeId, environment, from } = event.data;
+      const { endpointId: _, ...resume } = event.data;
       return {
-        current: { ...endpoint, resumes: [...without(endpoint, environment), { resumeId, environment, from }] },
+        current: { ...endpoint, resumes: [...without(endpoint, resume.environment), resume] },
       };
     }
     case 'WebhookResumed':
