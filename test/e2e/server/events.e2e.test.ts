@@ -16,6 +16,7 @@ interface Page {
   readonly data: readonly { readonly sequence: number; readonly digest: string; readonly event: any }[];
   readonly head: Head;
   readonly has_more: boolean;
+  readonly next_after: number;
 }
 
 type Name = keyof Credentials['accounts'];
@@ -61,6 +62,7 @@ describe('GET /v1/events', () => {
       data: [],
       head: { sequence: 0, event_id: null, digest: ZEROS },
       has_more: false,
+      next_after: 0,
     });
   });
 
@@ -72,6 +74,7 @@ describe('GET /v1/events', () => {
     const page = await read(`?after=${before.sequence}&limit=2`);
     const rest = await read(`?after=${before.sequence + 2}&limit=2`);
     expect([page.has_more, page.data.length, rest.has_more, rest.data.length]).toEqual([true, 2, false, 1]);
+    expect([page.next_after, rest.next_after]).toEqual([before.sequence + 2, before.sequence + 3]);
     const data = [...page.data, ...rest.data];
     expect(data.map(({ sequence }) => sequence)).toEqual([1, 2, 3].map((place) => before.sequence + place));
     expect(data.map(({ event }) => event.data.session_id)).toEqual(sessions);
@@ -112,7 +115,9 @@ describe('GET /v1/events', () => {
 
   it('200: an empty page beyond the head', async () => {
     const { head } = await read();
-    expect(await read(`?after=${head.sequence + 100}`)).toEqual({ object: 'list', data: [], head, has_more: false });
+    const after = head.sequence + 100;
+    const empty = { object: 'list', data: [], head, has_more: false, next_after: after };
+    expect(await read(`?after=${after}`)).toEqual(empty);
   });
 
   it('200: a wait ends with the next event, and an empty page after its time', async () => {
@@ -173,6 +178,7 @@ describe('GET /v1/events', () => {
     ['wait', '?wait=-1'],
     ['wait', '?wait=1s'],
     ['account_id', '?account_id=a&account_id=b'],
+    ['account_id', '?account_id='],
   ])('400 VALIDATION_ERROR with its field: %s of %s', async (field, query) => {
     expect(refused(await get(query))).toEqual([400, 'VALIDATION_ERROR', field]);
   });

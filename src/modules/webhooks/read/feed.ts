@@ -40,10 +40,14 @@ export interface FeedPage {
   /** The head at the time of the read. No entry is beyond it. */
   readonly head: FeedHead;
   readonly hasMore: boolean;
+  /** The sequence up to which this page has looked. The next page begins after it. */
+  readonly through: number;
 }
 
 /** The number of events in one read of the stream. */
 const STEP = 500;
+/** The most events that one page of some types looks at. */
+const MOST_LOOKED_AT = 10_000;
 /** The number of readers of one account that wait in this process at the same time. */
 const MOST_WAITING = 20;
 
@@ -65,20 +69,29 @@ export class FeedReader implements OnModuleDestroy {
   async page(owner: FeedOwner, { after, limit, types }: FeedQuery): Promise<FeedPage> {
     const head = await this.head(owner);
     const found: FeedEntry[] = [];
-    for (let place = after; place < head.sequence && found.length <= limit;) {
-      const read = Math.min(head.sequence - place, types === null ? limit + 1 : STEP);
-      const entries = await this.entries(owner, place, read);
-      found.push(...entries.filter(({ event }) => types === null || types.includes(event.type)));
+    const last = types === null ? head.sequence : Math.min(head.sequence, after + MOST_LOOKED_AT);
+    let place = after;
+    while (place < last && found.length <= limit) {
+      const read = Math.min(last - place, types === null ? limit + 1 : STEP);
+      found.push(...(await this.entries(owner, place, read, types)));
       place += read;
     }
-    return { entries: found.slice(0, limit), head, hasMore: found.length > limit };
+    const entries = found.slice(0, limit);
+    const through = found.length > limit ? (entries.at(-1)?.sequence ?? after) : Math.max(after, last);
+    return { entries, head, hasMore: through < head.sequence, through };
   }
 
   /** The next entries after a sequence. The feed must have that many. The keys of events are sorted, as in the body of a delivery. */
-  async entries(owner: FeedOwner, after: number, count: number): Promise<FeedEntry[]> {
+  async entries(
+    owner: FeedOwner,
+    after: number,
+    count: number,
+    types: readonly string[] | null = null,
+  ): Promise<FeedEntry[]> {
     const events = await this.store.readStream(streamOf(owner), { from: after, limit: count });
     if (events.length !== count) throw new EventStoreUnavailable(`${streamOf(owner)} was read without its end`);
-    return events.map((recorded) => {
+    const wanted = events.filter(({ data }) => types === null || types.includes((data as FeedEvent['data']).type));
+    return wanted.map((recorded) => {
       const { event, ...place } = entryOf(recorded as RecordedEvent<FeedEvent>);
       return { ...place, event: JSON.parse(bodyOf(event)) as Envelope };
     });
@@ -91,13 +104,13 @@ export class FeedReader implements OnModuleDestroy {
     let page = await this.page(owner, query);
     const stream = streamOf(owner);
     const waiting = this.waiting.get(stream) ?? 0;
-    if (page.entries.length > 0 || waitMs === 0 || waiting >= MOST_WAITING) return page;
+    if (page.entries.length > 0 || page.hasMore || waitMs === 0 || waiting >= MOST_WAITING) return page;
     this.waiting.set(stream, waiting + 1);
     try {
       const over = AbortSignal.any([signal, this.closing.signal, AbortSignal.timeout(waitMs)]);
       for await (const { events } of this.store.subscribe({ after: from, categories: [feed.category], signal: over })) {
         if (!events.some((event) => event.stream === stream)) continue;
-        page = await this.page(owner, { ...query, after: Math.max(query.after, page.head.sequence) });
+        page = await this.page(owner, { ...query, after: Math.max(query.after, page.through) });
         if (page.entries.length > 0) break;
       }
       return page;

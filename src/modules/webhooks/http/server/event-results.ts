@@ -35,6 +35,11 @@ export class EventPageResult {
   @ApiProperty({ type: [FeedEntryResult], description: 'Oldest first' }) readonly data!: readonly FeedEntryResult[];
   @ApiProperty({ type: HeadResult, description: 'The newest event of the feed' }) readonly head!: HeadResult;
   @ApiProperty({ description: 'Whether another page follows' }) readonly has_more!: boolean;
+  @ApiProperty({
+    type: 'integer',
+    description: 'The `after` of the next page: the sequence up to which this page has looked',
+  })
+  readonly next_after!: number;
 }
 
 class FeedHeadResult extends HeadResult {
@@ -54,8 +59,8 @@ function headResult({ sequence, eventId, digest }: FeedHead): Fields<HeadResult>
   return { sequence, event_id: eventId, digest };
 }
 
-export function eventPageResult({ entries, head, hasMore }: FeedPage): EventPageResult {
-  return { object: 'list', data: entries, head: headResult(head), has_more: hasMore };
+export function eventPageResult({ entries, head, hasMore, through }: FeedPage): EventPageResult {
+  return { object: 'list', data: entries, head: headResult(head), has_more: hasMore, next_after: through };
 }
 
 export function feedHeadResult(accountId: string, environment: Environment, head: FeedHead): FeedHeadResult {

@@ -1,6 +1,6 @@
 // The query of a page of the event feed (docs/contract/server.md#the-event-feed).
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { IsOptional, IsString, Matches, ValidateBy } from 'class-validator';
+import { IsOptional, Matches, ValidateBy } from 'class-validator';
 import { EVENT_CATALOGUE, type EventType } from '../../../../published/events.js';
 import type { FeedQuery } from '../../read/feed.js';
 
@@ -51,7 +51,7 @@ export class EventsQuery {
     description: 'The account, or a direct child account, whose events are read. Any other id is 404',
   })
   @IsOptional()
-  @IsString({ message: 'must be given once' })
+  @Matches(/^[^]+$/, { message: 'must be the id of an account, given once' })
   readonly account_id?: string;
 
   @ApiPropertyOptional({
