@@ -1,10 +1,12 @@
 import type { Redis } from 'ioredis';
+import { LRUCache } from 'lru-cache';
 import type { Environment } from '../../kernel/environment.js';
 import { type LoggedRequest, type RequestFilter, RequestLog, type RequestPage } from '../../ports/request-log.js';
 import { BoundedRedis } from '../redis/bounded-redis.js';
 
 const ANSWER_WITHIN_MS = 2_000;
-const DAYS_MS = 30 * 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAYS_MS = 30 * 24 * HOUR_MS;
 /** The length is approximate, because Redis removes the oldest requests in blocks. */
 const MOST = 10_000;
 /** The number of requests that one filtered read examines. */
@@ -17,6 +19,8 @@ type Entry = [id: string, fields: [name: string, json: string]];
 /** One stream for each account and environment, with a JSON text for each request. */
 export class RedisRequestLog extends RequestLog {
   private readonly connection: BoundedRedis;
+  /** The time when this process last removed the old requests of a stream. */
+  private readonly trimmed = new LRUCache<string, number>({ max: 10_000 });
 
   constructor(
     private readonly redis: Redis,
@@ -30,7 +34,11 @@ export class RedisRequestLog extends RequestLog {
     if (this.redis.status !== 'ready') return;
     const key = keyOf(owner);
     this.redis.xadd(key, 'MAXLEN', '~', MOST, '*', 'r', JSON.stringify(request)).catch(() => undefined);
-    this.redis.pexpire(key, DAYS_MS).catch(() => undefined);
+    const now = this.now();
+    if (now < (this.trimmed.get(key) ?? 0) + HOUR_MS) return;
+    this.trimmed.set(key, now);
+    this.redis.pexpire(key, DAYS_MS + HOUR_MS).catch(() => undefined);
+    this.redis.xtrim(key, 'MINID', '~', now - DAYS_MS).catch(() => undefined);
   }
 
   override async read(

@@ -5,8 +5,8 @@ import type { RequestLog } from '../../ports/request-log.js';
 /** A request without valid credentials is not recorded, so that strangers cannot push an account's requests out of the log. */
 export function noteRequests(fastify: FastifyInstance, requests: RequestLog): void {
   fastify.addHook('onResponse', (request, reply, done) => {
-    const { principal } = request;
-    if (principal !== undefined)
+    const { admitted, principal } = request;
+    if (admitted && principal !== undefined)
       requests.note(principal, {
         at: new Date().toISOString(),
         requestId: request.id,
