@@ -53,6 +53,7 @@ export abstract class Limits {
   /** Counted per report. Revoked shares count too. */
   abstract readonly sharesPerMinute: number;
   abstract readonly endpointChangesPerHour: number;
+  abstract readonly testHelpersPerHour: number;
   abstract readonly pingsPerSecond: number;
   abstract readonly idempotencyKeysPerLineage: number;
   abstract readonly idempotencyKeysPerAccount: number;
@@ -107,6 +108,7 @@ export function readLimits(env: Variables): Limits {
     confirmsPerMinute: env.rate('CONFIRMS_PER_MINUTE', 20),
     sharesPerMinute: env.rate('SHARES_PER_MINUTE', 10),
     endpointChangesPerHour: env.rate('ENDPOINT_CHANGES_PER_HOUR', 30),
+    testHelpersPerHour: env.rate('TEST_HELPERS_PER_HOUR', 60),
     pingsPerSecond: env.rate('PINGS_PER_SECOND', 1),
     idempotencyKeysPerLineage: env.rate('IDEMPOTENCY_KEYS_PER_LINEAGE', 200),
     idempotencyKeysPerAccount: env.rate('IDEMPOTENCY_KEYS_PER_ACCOUNT', 10_000),

@@ -44,6 +44,9 @@ export function routedVendor<Port extends object>(
         notCalled('it is not set up');
         return { kind: 'unavailable' };
       }
+      // Before the input is used up: while the log is away, the call is not made.
+      const behaviour =
+        call.environment === 'test' && call.accountId ? await adapters.behaviour?.(call.accountId) : null;
       // A call without time left is not begun, because its attempt will be settled or its process will end soon.
       const isLate = (): boolean => call.signal?.aborted || Date.now() >= (call.endsAt ?? Infinity);
       if (isLate() || (call.mayAsk && !(await call.mayAsk())) || isLate()) {
@@ -55,8 +58,6 @@ export function routedVendor<Port extends object>(
         ends.push(end);
         call.onEnd?.(end, retryAfterSeconds);
       };
-      const behaviour =
-        call.environment === 'test' && call.accountId ? await adapters.behaviour?.(call.accountId) : null;
       const startedAt = performance.now();
       const asked = (adapter[operation] as Operation)(
         { ...call, onEnd, ...(behaviour && { behaviour }) },

@@ -14,7 +14,6 @@ const LIMITS = Object.keys(readConfig({ REDIS_URL: 'redis://127.0.0.1:6379' }).l
 const WITHOUT = [
   'POST GrantsController.mint',
   'POST RetiredWebhookController.retired',
-  'POST TestHelpersController.setVendorBehaviour',
   'PUT OrganizationsController.store',
 ];
 

@@ -140,6 +140,7 @@ describe('the configuration', () => {
       confirmsPerMinute: 20,
       sharesPerMinute: 10,
       endpointChangesPerHour: 30,
+      testHelpersPerHour: 60,
       vendorPlacesPerLineage: 0.5,
     });
   });
@@ -188,6 +189,7 @@ describe('the configuration', () => {
       CONFIRMS_PER_MINUTE: '19',
       SHARES_PER_MINUTE: '20',
       ENDPOINT_CHANGES_PER_HOUR: '21',
+      TEST_HELPERS_PER_HOUR: '22',
       VENDOR_PLACES_PER_LINEAGE: '0.75',
     };
     const config = read({ ...limits, WEBHOOK_EGRESS_ALLOW: '127.0.0.1/32,::1' });
@@ -235,6 +237,7 @@ describe('the configuration', () => {
       confirmsPerMinute: 19,
       sharesPerMinute: 20,
       endpointChangesPerHour: 21,
+      testHelpersPerHour: 22,
       vendorPlacesPerLineage: 0.75,
     });
     expect([...config.overrides].sort()).toEqual(Object.keys(limits).sort());
@@ -268,6 +271,7 @@ describe('the configuration', () => {
         'confirmsPerMinute',
         'sharesPerMinute',
         'endpointChangesPerHour',
+        'testHelpersPerHour',
         'pingsPerSecond',
         'idempotencyKeysPerAccount',
         'idempotencyKeysPerLineage',

@@ -24,7 +24,7 @@ import { GrantExpiry } from './application/grant-expiry.js';
 import { GrantRedemption } from './application/grant-redemption.js';
 import { GrantOptions, IssueGrantHandler } from './application/issue-grant.js';
 import { MakeDemoAccounts, MakeDemoAccountsHandler } from './application/make-demo-accounts.js';
-import { SetVendorBehaviourHandler } from './application/set-vendor-behaviour.js';
+import { SetVendorBehaviourHandler, TestHelperOptions } from './application/set-vendor-behaviour.js';
 import { PublishableKeys } from './http/platform/publishable-keys.js';
 import { Renewals } from './http/platform/renewals.js';
 import { GrantsController } from './http/server/grants.controller.js';
@@ -61,6 +61,11 @@ const DEMO_ACCOUNTS: InjectionToken<Startable> = Symbol('demo accounts');
     RecentRequests,
     AccountGrants,
     SetVendorBehaviourHandler,
+    {
+      provide: TestHelperOptions,
+      useFactory: (limits: Limits): TestHelperOptions => ({ changesPerHour: limits.testHelpersPerHour }),
+      inject: [Limits],
+    },
     {
       provide: VendorBehaviours,
       useFactory: (accounts: AccountDirectory): VendorBehaviours => ({

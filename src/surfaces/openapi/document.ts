@@ -26,6 +26,7 @@ const TAGS: Json = {
   reports: 'Credit reports, their sharing and printing',
   income: 'Verification of income and employment',
   'session grants': 'Grants that bind a session of a page',
+  events: 'Every published event of the account, without a gap',
   'request log': 'The requests of the account, for its developers',
   'test helpers': 'Faults of the sandbox on request',
   renters: 'Registration of renters',

@@ -73,6 +73,7 @@ describe('POST /v1/test_helpers/vendor', () => {
     [{ capability: 'identity', behaviour: 'moody' }, 'behaviour'],
     [{ capability: 'weather', behaviour: 'down' }, 'capability'],
     [{ capability: 'identity', behaviour: 'down', until: 'tomorrow' }, 'until'],
+    [{ capability: 'identity', behaviour: 'down', until: '2026-01-31T12:00:00' }, 'until'],
     [{ capability: 'identity', behaviour: 'down', until: '2020-01-01T00:00:00Z' }, 'until'],
     [{ capability: 'identity', behaviour: 'down', until: '2999-01-01T00:00:00Z' }, 'until'],
   ])('400: %j names the field', async (body, field) => {

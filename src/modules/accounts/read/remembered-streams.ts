@@ -5,6 +5,7 @@ import type { DomainEvent, RecordedEvent } from '../../../kernel/domain-event.js
 import { cachedBytes } from '../../../kernel/json.js';
 import type { EventStore } from '../../../ports/event-store.js';
 
+const PAGE = 1_000;
 const REMEMBERED_BYTES = 8 * 2 ** 20;
 
 interface Seen<State> {
@@ -38,11 +39,17 @@ export class RememberedStreams<State, Event extends DomainEvent> {
   async now(id: string): Promise<State> {
     // The age counts from before the read, because another event may be stored before the answer arrives.
     const asOf = this.clock.now().getTime();
-    const { state: before, revision = -1 } = this.seen.get(id) ?? { state: this.decider.initial };
-    const news = await this.store.readStream(`${this.decider.category}-${id}`, { from: revision + 1 });
-    const state = fold({ ...this.decider, initial: before }, news as Iterable<RecordedEvent & Event>);
-    const last = news.at(-1)?.revision ?? revision;
-    if (last >= 0) this.seen.set(id, { state, revision: last, asOf });
+    let { state, revision = -1 }: { state: State; revision?: number } = this.seen.get(id) ?? {
+      state: this.decider.initial,
+    };
+    // A long stream is never whole in memory.
+    for (let page: readonly RecordedEvent[]; ;) {
+      page = await this.store.readStream(`${this.decider.category}-${id}`, { from: revision + 1, limit: PAGE });
+      state = fold({ ...this.decider, initial: state }, page as Iterable<RecordedEvent & Event>);
+      revision = page.at(-1)?.revision ?? revision;
+      if (page.length < PAGE) break;
+    }
+    if (revision >= 0) this.seen.set(id, { state, revision, asOf });
     return state;
   }
 }

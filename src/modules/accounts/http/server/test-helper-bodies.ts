@@ -1,9 +1,10 @@
 // Requests and replies of /v1/test_helpers, in their wire form (docs/contract/server.md#test-helpers).
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsIn, IsISO8601, IsOptional } from 'class-validator';
+import { IsIn, IsISO8601, IsOptional, Matches } from 'class-validator';
 import { VENDOR_BEHAVIOURS } from '../../../../kernel/vendor-behaviour.js';
 import { CAPABILITIES, type Capability } from '../../../../kernel/vendor-choice.js';
 
+const TIME_RULE = { message: 'must be a time in ISO 8601 with its zone, such as 2026-01-31T12:00:00Z' };
 const BEHAVIOURS = [...VENDOR_BEHAVIOURS, 'normal'] as const;
 type Behaviour = (typeof BEHAVIOURS)[number];
 
@@ -21,7 +22,8 @@ export class VendorBehaviourBody {
     description: 'Within the next 24 hours; one hour from now when it is absent',
   })
   @IsOptional()
-  @IsISO8601({ strict: true }, { message: 'must be a time in ISO 8601, such as 2026-01-31T12:00:00Z' })
+  @Matches(/(?:Z|[+-]\d\d:\d\d)$/, TIME_RULE)
+  @IsISO8601({ strict: true }, TIME_RULE)
   readonly until?: string;
 }
 

@@ -20,7 +20,7 @@ export class TestHelpersController {
   ) {}
 
   @Post('vendor')
-  @Limited({ not: 'only a server of the account asks for it, and only its own test traffic meets it' })
+  @Limited({ by: ['testHelpersPerHour'] })
   @Operation({
     id: 'setVendorBehaviour',
     summary: "Make the account's test vendor misbehave until a time",
