@@ -64,10 +64,11 @@ export class CheckDeliveriesHandler implements ICommandHandler<CheckDeliveries> 
   private async check(checked: string | null, holder: string): Promise<DeliveryCheck> {
     const check = { events: 0, missing: 0 };
     // This checkpoint is read before the log, so that the log has the delivery of each event up to it.
-    const handled = await this.checkpoints.passed(this.published.name);
+    const passed = await this.checkpoints.passed(this.published.name);
     const head = await this.store.head();
-    if (handled === null || !isPositionUpTo(head, handled)) return check;
-    let place = checked !== null && isPositionUpTo(head, checked) ? checked : null;
+    const handled = placeIn(head, passed);
+    if (handled === null) return check;
+    let place = placeIn(head, checked);
     let page = await this.store.readAll(place, PAGE);
     while (page.length > 0 && (place === null || place < handled)) {
       const end = page.at(-1)?.position ?? handled;
@@ -77,17 +78,28 @@ export class CheckDeliveriesHandler implements ICommandHandler<CheckDeliveries> 
       check.events += due.length;
       // The log may record an existing delivery only after the next page, and the use case that would make the delivery finds this delivery.
       const missing = due.filter(({ metadata }) => !made.has(metadata.$causationId));
-      // A resume may end without the delivery of an event that it holds back. So the check goes no further than that event.
-      const isHeldBack = await Promise.all(missing.map((event) => this.published.isHeldBack(event)));
-      if (isHeldBack.includes(true)) break;
-      await together(missing, TOGETHER, async (event) => {
-        if (await this.make(event)) check.missing += 1;
-      });
+      const missed = await this.makeAll(missing);
+      if (missed === null) break;
+      check.missing += missed;
       place = end < handled ? end : handled;
       if (!(await this.checkpoints.save(NAME, holder, place, LEASE_MS))) break;
       page = next;
     }
     return check;
+  }
+
+  /**
+   * The number of deliveries that were made. Null if a resume that still works holds back one of the events. The resume may end without a delivery
+   * of that event, so the check goes no further yet.
+   */
+  private async makeAll(missing: readonly RecordedEvent[]): Promise<number | null> {
+    const isHeldBack = await Promise.all(missing.map((event) => this.published.isHeldBack(event)));
+    if (isHeldBack.includes(true)) return null;
+    let made = 0;
+    await together(missing, TOGETHER, async (event) => {
+      if (await this.make(event)) made += 1;
+    });
+    return made;
   }
 
   /** False when the delivery already exists, and when the event needs none. */
@@ -98,4 +110,9 @@ export class CheckDeliveriesHandler implements ICommandHandler<CheckDeliveries> 
     this.observer.made({ accountId, eventId, deliveryId: scheduled.deliveryId });
     return true;
   }
+}
+
+/** Null for a place that this log does not have. */
+function placeIn(head: string | null, place: string | null): string | null {
+  return place !== null && isPositionUpTo(head, place) ? place : null;
 }
