@@ -107,8 +107,8 @@ async function answer(request, response) {
     // A foreign host name that points to this machine must not be used to read data meant for this machine.
     if (request.headers.host !== `localhost:${port}`) return reply(response, 307, '', { location: origin });
     const { pathname } = addressOf(request);
-    // Other pages can send requests to this server. Other pages must not issue grants, make endpoints or read deliveries. A browser sends the origin
-    // of the page that makes the request, except when a page reads from its own origin.
+    // Other pages can send requests to this server. They must not issue grants, make endpoints or read deliveries.
+    // A browser sends the origin of the page with each request. It omits the origin only when a page reads from its own server.
     const from = request.headers.origin ?? (request.method === 'GET' ? origin : null);
     if (from !== origin) return replyError(response, 403, 'Only the demo page may do this.');
     const route = ROUTES[`${request.method} ${pathname}`];

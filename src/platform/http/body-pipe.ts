@@ -64,8 +64,8 @@ export const TakesAnything = (): ClassDecorator => Reflect.metadata(ANY_BODY, tr
 export const NullCounts = (): PropertyDecorator => Reflect.metadata(NULL_COUNTS, true);
 
 /**
- * A rule over several fields, or a rule that needs the time. `holds` receives the value, the body and the time of receipt. `form` is a JSON Schema
- * of the valid values, for documents.
+ * A rule over several fields, or a rule that needs the time. `holds` receives the value, the body and the time of receipt.
+ * `form` describes the valid values in the documents, as a JSON Schema.
  */
 export function Rule(
   holds: (value: never, body: never, receivedAt: Date) => boolean,

@@ -213,8 +213,8 @@ function tooMany(retryAfterSeconds: number, limit: number, of: string, by: strin
 }
 
 /**
- * A publishable key is public, so an exchange counts for the caller's address and not for the key's owner. The renewals of an open page have a count
- * of their own, so that other callers at its address cannot block the page.
+ * A publishable key is public, so an exchange counts for the caller's address and not for the key's owner.
+ * Renewals have a separate count. Other callers at the address of an open page cannot use it up.
  */
 function counterOf(
   { keyId }: PublishableKey,

@@ -136,8 +136,8 @@ export class RenderPdfHandler implements ICommandHandler<RenderPdf> {
   }
 
   /**
-   * Prints one page at a time for each session grant, and one for all other callers of an account. Unknown callers therefore do not delay the pages
-   * of a grant.
+   * Prints one page at a time for each session grant. All other callers of an account share one turn.
+   * So they do not delay the callers with a grant.
    */
   private async inTurn<Result>(
     { accountId, environment, grantId, lineage }: CallerContext,

@@ -22,9 +22,10 @@ export class ShareRecipient {
   ) {}
 
   /**
-   * The recipient in the server's grant has priority, so that no page can send the report to another account. The grant is the grant of the token or
-   * of the session. If the grant names none, the page may name the recipient. Without a grant, this recipient must be related to the account. If the
-   * page names none either, the account that embeds the session is the recipient.
+   * The recipient in the server's grant has priority, so that no page can send the report to another account. The grant is the one of the token, or
+   * the one of the session.
+   * If the grant names no recipient, the page may name one. Without a grant, the named account must be related to the page's own account.
+   * If the page names no recipient either, the account that embeds the session is the recipient.
    */
   async of(session: ScreeningFacts, { grantId, recipientAccountId }: NamedRecipient): Promise<string> {
     const grant = grantId === null ? null : await this.grants.find(grantId);

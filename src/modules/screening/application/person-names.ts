@@ -60,9 +60,10 @@ function lettersOf(name = ''): string {
 }
 
 /**
- * The fields that identify a person within an account and environment. In live these fields are the SSN and the birth date, so that another spelling
- * of the name changes nothing. In test the name counts too, because personas share an SSN. Without an SSN, the fields are the birth date, the name
- * and the phone number.
+ * The fields that identify a person within an account and environment. In live they are the SSN and the birth date. The spelling of the name
+ * does not matter there.
+ * In test the name is a third field, because personas share an SSN.
+ * A person without an SSN is identified by birth date, name and phone number.
  */
 function identifying(applicant: Applicant, { accountId, environment }: Scope): string[] {
   const name = [lettersOf(applicant.firstName), lettersOf(applicant.lastName)];

@@ -89,8 +89,8 @@ export class CheckDeliveriesHandler implements ICommandHandler<CheckDeliveries> 
   }
 
   /**
-   * The number of deliveries that were made. Null if a resume that still works holds back one of the events. The resume may end without a delivery
-   * of that event, so the check goes no further yet.
+   * The number of deliveries that were made. Null if a resume that still works holds back one of the events.
+   * The check then stops before that event, because the resume may end without a delivery of it.
    */
   private async makeAll(missing: readonly RecordedEvent[]): Promise<number | null> {
     const isHeldBack = await Promise.all(missing.map((event) => this.published.isHeldBack(event)));
