@@ -1,42 +1,50 @@
 // Generates the API's description from the controllers: one document for each API, and one for everything.
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
+import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Surfaces } from '../platform/http/surface.js';
 import { ReducedErrorResult } from './direct/numeric-codes.js';
 import { introduced } from './documents/introductions.js';
-import { documentsOf } from './openapi/document.js';
+import { type Documents, documentsOf, titlesOf } from './openapi/document.js';
 
 export interface ServedDocument {
   readonly name: string;
   readonly title: string;
 }
 
-/** Serves `/openapi.json` (everything) and `/openapi/<document>.json`. Returns the latter. */
+/**
+ * Serves `/openapi.json` (everything) and `/openapi/<document>.json`. Returns the latter. The first request makes all of them, because a start without
+ * them is quicker.
+ */
 export function serveOpenApi(app: NestFastifyApplication, serverUrl: string, surfaces: Surfaces): ServedDocument[] {
   makeOnce(app.getHttpAdapter().getInstance());
+  let made: Documents | undefined;
+  const documents = (): Documents => (made ??= documentsOf(describe(app, serverUrl, surfaces), surfaces));
+  const named = [...titlesOf(surfaces)].map(([name, title]) => ({ name, title }));
+  for (const { name } of named) {
+    const answer = (_request: unknown, reply: { send(body: unknown): void }): void => {
+      const described = documents().named.get(name);
+      reply.send(described && introduced(described, name, `${serverUrl}/docs`));
+    };
+    app.getHttpAdapter().get(`/openapi/${name}.json`, answer);
+  }
+  SwaggerModule.setup('docs', app, () => documents().whole, {
+    ui: false,
+    jsonDocumentUrl: 'openapi.json',
+    yamlDocumentUrl: 'openapi.yaml',
+  });
+  return named;
+}
+
+/** The library's own description of the controllers. */
+function describe(app: NestFastifyApplication, serverUrl: string, surfaces: Surfaces): OpenAPIObject {
   const config = new DocumentBuilder()
     .setTitle('Identity screening, credit report and payment service')
     .setOpenAPIVersion('3.1.0')
     .setVersion('1')
     .addServer(serverUrl);
   const extraModels = [...surfaces.all.map(({ errorResult }) => errorResult), ReducedErrorResult];
-  const raw = SwaggerModule.createDocument(app, config.build(), { extraModels });
-  const documents = documentsOf(raw, surfaces);
-  const named = [...documents].filter(([name]) => name !== '');
-  for (const [name, described] of named) {
-    const document = introduced(described, name, `${serverUrl}/docs`);
-    app
-      .getHttpAdapter()
-      .get(`/openapi/${name}.json`, (_request: unknown, reply: { send(body: unknown): void }) => reply.send(document));
-  }
-  const whole = documents.get('') ?? raw;
-  SwaggerModule.setup('docs', app, whole, {
-    ui: false,
-    jsonDocumentUrl: 'openapi.json',
-    yamlDocumentUrl: 'openapi.yaml',
-  });
-  return named.map(([name, { info }]) => ({ name, title: info.title }));
+  return SwaggerModule.createDocument(app, config.build(), { extraModels });
 }
 
 /** The library writes a document again for each request, which costs more than most calls. */

@@ -39,8 +39,20 @@ const TAGS: Json = {
 
 type Paths = Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 
-/** The document of everything, and that of each API by its name. `raw` is the library's own description of the controllers. */
-export function documentsOf(raw: OpenAPIObject, surfaces: Surfaces): ReadonlyMap<string, OpenAPIObject> {
+export interface Documents {
+  /** Describes all APIs together. */
+  readonly whole: OpenAPIObject;
+  /** One document for each API. */
+  readonly named: ReadonlyMap<string, OpenAPIObject>;
+}
+
+/** The titles of the documents, by the names of the documents. */
+export function titlesOf(surfaces: Surfaces): ReadonlyMap<string, string> {
+  return new Map(surfaces.all.map(({ document: { name, title } }) => [name, title]));
+}
+
+/** `raw` is the library's own description of the controllers. */
+export function documentsOf(raw: OpenAPIObject, surfaces: Surfaces): Documents {
   const { paths: rawPaths, components, ...about } = asJsonSchema(raw) as OpenAPIObject & { readonly paths: Paths };
   const used: Described[] = [];
   const paths = Object.fromEntries(
@@ -60,7 +72,6 @@ export function documentsOf(raw: OpenAPIObject, surfaces: Surfaces): ReadonlyMap
   for (const { value } of used)
     if (value.body !== undefined) schemas[value.body.name] = withRules(schemas[value.body.name] ?? {}, value.body);
   for (const name of PASSED_ON) schemas[name] = { ...schemas[name], additionalProperties: true };
-  const whole = new Map<string, OpenAPIObject>();
   const make = (title: string, own: Paths, of: readonly Surface[]): OpenAPIObject => {
     const events = of.some(({ document }) => document.name === 'dashboard') ? webhooks() : {};
     const errors = of.map(({ errorResult }) => ({ $ref: `#/components/schemas/${errorResult.name}` }));
@@ -88,13 +99,12 @@ export function documentsOf(raw: OpenAPIObject, surfaces: Surfaces): ReadonlyMap
       },
     } as unknown as OpenAPIObject;
   };
-  whole.set('', make(raw.info.title, paths, surfaces.all));
-  for (const name of new Set(surfaces.all.map(({ document }) => document.name))) {
+  const named = [...titlesOf(surfaces)].map(([name, title]): [string, OpenAPIObject] => {
     const of = surfaces.all.filter(({ document }) => document.name === name);
     const own = Object.entries(paths).filter(([path]) => surfaces.at(path).document.name === name);
-    whole.set(name, make(of[0]?.document.title ?? name, Object.fromEntries(own), of));
-  }
-  return whole;
+    return [name, make(title, Object.fromEntries(own), of)];
+  });
+  return { whole: make(raw.info.title, paths, surfaces.all), named: new Map(named) };
 }
 
 /** An operation without a word on credentials takes none. */
