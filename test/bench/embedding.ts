@@ -1,5 +1,6 @@
 // (i) The time from `mount()` to `onReady` over loopback, in Chromium with a processor slowed down four times, and at
 // full speed.
+import { ONE_PROCESS } from '../support/browsers.js';
 import { ALONE } from '../support/service.js';
 import { Embedding } from '../support/embedding.js';
 import { median, quantile, tell } from './measure.js';
@@ -7,10 +8,9 @@ import { median, quantile, tell } from './measure.js';
 const SLOWED = 4;
 const MOUNTS = 15;
 const TARGET_MS = 700;
-/** The slowdown applies to one process of the browser, so page and frame must share a process. */
-const ONE_PROCESS = ['--disable-site-isolation-trials', '--disable-features=IsolateOrigins,site-per-process'];
 
 export async function benchEmbedding(): Promise<void> {
+  // The slowdown applies to one process of the browser, so page and frame must share a process.
   const embedding = await Embedding.start({ LOG_LEVEL: 'warn' }, { alone: ALONE, isolation: ONE_PROCESS });
   try {
     for (const factor of [1, SLOWED]) {

@@ -100,9 +100,17 @@ export class Embedding {
     return this.site.hostPage(body);
   }
 
-  /** Opens a page of the integrator in a browser context of its own. The page has not mounted the component yet. */
+  /**
+   * Opens a page of the integrator in a browser context of its own. The page has not mounted the component yet. Nothing moves by default, because
+   * drawing each step of a movement takes most of the browser's CPU.
+   */
   async open(path = '/', context: BrowserContextOptions = {}): Promise<HostPage> {
-    const browsing = await this.browser.newContext({ locale: 'en-US', timezoneId: 'America/Chicago', ...context });
+    const browsing = await this.browser.newContext({
+      locale: 'en-US',
+      timezoneId: 'America/Chicago',
+      reducedMotion: 'reduce',
+      ...context,
+    });
     const page = await browsing.newPage();
     page.setDefaultTimeout(PATIENCE_MS);
     const host = new HostPage(page, this);

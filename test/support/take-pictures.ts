@@ -3,6 +3,7 @@
 // light and dark.
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
+import { ONE_PROCESS } from './browsers.js';
 import type { Language } from './details-form.js';
 import { Walk } from './embedded-walk.js';
 import { Embedding } from './embedding.js';
@@ -11,8 +12,6 @@ import { ALONE, type PlatformCaller } from './service.js';
 const DOCUMENTS = 'docs/embedded';
 /** The width of the payment in the overview, in CSS pixels. */
 const PAYMENT_WIDTH = 460;
-/** A frame in a process of its own is drawn with one dot for each pixel, on every screen. */
-const ONE_PROCESS = ['--disable-site-isolation-trials', '--disable-features=IsolateOrigins,site-per-process'];
 
 const { folder, language, width } = parseArgs({
   options: {
@@ -72,6 +71,7 @@ async function takeOverview(embedding: Embedding, demo: PlatformCaller): Promise
 const shown = folder === DOCUMENTS ? await shownPictures() : null;
 await rm(folder, { recursive: true, force: true });
 await mkdir(folder, { recursive: true });
+// A frame in a process of its own is drawn with one dot for each pixel, on every screen.
 const embedding = await Embedding.start({}, { alone: ALONE, isolation: ONE_PROCESS });
 try {
   embedding.serving('/', { html: embedding.hostPage('<style>body{margin:0}</style><main id="place"></main>') });

@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { Frame } from 'playwright-core';
+import { ONE_PROCESS } from '../../support/browsers.js';
 import { ANA, type Language } from '../../support/details-form.js';
 import { CARD_LABELS, Walk } from '../../support/embedded-walk.js';
 import { Embedding, type HostPage } from '../../support/embedding.js';
@@ -25,7 +26,7 @@ let reports = 0;
 
 beforeAll(async () => {
   axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-  embedding = await Embedding.start();
+  embedding = await Embedding.start({}, { isolation: ONE_PROCESS });
   demo = await embedding.service.signIn();
 });
 afterAll(() => embedding?.stop());

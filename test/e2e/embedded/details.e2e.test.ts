@@ -2,6 +2,7 @@
 // check.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { FieldName } from '../../../web/frame/steps/details/rules.js';
+import { ONE_PROCESS } from '../../support/browsers.js';
 import { ANA, DetailsForm, type Typed } from '../../support/details-form.js';
 import { Embedding, type HostPage, type MountWish } from '../../support/embedding.js';
 import { until } from '../../support/eventually.js';
@@ -10,7 +11,7 @@ let embedding: Embedding;
 let host: HostPage;
 
 beforeAll(async () => {
-  embedding = await Embedding.start();
+  embedding = await Embedding.start({}, { isolation: ONE_PROCESS });
 });
 afterAll(() => embedding.stop());
 afterEach(() => host.close());

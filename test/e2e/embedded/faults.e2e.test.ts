@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import type { Frame, Page, Request, Route } from 'playwright-core';
 import type { ComponentErrorCode } from '../../../web/contract/callbacks.js';
 import { COMPONENT_ERRORS } from '../../../web/contract/codes.js';
+import { ONE_PROCESS } from '../../support/browsers.js';
 import { ANA, DetailsForm } from '../../support/details-form.js';
 import { Embedding, type HostPage, type MountWish, type Told } from '../../support/embedding.js';
 import { soon, until } from '../../support/eventually.js';
@@ -21,7 +22,7 @@ let nopay: PlatformCaller;
 let host: HostPage;
 
 beforeAll(async () => {
-  embedding = await Embedding.start({ ...WITH_BROWSER, OTP_RESEND_INTERVAL: '1' });
+  embedding = await Embedding.start({ ...WITH_BROWSER, OTP_RESEND_INTERVAL: '1' }, { isolation: ONE_PROCESS });
   processor = new Processor(embedding.service.sandboxUrl);
   [demo, nopay] = await Promise.all([embedding.service.signIn('demo'), embedding.service.signIn('nopay')]);
 });

@@ -1,6 +1,7 @@
 // Proof of income in the frame: the screens before the result, the callbacks, and the return to a session.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { FrameLocator } from 'playwright-core';
+import { ONE_PROCESS } from '../../support/browsers.js';
 import { Embedding, type HostPage } from '../../support/embedding.js';
 import { soon, until } from '../../support/eventually.js';
 import type { PlatformCaller } from '../../support/service.js';
@@ -13,7 +14,7 @@ let host: HostPage;
 let frame: FrameLocator;
 
 beforeAll(async () => {
-  embedding = await Embedding.start({ VENDOR_TIMEOUT: '2' });
+  embedding = await Embedding.start({ VENDOR_TIMEOUT: '2' }, { isolation: ONE_PROCESS });
   demo = await embedding.service.signIn();
 });
 afterAll(() => embedding.stop());

@@ -20,7 +20,7 @@ const button = (name: string) => host.frame.getByRole('button', { name, exact: t
 
 describe('a person in the embedded component', () => {
   it('types the details and the code, and is verified', async () => {
-    host = await embedding.open();
+    host = await embedding.open('/', { reducedMotion: 'no-preference' });
     await host.mount({ account: 'nopay' });
     await new DetailsForm(host.frame).fill({ ...ANA, lastName: 'Otptest', ssn: String(aPerson()['ssn']) });
     await button('Continue').click();
@@ -31,7 +31,7 @@ describe('a person in the embedded component', () => {
 
   it('reads the report and shares it', async () => {
     const { body } = await nopay.submit();
-    host = await embedding.open();
+    host = await embedding.open('/', { reducedMotion: 'no-preference' });
     await host.mount({ account: 'nopay', options: { screeningId: body.id } });
     await host.frame
       .frameLocator('iframe.report-page')

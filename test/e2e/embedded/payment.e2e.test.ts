@@ -3,6 +3,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { FrameLocator, Locator } from 'playwright-core';
 import { FRAME } from '../../../web/frame/texts.js';
+import { ONE_PROCESS } from '../../support/browsers.js';
 import { Embedding, type HostPage } from '../../support/embedding.js';
 import { until } from '../../support/eventually.js';
 import { intentIn, Processor } from '../../support/processor.js';
@@ -23,7 +24,7 @@ let demo: PlatformCaller;
 let host: HostPage;
 
 beforeAll(async () => {
-  embedding = await Embedding.start();
+  embedding = await Embedding.start({}, { isolation: ONE_PROCESS });
   processor = new Processor(embedding.service.sandboxUrl);
   demo = await embedding.service.signIn('demo');
 });

@@ -2,6 +2,7 @@
 import { rm } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Locator } from 'playwright-core';
+import { ONE_PROCESS } from '../../support/browsers.js';
 import { CertificateAuthority } from '../../support/certificates.js';
 import { DetailsForm, type Language } from '../../support/details-form.js';
 import { Embedding, type HostPage, type MountWish } from '../../support/embedding.js';
@@ -21,7 +22,7 @@ let nopay: PlatformCaller;
 let host: HostPage;
 
 beforeAll(async () => {
-  embedding = await Embedding.start(WITH_BROWSER);
+  embedding = await Embedding.start(WITH_BROWSER, { isolation: ONE_PROCESS });
   nopay = await embedding.service.signIn('nopay');
 });
 afterAll(() => embedding?.stop());

@@ -2,6 +2,7 @@
 // for a code or for questions.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { BrowserContextOptions, FrameLocator } from 'playwright-core';
+import { ONE_PROCESS } from '../../support/browsers.js';
 import { ANA, DetailsForm } from '../../support/details-form.js';
 import { Embedding, type HostPage, type Told } from '../../support/embedding.js';
 import { soon, until } from '../../support/eventually.js';
@@ -18,7 +19,10 @@ let frame: FrameLocator;
 let usedUp: Promise<string>;
 
 beforeAll(async () => {
-  embedding = await Embedding.start({ VENDOR_TIMEOUT: '1', OTP_RESEND_INTERVAL: String(RESEND_INTERVAL_SECONDS) });
+  embedding = await Embedding.start(
+    { VENDOR_TIMEOUT: '1', OTP_RESEND_INTERVAL: String(RESEND_INTERVAL_SECONDS) },
+    { isolation: ONE_PROCESS },
+  );
   demo = await embedding.service.signIn();
   usedUp = withoutCodes();
 });
