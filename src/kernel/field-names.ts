@@ -31,4 +31,5 @@ export type FieldName =
   | 'grant.recipient'
   | 'grant.applicationFee'
   | 'webhook.url'
-  | 'test.until';
+  | 'test.until'
+  | 'test.data';

@@ -496,6 +496,7 @@ const FIELDS = {
   'grant.applicationFee': 'application_fee',
   'webhook.url': 'url',
   'test.until': 'until',
+  'test.data': 'data',
 } as const satisfies ErrorVocabulary<StringError>['fields'];
 
 type Special = Readonly<Partial<Record<ErrorCode, StringError>>>;

@@ -34,6 +34,7 @@ import { ReplayEventsHandler } from './application/replay-events.js';
 import { ResumeDeliveries, ResumeDeliveriesHandler } from './application/resume-deliveries.js';
 import { RotateSecretHandler } from './application/rotate-secret.js';
 import { SettleDelivery, SettleDeliveryHandler } from './application/settle-delivery.js';
+import { testEventPublisher, TriggerTestEventHandler } from './application/trigger-test-event.js';
 import { WebhookPolicy } from './application/webhook-policy.js';
 import { WhenDeliveryExhausted } from './application/when-delivery-exhausted.js';
 import { OpenDeliveries, WhenEndpointEnded } from './application/when-endpoint-ended.js';
@@ -43,6 +44,7 @@ import { WhenHealthChanged } from './application/when-health-changed.js';
 import { DeliveriesController } from './http/dashboard/deliveries.controller.js';
 import { EndpointsController } from './http/dashboard/endpoints.controller.js';
 import { EventsController } from './http/server/events.controller.js';
+import { TestEventsController } from './http/server/test-events.controller.js';
 import { DeliveryReader } from './read/deliveries.js';
 import { deliveryLog } from './read/delivery-log.js';
 import { endpointProjection, EndpointReader } from './read/endpoints.js';
@@ -54,10 +56,11 @@ const LEFT_LYING_MS = 2_000;
 const CHECKED_EVERY_MS = 3_600_000;
 
 @Projections([endpointProjection, deliveryLog])
+@Publishers([testEventPublisher])
 @EventHandlers([WhenEventStored, WhenEventPublished, WhenDeliveryExhausted, WhenEndpointEnded, WhenHealthChanged])
 @Module({
   imports: [AccountsModule, DiscoveryModule],
-  controllers: [EndpointsController, DeliveriesController, EventsController],
+  controllers: [EndpointsController, DeliveriesController, EventsController, TestEventsController],
   providers: [
     Attempts,
     EndpointChanges,
@@ -112,6 +115,7 @@ const CHECKED_EVERY_MS = 3_600_000;
     ReplayEventsHandler,
     ResumeDeliveriesHandler,
     CheckDeliveriesHandler,
+    TriggerTestEventHandler,
     WhenEventStored,
     rolePart('worker', WhenEventStored, (handler) => ({
       prepare: () => handler.prepare(),
@@ -128,6 +132,7 @@ const CHECKED_EVERY_MS = 3_600_000;
         redeliveryIntervalSeconds: limits.webhookRedeliveryInterval,
         pingsPerSecond: limits.pingsPerSecond,
         endpointChangesPerHour: limits.endpointChangesPerHour,
+        testEventsPerHour: limits.testHelpersPerHour,
         ladder: { ladder: limits.webhookRetryLadder, jitter: limits.webhookJitter },
         health: { failingAfter: limits.webhookFailingAfter, disableAfterSeconds: limits.webhookDisableAfter },
       }),

@@ -229,6 +229,7 @@ const FIELDS: ErrorVocabulary<NumericError>['fields'] = {
   'grant.applicationFee': 'application_fee',
   'webhook.url': 'url',
   'test.until': 'until',
+  'test.data': 'data',
 };
 
 class NumericErrorContent implements NumericErrorItem {

@@ -231,6 +231,17 @@ describe('every event', () => {
     }
   });
 
+  it('is delivered like a real one when a server has triggered it', async () => {
+    await owners.nopay.register(receiver.url('/triggered'));
+    const { body } = await service.request('POST', '/v1/test_helpers/events', {
+      headers: { 'x-secret-key': accounts.nopay.secretKey },
+      body: { type: 'income_report.failed' },
+    });
+    await arrived('/triggered');
+    expect(owners.nopay.verified(first(at('/triggered')))).toEqual(body);
+    expect(first(at('/triggered')).headers).toMatchObject({ 'service-event-sequence': expect.any(String) });
+  });
+
   it('is sent to an endpoint only when the endpoint has chosen the type of the event', async () => {
     await owners.nopay.register(receiver.url('/chosen'), {
       enabled_events: ['screening.completed', 'screening.blocked'],

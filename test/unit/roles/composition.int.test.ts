@@ -188,6 +188,7 @@ describe('the composed service', () => {
       'report',
       'screening',
       'share',
+      'test_event',
     ]);
   });
 

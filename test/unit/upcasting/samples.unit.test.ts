@@ -36,6 +36,7 @@ import { type SessionCommand, screeningSession } from '../../../src/modules/scre
 import type { PaymentProgress } from '../../../src/modules/screening/domain/session.js';
 import { delivery, type DeliveryCommand } from '../../../src/modules/webhooks/domain/delivery.js';
 import { feed } from '../../../src/modules/webhooks/domain/feed.js';
+import { testEvent } from '../../../src/modules/webhooks/domain/test-event.js';
 import { webhookEndpoint } from '../../../src/modules/webhooks/domain/endpoint.js';
 import { genesisOf, linkTo } from '../../../src/platform/audit/chain.js';
 import { given } from '../../support/decider.js';
@@ -302,6 +303,7 @@ function everyEvent(): DomainEvent[] {
       wish: { behaviour: 'slow', until: '2026-03-01T13:00:01.000Z' },
     },
   );
+  run(testEvent, { type: 'screening.completed', data: { session_id: 'session', user_type: 'CONSUMER' } });
   run(dashboardToken, { kind: 'revoke' });
   const issue = { kind: 'issue', accountId: 'account', environment: 'test', keyHash: 'hash' } as const;
   run(

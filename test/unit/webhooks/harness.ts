@@ -243,6 +243,7 @@ export class WebhookHarness {
   readonly policy = {
     pingsPerSecond: 1,
     endpointChangesPerHour: 30,
+    testEventsPerHour: 60,
     timeoutSeconds: 8,
     redeliveryIntervalSeconds: 60,
     ladder: LADDER,

@@ -8,6 +8,7 @@ export abstract class WebhookPolicy {
   /** Counted for each account. 0 means no limit. */
   abstract readonly pingsPerSecond: number;
   abstract readonly endpointChangesPerHour: number;
+  abstract readonly testEventsPerHour: number;
   abstract readonly ladder: LadderPolicy;
   abstract readonly health: HealthPolicy;
 }

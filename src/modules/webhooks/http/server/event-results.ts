@@ -7,7 +7,7 @@ import type { FeedHead, FeedPage } from '../../read/feed.js';
 const DIGEST = { description: 'SHA-256, lowercase hex', example: '0'.repeat(64) };
 const EVENT_ID_OR_NULL = { type: String, nullable: true, description: 'Null when the feed has no event' } as const;
 
-class EventResult {
+export class EventResult {
   @ApiProperty({ example: 'evt_01890000-0000-8000-8000-000000000000' }) readonly id!: string;
   @ApiProperty({ enum: Object.keys(EVENT_CATALOGUE) }) readonly type!: string;
   @ApiProperty({ type: 'integer', enum: [1] }) readonly schema_version!: 1;

@@ -4,7 +4,7 @@ import { IsOptional, Matches, ValidateBy } from 'class-validator';
 import { EVENT_CATALOGUE, type EventType } from '../../../../published/events.js';
 import type { FeedQuery } from '../../read/feed.js';
 
-const EVENT_TYPES = Object.keys(EVENT_CATALOGUE) as readonly EventType[];
+export const EVENT_TYPES = Object.keys(EVENT_CATALOGUE) as readonly EventType[];
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1_000;
 const MAX_WAIT_SECONDS = 30;
