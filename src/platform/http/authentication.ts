@@ -13,6 +13,8 @@ declare module 'fastify' {
     authenticator?: Type<Authenticator> | null;
     /** A GET without any effect, which also answers HEAD. */
     readsOnly?: true;
+    /** The request log has no request to this route. */
+    unnoted?: true;
   }
   interface FastifyRequest {
     /** Set when the authenticator of the route has accepted the request, or the route has none. */

@@ -9,5 +9,5 @@ import { RouteConfig } from '@nestjs/platform-fastify';
 export const Limited = Reflector.createDecorator<{ readonly by: readonly string[] } | { readonly not: string }>();
 
 /** A GET without any effect needs no limit, and also answers HEAD. */
-export const ReadsOnly = (): MethodDecorator =>
-  applyDecorators(Limited({ not: 'it only reads' }), RouteConfig({ readsOnly: true }));
+export const ReadsOnly = (route: { readonly unnoted?: true } = {}): MethodDecorator =>
+  applyDecorators(Limited({ not: 'it only reads' }), RouteConfig({ readsOnly: true, ...route }));

@@ -6,7 +6,7 @@ import type { RequestLog } from '../../ports/request-log.js';
 export function noteRequests(fastify: FastifyInstance, requests: RequestLog): void {
   fastify.addHook('onResponse', (request, reply, done) => {
     const { admitted, principal } = request;
-    if (admitted && principal !== undefined)
+    if (admitted && principal !== undefined && !request.routeOptions.config.unnoted)
       requests.note(principal, {
         at: new Date().toISOString(),
         requestId: request.id,

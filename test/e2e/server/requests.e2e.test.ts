@@ -91,6 +91,14 @@ describe('GET /v1/requests', () => {
     expect((await requests('?route=/voie/sessions', accounts.child.secretKey)).body.data).toEqual([]);
   });
 
+  it('200: shows no read of the log itself, which would push all other requests out of it', async () => {
+    const caller = await service.signIn('unrelated');
+    for (let time = 0; time < 3; time++) await requests();
+    await caller.get('/screening/options');
+    await entriesOf('/screening/options', 2);
+    expect((await requests()).body.data.map(({ route }: any) => route)).not.toContain('/v1/requests');
+  });
+
   it.each([
     ['?status=20', 'status'],
     ['?status=abc', 'status'],

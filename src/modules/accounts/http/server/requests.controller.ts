@@ -14,7 +14,8 @@ export class RequestsController {
   constructor(private readonly requests: RecentRequests) {}
 
   @Get()
-  @ReadsOnly()
+  // A developer who follows the log would push all other requests out of it.
+  @ReadsOnly({ unnoted: true })
   @Operation({
     id: 'listRequests',
     summary: "The account's API requests of the key's environment, the oldest first",
