@@ -114,7 +114,7 @@ export default defineConfig(
   },
   {
     // Not tests: a row of a table of cases has a parameter for each column.
-    files: ['src/**', 'web/**', 'sandbox/**', 'scripts/**', 'tools/**'].flatMap((path) => [
+    files: ['src/**', 'web/**', 'packages/**', 'sandbox/**', 'scripts/**', 'tools/**'].flatMap((path) => [
       `${path}/*.{ts,tsx}`,
       `${path}/*.{js,mjs}`,
     ]),
@@ -126,7 +126,14 @@ export default defineConfig(
     rules: { 'max-lines': ['error', 250] },
   },
   {
-    files: ['src/**/*.ts', 'web/**/*.{ts,tsx}', 'sandbox/**/*.ts', 'scripts/**/*.mjs', 'tools/**/*.mjs'],
+    files: [
+      'src/**/*.ts',
+      'web/**/*.{ts,tsx}',
+      'packages/**/*.{tsx,mjs}',
+      'sandbox/**/*.ts',
+      'scripts/**/*.mjs',
+      'tools/**/*.mjs',
+    ],
     // In these rooms of the engine, a loop over a log or a connection is one function. Their budget of lines forbids to split it.
     ignores: ['src/adapters/**', 'src/platform/**'],
     rules: complexity(12),

@@ -8,6 +8,7 @@ const SECOND_TIER = [
   '/test/faults/',
   '/test/journeys/(?!paying-for-a-report|generated-client)',
   '/test/e2e/ops/(?!lists)',
+  '/test/e2e/cli/',
   '/test/e2e/documents/',
   '/test/e2e/dashboard/endpoint-health',
   '/test/e2e/embedded/(?!journey)',

@@ -26,6 +26,7 @@ export const GUIDES: Readonly<Record<string, Readonly<Record<string, string>>>> 
   'How to': {
     'how-to/embed-the-component': 'A page with the component in it, from the script tag to the callbacks.',
     'how-to/receive-webhooks': 'A receiver that checks signatures and misses nothing.',
+    'how-to/test-webhooks-locally': 'Events on your own machine: forward, trigger, and follow the request log.',
   },
   // By convention, readers of `llms.txt` may leave out this section.
   Optional: {

@@ -1,0 +1,40 @@
+// The address of the service and the secret key: from the environment, or from the demo keys that `npm start` writes.
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { Problem } from './problem.mjs';
+
+const KEY = /^sk_(live|test)_[\w-]+$/;
+
+export function readSettings(env, folder) {
+  const demo = readDemo(resolve(folder, env.DATA_DIR?.trim() || '.data'));
+  const secretKey = env.SCREENING_SECRET_KEY?.trim() || demo.secretKey;
+  const url = env.SCREENING_URL?.trim() || demo.url;
+  if (!secretKey)
+    throw new Problem(
+      `There is no secret key: set SCREENING_SECRET_KEY, or set DATA_DIR to the data folder of a service with demo keys (${demo.file} does not exist).`,
+    );
+  const [, environment] = KEY.exec(secretKey) ?? [];
+  if (!environment) throw new Problem('The secret key must begin with sk_test_ or sk_live_: see SCREENING_SECRET_KEY.');
+  if (!url)
+    throw new Problem('The address of the service is missing: set SCREENING_URL, such as http://localhost:3000.');
+  return { secretKey, environment, url: addressOf(url, 'SCREENING_URL') };
+}
+
+/** The address without a slash at its end. */
+export function addressOf(text, name) {
+  const { protocol, href } = URL.canParse(text) ? new URL(text) : {};
+  if (protocol !== 'http:' && protocol !== 'https:')
+    throw new Problem(`${name} must be an address that begins with http:// or https://, and is "${text}".`);
+  return href.replace(/\/+$/, '');
+}
+
+function readDemo(folder) {
+  const file = join(folder, 'demo-credentials.json');
+  try {
+    const { baseUrl, accounts } = JSON.parse(readFileSync(file, 'utf8'));
+    return { file, url: baseUrl, secretKey: accounts?.demo?.secretKey };
+  } catch (error) {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return { file };
+    throw new Problem(`The demo keys in ${file} cannot be read (${error.code ?? 'not JSON'}).`);
+  }
+}
