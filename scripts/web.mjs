@@ -18,14 +18,14 @@ const SHARED = {
 };
 const TARGET = 'es2022';
 
-/** The host script as one file, in one of its two forms. */
-async function bundleHostScript(entry, fileName, format) {
+/** The host script as one file, in one of its two forms, or the loader of the npm package. */
+async function bundleHostScript(entry, fileName, format, folder = 'embed') {
   await build({
     ...SHARED,
     root: WEB,
     build: {
       target: TARGET,
-      outDir: join(OUT, 'embed'),
+      outDir: join(OUT, folder),
       emptyOutDir: false,
       // Vite does not shorten the long names in a library's modules.
       rolldownOptions: { output: { minify: true } },
@@ -90,16 +90,24 @@ function writeManifest() {
 
 /**
  * Writes the types of the host script into one file: the types of web/contract that integrators see. These types have no code and import only each
- * other. Another file declares the global that the script sets, for pages that load the script with a tag.
+ * other. The npm package has them too, with its loader. Another file declares the global that the script sets, for pages that load the script with a tag.
  */
 function writeTypes() {
   const types = ['callbacks.ts', 'options.ts']
     .map((name) => readFileSync(join(WEB, 'contract', name), 'utf8').replace(/^import type .*\n/gm, ''))
     .join('\n');
-  writeFileSync(join(OUT, 'embed', 'service.d.ts'), `${types}\nexport declare const Service: ServiceGlobal;\n`);
+  const withService = `${types}\nexport declare const Service: ServiceGlobal;\n`;
+  writeFileSync(join(OUT, 'embed', 'service.d.ts'), withService);
+  writeFileSync(
+    join(OUT, 'npm', 'loader.d.ts'),
+    `${withService}
+/** Loads the host script of the service at this address once, and gives its global \`Service\`. After a failure, the next call tries again. */
+export declare function loadScreening(baseUrl: string): Promise<ServiceGlobal>;
+`,
+  );
   writeFileSync(
     join(OUT, 'npm', 'global.d.ts'),
-    `import type { ServiceGlobal } from './service.js';
+    `import type { ServiceGlobal } from './loader.js';
 
 declare global {
   const Service: ServiceGlobal;
@@ -109,16 +117,6 @@ declare global {
 }
 `,
   );
-}
-
-/** Writes the folder that `npm publish dist-web/npm` publishes, at the version of the service. */
-function writePackage() {
-  const read = (file) => JSON.parse(readFileSync(file, 'utf8'));
-  const { version } = read(join(ROOT, 'package.json'));
-  const manifest = read(join(WEB, 'embed', 'package.json'));
-  writeFileSync(join(OUT, 'npm', 'package.json'), `${JSON.stringify({ ...manifest, version }, null, 2)}\n`);
-  copyFileSync(join(WEB, 'embed', 'README.md'), join(OUT, 'npm', 'README.md'));
-  for (const name of ['service.mjs', 'service.d.ts']) copyFileSync(join(OUT, 'embed', name), join(OUT, 'npm', name));
 }
 
 function compressAll() {
@@ -144,6 +142,7 @@ rmSync(OUT, { recursive: true, force: true });
 for (const folder of ['embed', 'npm']) mkdirSync(join(OUT, folder), { recursive: true });
 await bundleHostScript('classic.ts', 'service.js', 'iife');
 await bundleHostScript('module.ts', 'service.mjs', 'es');
+await bundleHostScript('loader.ts', 'loader.mjs', 'es', 'npm');
 await bundlePages('frame');
 await bundlePages('demo');
 await bundlePages('reference');
@@ -156,6 +155,7 @@ await bundlePages('sandbox-processor/pages', {
 await bundleVendorScript('sandbox-processor', 'processor.js');
 await bundleVendorScript('sandbox-fingerprint', 'fingerprint.js');
 writeManifest();
-writeTypes();
 compressAll();
-writePackage();
+// The folder that `npm publish dist-web/npm` publishes.
+writeTypes();
+for (const name of ['package.json', 'README.md']) copyFileSync(join(WEB, 'embed', name), join(OUT, 'npm', name));

@@ -11,7 +11,9 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 const ROOT = join(import.meta.dirname, '../..');
 const run = promisify(execFile);
 
-const PAGE = `import { Service, type CallbackPayloads, type ServiceInstance } from '@screening-service/embed';
+const PAGE = `import { loadScreening, Service, type CallbackPayloads, type ServiceInstance } from '@screening-service/embed';
+const loaded: typeof Service = await loadScreening('https://api.example.test');
+void loaded.init('pk_test_0123456789abcdef');
 const instance: ServiceInstance = await Service.init('pk_test_0123456789abcdef', { baseUrl: 'https://api.example.test' });
 const shared: CallbackPayloads['onReportShared'][] = [];
 const stop = instance.on('onReportShared', (payload) => void shared.push(payload));
@@ -72,12 +74,12 @@ describe('the package', () => {
     return stdout.split('\n').filter((line) => /^\S/.test(line));
   }
 
-  it('has the version of the service, and no dependencies', async () => {
-    const manifestIn = async (folder: string): Promise<Record<string, unknown>> =>
-      JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as Record<string, unknown>;
-    const { version, dependencies } = await manifestIn(join(project, 'node_modules/@screening-service/embed'));
-    expect(version).toBe((await manifestIn(ROOT))['version']);
-    expect(dependencies).toBeUndefined();
+  it('has the version of the API and no dependencies, and its code is the loader only', async () => {
+    const folder = join(project, 'node_modules/@screening-service/embed');
+    const { version, dependencies } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as Record<string, unknown>;
+    // The path of the host script begins with /embed/v1.
+    expect([version, dependencies]).toEqual([expect.stringMatching(/^1\./), undefined]);
+    expect((await readFile(join(folder, 'loader.mjs'), 'utf8')).length).toBeLessThan(3_000);
   });
 
   it('has types for pages whose imports a bundler resolves, and refuses unknown callbacks, payloads and options', async () => {

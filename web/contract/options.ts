@@ -85,8 +85,11 @@ export interface ServiceInstance {
   mount<V extends View>(view: V, options: MountOptionsByView[V]): Promise<MountedView>;
   /** Receives the callbacks of all views of this instance. Returns a function that ends the subscription. */
   on<Name extends CallbackName>(name: Name, listener: (payload: CallbackPayloads[Name]) => void): () => void;
-  /** Changes the language and the appearance of all present and later views. A field that is not named stays unchanged. */
-  update(options: Pick<InitOptions, 'locale' | 'appearance'>): void;
+  /**
+   * Changes the language and the appearance of all present and later views. A field that is not named stays unchanged. With null, the language is the
+   * browser's.
+   */
+  update(options: { readonly locale?: string | null; readonly appearance?: Appearance }): void;
   /** Unmounts every view and deletes the token. */
   destroy(): void;
 }
