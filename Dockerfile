@@ -9,6 +9,7 @@ COPY nest-cli.json tsconfig.json tsconfig.build.json ./
 COPY src src
 COPY sandbox sandbox
 COPY web web
+COPY packages packages
 COPY scripts scripts
 RUN npm run build
 # Doubles of vendors are test equipment, so the service's image has none.

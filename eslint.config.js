@@ -1,5 +1,6 @@
 // Strict and type-checked. A rule is silenced on the line, with a reason; test/architecture/repository.unit.test.ts checks the reason.
 import { defineConfig, globalIgnores } from 'eslint/config';
+import reactHooks from 'eslint-plugin-react-hooks';
 import tseslint from 'typescript-eslint';
 import language from './tools/language/eslint-plugin.mjs';
 import limits from './tools/lint/parameters.mjs';
@@ -144,6 +145,7 @@ export default defineConfig(
     plugins: { language },
     rules: { 'language/plain': 'error' },
   },
+  { files: ['packages/react/**/*.tsx'], extends: [reactHooks.configs.flat['recommended-latest']] },
   { files: ['web/**/*.{ts,tsx}'], rules: { 'no-restricted-syntax': ['error', ...LOSES_ITS_SENDER] } },
   {
     // Programs of their own that talk to a terminal.

@@ -85,7 +85,12 @@ export function ensureBuilt() {
 
 function ensureWebBuilt() {
   if (!isCheckout) return;
-  const fingerprint = fingerprintOf([...filesUnder('web'), 'scripts/web.mjs', 'package-lock.json']);
+  const fingerprint = fingerprintOf([
+    ...filesUnder('web'),
+    ...filesUnder('packages/react'),
+    'scripts/web.mjs',
+    'package-lock.json',
+  ]);
   // Bundled files have a hash in their names, so the stamp lists them.
   const stamp = at('dist-web', '.build-stamp');
   const [madeFrom, ...made] = existsSync(stamp) ? readFileSync(stamp, 'utf8').split('\n') : [];

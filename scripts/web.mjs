@@ -4,10 +4,12 @@ import { createHash } from 'node:crypto';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import ts from 'typescript';
 import { build } from 'vite';
 import { ROOT } from './installation.mjs';
 
 const WEB = join(ROOT, 'web');
+const REACT = join(ROOT, 'packages', 'react');
 const OUT = join(ROOT, 'dist-web');
 const COMPRESSED = ['.js', '.mjs', '.css', '.html', '.svg'];
 
@@ -119,6 +121,21 @@ declare global {
   );
 }
 
+/** Compiles the React components, and writes the folder that `npm publish dist-web/react` publishes. */
+function writeReactPackage() {
+  const source = readFileSync(join(REACT, 'src', 'screening.tsx'), 'utf8');
+  const compilerOptions = { target: TARGET, module: 'esnext', jsx: 'react-jsx' };
+  const options = { fileName: 'screening.tsx', compilerOptions, reportDiagnostics: true };
+  const code = ts.transpileModule(source, options);
+  Object.assign(compilerOptions, { declaration: true, isolatedDeclarations: true });
+  const types = ts.transpileDeclaration(source, options);
+  for (const { messageText } of [...code.diagnostics, ...types.diagnostics])
+    throw new Error(`packages/react: ${ts.flattenDiagnosticMessageText(messageText, ' ')}`);
+  writeFileSync(join(OUT, 'react', 'screening.js'), code.outputText);
+  writeFileSync(join(OUT, 'react', 'screening.d.ts'), types.outputText);
+  for (const name of ['package.json', 'README.md']) copyFileSync(join(REACT, name), join(OUT, 'react', name));
+}
+
 function compressAll() {
   for (const entry of readdirSync(OUT, { withFileTypes: true, recursive: true })) {
     const file = join(entry.parentPath ?? entry.path, entry.name);
@@ -139,7 +156,7 @@ function compressAll() {
 }
 
 rmSync(OUT, { recursive: true, force: true });
-for (const folder of ['embed', 'npm']) mkdirSync(join(OUT, folder), { recursive: true });
+for (const folder of ['embed', 'npm', 'react']) mkdirSync(join(OUT, folder), { recursive: true });
 await bundleHostScript('classic.ts', 'service.js', 'iife');
 await bundleHostScript('module.ts', 'service.mjs', 'es');
 await bundleHostScript('loader.ts', 'loader.mjs', 'es', 'npm');
@@ -159,3 +176,4 @@ compressAll();
 // The folder that `npm publish dist-web/npm` publishes.
 writeTypes();
 for (const name of ['package.json', 'README.md']) copyFileSync(join(WEB, 'embed', name), join(OUT, 'npm', name));
+writeReactPackage();

@@ -1,5 +1,5 @@
-// The npm package of the host script. The test installs the package from its tarball into an empty project, like an
-// integrator.
+// The npm packages for pages: the loader of the host script, and the React components. The test installs the packages
+// from their tarballs into an empty project, like an integrator.
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
@@ -30,7 +30,6 @@ const TAG_PAGE = "void window.Service.init('pk_test_0123456789abcdef').then((ins
 const withOption = (option: string): string =>
   PAGE.replace('element: document.body,', `element: document.body, ${option},`);
 const HOW_TO = readFileSync(join(ROOT, 'docs/how-to/embed-the-component.md'), 'utf8');
-const [, REACT_PAGE = ''] = /```tsx\n([^]*?)```/.exec(HOW_TO) ?? [];
 const PAGES: Readonly<Record<string, string>> = {
   right: PAGE,
   payload: withOption('onReady: ({ view }: { view: number }) => view'),
@@ -48,9 +47,16 @@ describe('the package', () => {
     project = await mkdtemp(join(tmpdir(), 'embed-package-'));
     await writeFile(join(project, 'package.json'), JSON.stringify({ name: 'page', private: true, type: 'module' }));
     for (const [name, page] of Object.entries(PAGES)) await writeFile(join(project, `${name}.ts`), page);
-    const { stdout } = await run('npm', ['pack', join(ROOT, 'dist-web/npm'), '--json', '--silent'], { cwd: project });
-    const [{ filename }] = JSON.parse(stdout) as [{ filename: string }];
-    await run('npm', ['install', '--offline', '--no-audit', '--no-fund', `./${filename}`], { cwd: project });
+    const folders = ['dist-web/npm', 'dist-web/react'].map((folder) => join(ROOT, folder));
+    const { stdout } = await run('npm', ['pack', ...folders, '--json', '--silent'], { cwd: project });
+    const packed = JSON.parse(stdout) as { readonly filename: string }[];
+    const tarballs = packed.map(({ filename }) => `./${filename}`);
+    // npm would ask the registry for React, which is linked below.
+    const options = ['--offline', '--no-audit', '--no-fund', '--legacy-peer-deps'];
+    await run('npm', ['install', ...options, ...tarballs], { cwd: project });
+    const modules = join(project, 'node_modules');
+    await mkdir(join(modules, '@types'));
+    for (const name of ['react', '@types/react']) await symlink(join(ROOT, 'node_modules', name), join(modules, name));
   });
   afterAll(() => rm(project, { recursive: true, force: true }));
 
@@ -74,12 +80,22 @@ describe('the package', () => {
     return stdout.split('\n').filter((line) => /^\S/.test(line));
   }
 
-  it('has the version of the API and no dependencies, and its code is the loader only', async () => {
-    const folder = join(project, 'node_modules/@screening-service/embed');
-    const { version, dependencies } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as Record<string, unknown>;
+  it.each([
+    ['embed', undefined, undefined],
+    ['react', { '@screening-service/embed': '^1.0.0' }, { react: '>=18' }],
+  ])('%s has the version of the API, and needs no other package', async (name, dependencies, peerDependencies) => {
+    const file = join(project, 'node_modules/@screening-service', name, 'package.json');
+    const manifest = JSON.parse(await readFile(file, 'utf8')) as object;
     // The path of the host script begins with /embed/v1.
-    expect([version, dependencies]).toEqual([expect.stringMatching(/^1\./), undefined]);
-    expect((await readFile(join(folder, 'loader.mjs'), 'utf8')).length).toBeLessThan(3_000);
+    expect(manifest).toMatchObject({ version: expect.stringMatching(/^1\./), license: 'UNLICENSED' });
+    expect(manifest).toEqual(expect.objectContaining({ ...(dependencies && { dependencies, peerDependencies }) }));
+    if (dependencies === undefined) expect(manifest).not.toHaveProperty('dependencies');
+  });
+
+  it('embed has the loader only, so that a page always runs the script of its service', async () => {
+    const loader = await readFile(join(project, 'node_modules/@screening-service/embed/loader.mjs'), 'utf8');
+    expect(loader.length).toBeLessThan(3_000);
+    expect(loader).not.toContain('iframe');
   });
 
   it('has types for pages whose imports a bundler resolves, and refuses unknown callbacks, payloads and options', async () => {
@@ -92,25 +108,52 @@ describe('the package', () => {
     ]);
   });
 
-  it('has types for the React component of the how-to', async () => {
-    const modules = join(project, 'node_modules');
-    // Preact has the hooks and the JSX of React, and its types are installed.
-    await symlink(join(ROOT, 'node_modules/preact'), join(modules, 'preact'));
-    await mkdir(join(modules, 'react'));
-    await writeFile(join(modules, 'react/index.d.ts'), "export * from 'preact/hooks';\n");
-    for (const [name, page] of [
-      ['documented', REACT_PAGE],
-      ['mistaken', REACT_PAGE.replace('onScreened: (payload', 'onScreened: (payload: string, more')],
-    ] as const)
-      await writeFile(join(project, `${name}.tsx`), page);
+  it('has types for React components, and refuses unknown options, missing options and wrong payloads', async () => {
+    const [, documented = ''] = /```tsx\n([^]*?)```/.exec(HOW_TO) ?? [];
+    const [, inReadme = ''] =
+      /```tsx\n([^]*?)```/.exec(readFileSync(join(ROOT, 'packages/react/README.md'), 'utf8')) ?? [];
+    const view = (options: string): string =>
+      `import { Screening } from '@screening-service/react';\nexport const view = <Screening ${options} />;\n`;
+    const pages = {
+      documented,
+      inReadme,
+      income: view('view="income" onIncomeReportComplete={({ route }) => console.log(route)}'),
+      address: view(''),
+      option: view('unitAddress="12 Elm Street" selector="#place"'),
+      payload: view('unitAddress="12 Elm Street" onReady={({ ssn }) => ssn}'),
+      report: view('view="report"'),
+      provider: documented.replace('baseUrl="https://api.example.com"', ''),
+    };
+    for (const [name, page] of Object.entries(pages)) await writeFile(join(project, `${name}.tsx`), page);
+    const files = Object.keys(pages).map((name) => `${name}.tsx`);
     const options = ['--module', 'esnext', '--moduleResolution', 'bundler', '--jsx', 'react-jsx'];
-    expect(REACT_PAGE).toContain("from 'react'");
-    // The lint rules of React refuse a ref that is set while the component renders.
-    expect(REACT_PAGE).not.toMatch(/^ {2}\w+\.current = /m);
-    expect(REACT_PAGE).not.toMatch(/current!/);
-    expect(await errorsOf(['documented.tsx', 'mistaken.tsx'], ...options, '--jsxImportSource', 'preact')).toEqual([
-      expect.stringMatching(/^mistaken\.tsx/),
+    const errors = await errorsOf(files, ...options);
+    expect(errors.map((error) => error.slice(0, error.indexOf('('))).sort()).toEqual([
+      'address.tsx',
+      'option.tsx',
+      'payload.tsx',
+      'provider.tsx',
+      'report.tsx',
     ]);
+    expect(errors.join('\n')).toMatch(/option\.tsx.*selector: string/);
+    expect(errors.join('\n')).toMatch(/payload\.tsx.*'ssn'/);
+    expect(errors.join('\n')).toMatch(/provider\.tsx.*'baseUrl'/);
+  });
+
+  it('can be rendered on a server, where the component is an empty element', async () => {
+    await symlink(join(ROOT, 'node_modules/react-dom'), join(project, 'node_modules/react-dom'));
+    await writeFile(
+      join(project, 'rendered.js'),
+      `import { createElement } from 'react';
+       import { renderToString } from 'react-dom/server';
+       import { Screening, ScreeningProvider } from '@screening-service/react';
+       const view = createElement(Screening, { unitAddress: '12 Elm Street' });
+       const options = { publishableKey: 'pk_test_0123456789abcdef', baseUrl: 'https://api.example.test' };
+       console.log(renderToString(createElement(ScreeningProvider, options, view)));`,
+    );
+    // Node would otherwise look for react beside the target of its link.
+    const { stdout } = await run(process.execPath, ['--preserve-symlinks', 'rendered.js'], { cwd: project });
+    expect(stdout.trim()).toBe('<div></div>');
   });
 
   it('has types for pages whose imports Node resolves, and declares the global of the script tag only for a page that requests it', async () => {

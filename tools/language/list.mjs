@@ -119,6 +119,7 @@ export const FINISHED_DOCUMENTS = [
   'docs/operations/several-processes.md',
   'docs/sandbox.md',
   'packages/cli/README.md',
+  'packages/react/README.md',
   'src/vendors/idv/README.md',
   'src/vendors/stripe/README.md',
   'src/vendors/voie/README.md',

@@ -47,7 +47,8 @@ describe('a guide', () => {
     const page = await get(`/docs/${name}`);
     expect([page.status, page.type]).toEqual([200, 'text/html; charset=utf-8']);
     expect(page.policy).toMatch(/^default-src 'none'; .*frame-ancestors 'none'$/);
-    expect(page.text).not.toMatch(/<script|\son\w+=/);
+    // Code without any tag in it is text, such as a property `onError` of a React component.
+    expect(page.text.replace(/<code>[^<]*<\/code>/g, '')).not.toMatch(/<script|\son\w+=/);
   });
 
   it('has the text of its file, without pictures and without links to files that are not served', async () => {
