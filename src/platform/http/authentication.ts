@@ -32,10 +32,8 @@ export class AuthenticationGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     const { admitted, principal } = context.switchToHttp().getRequest<FastifyRequest>();
     if (!admitted) throw new DomainError('request.unauthenticated');
-    const needed: string | undefined = this.reflector.getAllAndOverride(NeedsPermission, [
-      context.getHandler(),
-      context.getClass(),
-    ]);
+    const places = [context.getHandler(), context.getClass()];
+    const needed: string | undefined = this.reflector.getAllAndOverride(NeedsPermission, places);
     if (needed !== undefined && principal?.permissions?.includes(needed) !== true)
       throw new DomainError('request.forbidden');
     return true;
@@ -55,9 +53,8 @@ export function authenticateFirst(app: NestFastifyApplication, surfaces: Surface
     else done(is404 ? new DomainError('request.unknown_path') : undefined);
   });
   fastify.addHook('onRoute', (route) => {
-    if (route.config?.readsOnly) route.method = ['GET', 'HEAD'];
-    const type =
-      route.config?.authenticator === undefined ? surfaces.at(route.url).authenticator : route.config.authenticator;
+    const { readsOnly, authenticator: type = surfaces.at(route.url).authenticator } = route.config ?? {};
+    if (readsOnly) route.method = ['GET', 'HEAD'];
     const authenticator = type && app.get(type, { strict: false });
     route.onRequest = [
       ...[route.onRequest ?? []].flat(),
