@@ -10,6 +10,7 @@ export const HELP = {
   '': `screening: tools for integrators of the screening service
 
   screening listen --forward <address>   forward the events of your account to a receiver on this machine
+  screening resend <sequence> --forward <address>   forward one event again
   screening trigger <event>              make an event happen, in the test environment
   screening logs tail                    follow the API requests of your account
 
@@ -33,7 +34,17 @@ the command tries again for a few seconds. It does not repeat an event after an 
 not answer, the command tries again with growing pauses, and continues where it was.
 
 A redelivery from the dashboard, or by an operator, repeats a delivery to the registered endpoint. The feed does not
-show it, so the command does not forward it. To send events again, end the command and use --after.
+show it, so the command does not forward it. "screening resend" sends one event again, and --after all events from a
+place on.
+
+${SETTINGS}`,
+  resend: `screening resend <sequence> --forward <address> [--account <id>]
+
+Forwards one event of the feed again, as listen does: with the same id, body and secret. The sequence is the number in
+the line of listen.
+
+  --forward <address>   the address of your receiver
+  --account <id>        the direct child whose event it is; by default your own account
 
 ${SETTINGS}`,
   trigger: `screening trigger <event> [--data <JSON>]

@@ -44,6 +44,10 @@ function accountsOf([{ account_id: first }, ...others]) {
   return `account ${first} and ${others.length === 1 ? 'a direct child' : `${others.length} direct children`}`;
 }
 
+export function lineOf(time, { sequence, event: { type, id, account_id } }, { status, durationMs }) {
+  return [time, status, type, id, `account ${account_id} sequence ${sequence}`, `${durationMs} ms`].join('  ');
+}
+
 export class Listener {
   forwarded = 0;
   #workers = new Set();
@@ -95,7 +99,7 @@ export class Listener {
       if (page === null) return;
       for (const entry of page.data) {
         if (this.signal.aborted) return;
-        await this.#forward(entry, accountId);
+        await this.#forward(entry);
       }
       after = page.next_after;
       if (page.data.length === 0 && !page.has_more && performance.now() - began < SHORTEST_POLL_MS)
@@ -108,12 +112,10 @@ export class Listener {
     return this.service.get('/v1/events', query, { signal: this.signal, withinMs: POLL_WITHIN_MS });
   }
 
-  async #forward(entry, accountId) {
-    const { status, durationMs } = await this.receiver.deliver(entry);
+  async #forward(entry) {
+    const answer = await this.receiver.deliver(entry);
     this.forwarded += 1;
-    const { id, type } = entry.event;
-    const place = `account ${accountId} sequence ${entry.sequence}`;
-    this.terminal.say(`${this.terminal.time()}  ${status}  ${type}  ${id}  ${place}  ${durationMs} ms`);
+    this.terminal.say(lineOf(this.terminal.time(), entry, answer));
   }
 
   async #findChildren(followed) {

@@ -5,7 +5,12 @@ import { parseArgs } from 'node:util';
 import { HELP } from './help.mjs';
 import { Problem, WrongUsage } from './problem.mjs';
 
-const COMMANDS = { listen: './listen.mjs', trigger: './trigger.mjs', 'logs tail': './logs-tail.mjs' };
+const COMMANDS = {
+  listen: './listen.mjs',
+  resend: './resend.mjs',
+  trigger: './trigger.mjs',
+  'logs tail': './logs-tail.mjs',
+};
 
 const terminal = {
   say: (text) => console.log(text),
@@ -48,7 +53,7 @@ function helpFor(args) {
 function parse(args, options, name) {
   try {
     const parsed = parseArgs({ args, options, allowPositionals: true });
-    if (parsed.positionals.length > 0 && name !== 'trigger')
+    if (parsed.positionals.length > 0 && !['trigger', 'resend'].includes(name))
       throw new Error(`Unexpected word: ${parsed.positionals[0]}`);
     return parsed;
   } catch (error) {

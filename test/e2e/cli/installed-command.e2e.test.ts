@@ -124,6 +124,33 @@ describe('the installed command', () => {
     expect(output()).not.toContain('report.shared');
   });
 
+  it('resend forwards one event again, with the same id and body', async () => {
+    const { secretKey, accountId } = accounts.child;
+    const event = JSON.parse((await npx(['trigger', 'report.shared'], project, secretKey)).stdout);
+    let sequence = 0;
+    await until('it is in the feed', async () => {
+      const { body } = await service.request('GET', '/v1/events', { headers: { 'x-secret-key': secretKey } });
+      sequence = body.data.find((entry: any) => entry.event.id === event.id)?.sequence ?? 0;
+      return sequence > 0;
+    });
+    const resend = (number: number) => npx(['resend', String(number), '--account', accountId, '--forward', hooks]);
+    const { stdout } = await resend(sequence);
+    expect(stdout).toContain(`  204  report.shared  ${event.id}  account ${accountId} sequence ${sequence}  `);
+    expect(received.map(({ body }) => JSON.parse(body))).toEqual([event]);
+    const beyond = await resend(sequence + 100).catch((error) => error);
+    expect([beyond.code, beyond.stderr]).toEqual([1, `The feed has no event with the sequence ${sequence + 100}.\n`]);
+  });
+
+  it('without variables, the demo account of DATA_DIR is used', async () => {
+    const env = { PATH: process.env['PATH'], HOME: project, DATA_DIR: service.dataDir };
+    const { stdout } = await run('npx', ['--no-install', 'screening', 'trigger', 'report.shared'], {
+      cwd: project,
+      env,
+    });
+    const { accounts: demo } = JSON.parse(await readFile(join(service.dataDir, 'demo-credentials.json'), 'utf8'));
+    expect(JSON.parse(stdout).account_id).toBe(demo.demo.accountId);
+  });
+
   it('a wrong key is one sentence with exit code 1', async () => {
     const failed = await npx(['logs', 'tail'], project, 'sk_test_0123456789abcdef').catch((error) => error);
     expect([failed.code, failed.stderr]).toEqual([

@@ -75,6 +75,12 @@ describe('a wrong command line', () => {
     [[...LISTEN, '--after', 'x'], '--after must be a sequence, such as 0 for all events.'],
     [[...LISTEN, '--type', 'a'], "Unknown option '--type'. screening listen --help lists the options."],
     [[...LISTEN, 'more'], 'Unexpected word: more. screening listen --help lists the options.'],
+    [
+      ['resend', '--forward', 'http://127.0.0.1:9'],
+      'resend needs the sequence of one event, which is in the line of listen.',
+    ],
+    [['resend', '0'], 'resend needs the sequence of one event, which is in the line of listen.'],
+    [['resend', '3'], 'resend needs --forward with the address of your receiver.'],
     [['trigger'], 'trigger needs one event type, such as screening.completed.'],
     [['trigger', 'a', '--data', '[]'], '--data must be a JSON object, such as \'{"session_id": "..."}\'.'],
     [['trigger', 'a', '--data', '{'], '--data must be a JSON object, such as \'{"session_id": "..."}\'.'],

@@ -10,14 +10,14 @@ const { Problem, Temporary } = await import('../../../packages/cli/problem.mjs' 
 interface Entry {
   readonly sequence: number;
   readonly digest: string;
-  readonly event: { readonly id: string; readonly type: string; readonly data: object };
+  readonly event: { readonly id: string; readonly type: string; readonly account_id: string; readonly data: object };
 }
 type Query = { readonly account_id: string; readonly after: number; readonly types?: string };
 
-const entry = (sequence: number, type = 'screening.completed'): Entry => ({
+const entry = (sequence: number, type = 'screening.completed', account_id = 'own'): Entry => ({
   sequence,
   digest: String(sequence).repeat(64),
-  event: { id: `evt_${sequence}`, type, data: { session_id: 's', amount: 7, a: 'é' } },
+  event: { id: `evt_${sequence}`, type, account_id, data: { session_id: 's', amount: 7, a: 'é' } },
 });
 
 /** A service whose feeds have these entries. When all are read, the work ends. `failures` are thrown by the first reads. */
@@ -78,7 +78,7 @@ const heads = (...ids: string[]): object[] => ids.map((account_id) => ({ account
 
 describe('the listener', () => {
   it('forwards the events of every feed in the order of the feed, with a line for each', async () => {
-    const feeds = new Feeds({ own: [1, 2, 3].map((at) => entry(at)), child: [entry(1, 'report.shared')] });
+    const feeds = new Feeds({ own: [1, 2, 3].map((at) => entry(at)), child: [entry(1, 'report.shared', 'child')] });
     const listener = feeds.listener();
     await listener.follow(heads('own', 'child'), { after: '0' });
     expect(feeds.delivered.filter((id) => id !== 'evt_1')).toEqual(['evt_2', 'evt_3']);
