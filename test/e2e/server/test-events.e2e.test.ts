@@ -84,6 +84,13 @@ describe('POST /v1/test_helpers/events', () => {
     expect(text).not.toContain('Robin');
   });
 
+  it('400 VALIDATION_ERROR: the message says which field has which form', async () => {
+    const { body } = await trigger({ type: 'report.shared', data: { session_id: 'Robin' } });
+    expect(body.error.message).toBe('data must have session_id as a UUID in lowercase.');
+    const { body: other } = await trigger({ type: 'report.unavailable', data: { name: 'Robin' } });
+    expect(other.error.message).toBe('data may have only the fields session_id, reason_code.');
+  });
+
   it('403 AUTH_FORBIDDEN: a live key publishes nothing', async () => {
     const { status, body } = await trigger({ type: 'report.shared' }, accounts.demo.liveSecretKey!);
     expect([status, body.error.code]).toEqual([403, 'AUTH_FORBIDDEN']);

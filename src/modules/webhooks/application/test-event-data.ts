@@ -31,7 +31,7 @@ export function testEventData(type: EventType, given: Readonly<Record<string, un
     if (rule.optional && !isGiven) continue;
     const value = isGiven ? given[name] : (SAMPLES[name] ?? sampleOf(rule, now));
     const form = brokenForm(rule, value);
-    if (form !== null) throw fieldError('request.invalid', 'test.data', `${name} must be ${form}`);
+    if (form !== null) throw fieldError('request.invalid', 'test.data', `must have ${name} as ${form}`);
     data[name] = value;
   }
   return data;
