@@ -44,7 +44,7 @@ export class Service {
   #read(reply, text) {
     const content = parse(text);
     if (reply.ok && content !== null) return content;
-    const { code, message, field } = content?.error ?? {};
+    const { code, message } = content?.error ?? {};
     if (reply.status === 429 || reply.status >= 500) {
       const retryAfterMs = 1_000 * (Number(reply.headers.get('retry-after')) || 0);
       throw new Temporary(
@@ -52,14 +52,14 @@ export class Service {
         retryAfterMs,
       );
     }
-    throw new Problem(this.#refusal(reply.status, { code, message, field }));
+    throw new Problem(this.#refusal(reply.status, { code, message }));
   }
 
-  #refusal(status, { code, message, field }) {
+  #refusal(status, { code, message }) {
     if (typeof code !== 'string')
       return `${this.url} is not the address of a screening service: it answered with the status ${status} and without its form of reply. Check SCREENING_URL.`;
     if (status === 401) return `The service at ${this.url} does not accept the secret key: ${message}`;
-    return `${field ? `${field}: ` : ''}${message} (${code})`;
+    return `${message} (${code})`;
   }
 }
 

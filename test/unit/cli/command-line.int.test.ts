@@ -132,7 +132,11 @@ describe('a service that does not do the work', () => {
       '{"error":{"code":"AUTH_UNAUTHORIZED","message":"No valid key."}}',
       /does not accept the secret key: No valid/,
     ],
-    [400, '{"error":{"code":"VALIDATION_ERROR","message":"is wrong","field":"data"}}', /^data: is wrong \(VALIDATION/],
+    [
+      400,
+      '{"error":{"code":"VALIDATION_ERROR","message":"data is wrong.","field":"data"}}',
+      /^data is wrong\. \(VALIDATION/,
+    ],
     [404, '<html></html>', /is not the address of a screening service: it answered with the status 404 /],
     [200, '<html></html>', /is not the address of a screening service/],
     [301, '', /is not the address of a screening service: it answered with the status 301 /],
