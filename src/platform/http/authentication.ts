@@ -13,7 +13,7 @@ declare module 'fastify' {
     authenticator?: Type<Authenticator> | null;
     /** A GET without any effect, which also answers HEAD. */
     readsOnly?: true;
-    /** The request log has no request to this route. */
+    /** The request log has only the refused requests to this route. */
     unnoted?: true;
   }
   interface FastifyRequest {

@@ -5,13 +5,13 @@ import type { RequestLog } from '../../ports/request-log.js';
 /** A request without valid credentials is not recorded, so that strangers cannot push an account's requests out of the log. */
 export function noteRequests(fastify: FastifyInstance, requests: RequestLog): void {
   fastify.addHook('onResponse', (request, reply, done) => {
-    const { admitted, principal } = request;
-    if (admitted && principal !== undefined && !request.routeOptions.config.unnoted)
+    const { admitted, principal, routeOptions } = request;
+    if (admitted && principal !== undefined && !(routeOptions.config.unnoted && reply.statusCode < 400))
       requests.note(principal, {
         at: new Date().toISOString(),
         requestId: request.id,
         method: request.method,
-        route: request.routeOptions.url ?? 'none',
+        route: routeOptions.url ?? 'none',
         status: reply.statusCode,
         code: request.refusedWith ?? null,
         durationMs: Math.round(reply.elapsedTime),
