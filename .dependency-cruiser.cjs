@@ -278,6 +278,12 @@ module.exports = {
       'The reference page knows the service by its OpenAPI documents only.',
     ),
     allowOnly(
+      'command',
+      '^packages/cli/',
+      ['^packages/cli/', ...LIBRARIES.slice(1)],
+      "What integrators install for their terminal runs anywhere: it has no package beside Node's own modules.",
+    ),
+    allowOnly(
       'sandbox-scripts',
       '^web/(sandbox-[^/]+)/',
       ['^web/$1/'],

@@ -19,7 +19,7 @@ const ruleNames = [...new Set(forbidden.map(({ name }) => name ?? ''))];
 async function rulesBrokenIn(baseDir: string): Promise<string[]> {
   const { enhancedResolveOptions, ...cruiseOptions } = options;
   const { output } = await cruise(
-    ['src', 'sandbox', 'web'].filter((folder) => existsSync(join(baseDir, folder))),
+    ['src', 'sandbox', 'web', 'packages'].filter((folder) => existsSync(join(baseDir, folder))),
     { ...cruiseOptions, baseDir, ruleSet: { forbidden }, validate: true },
     enhancedResolveOptions,
     { tsConfig },
