@@ -657,7 +657,6 @@ export const STRING_CODES: StringVocabulary = {
   ],
   codeOf: ({ code }) => code,
   columns: {
-    Code: ({ code }) => `\`${code}\``,
     HTTP: ({ status }) => String(status),
     Recoverable: ({ recoverable }) => (recoverable ? 'yes' : 'no'),
   },

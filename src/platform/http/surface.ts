@@ -58,7 +58,7 @@ export interface ErrorVocabulary<Entry extends AnyEntry> {
   readonly headers?: (entry: Entry, detail: DomainErrorDetail, prefix: string) => Readonly<Record<string, string>>;
   /** Describes that body in OpenAPI documents. */
   readonly errorResult: Type;
-  /** The documentation for integrators: the form of an error, and the columns of each entry, by their headings. */
+  /** The documentation for integrators: the form of an error, and the columns of each entry after its code, by their headings. */
   readonly about: readonly string[];
   readonly columns: Readonly<Record<string, (entry: Entry) => string>>;
   /** The text below the table. */
@@ -147,13 +147,13 @@ export function defineSurface<Entry extends AnyEntry>({
         };
       },
       told: (onlySpecial) =>
-        (Object.keys(onlySpecial ? special : errors) as ErrorCode[]).map((code) => [
-          code,
-          Object.values(columns).map((column) => column(entryOf(code, {}, onlySpecial ? entries : errors))),
-        ]),
+        (Object.keys(onlySpecial ? special : errors) as ErrorCode[]).map((code) => {
+          const entry = entryOf(code, {}, onlySpecial ? entries : errors);
+          return [code, [`\`${codeOf(entry)}\``, ...Object.values(columns).map((column) => column(entry))]];
+        }),
     };
   });
-  return { ...whole, areas, errors, headings: Object.keys(columns), appendix };
+  return { ...whole, areas, errors, headings: ['Code', ...Object.keys(columns)], appendix };
 }
 
 /** A refused request, with the parts that were read. */

@@ -284,7 +284,6 @@ export const NUMERIC_CODES: ErrorVocabulary<NumericError> = {
   ],
   codeOf: ({ errorCode }) => String(errorCode),
   columns: {
-    Code: ({ errorCode }) => String(errorCode),
     HTTP: ({ status }) => String(status),
     Field: ({ field }) => (field === undefined ? '' : `\`${field}\``),
   },

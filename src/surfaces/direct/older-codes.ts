@@ -196,7 +196,7 @@ export function olderCodesTable(): string[] {
     '|---|---|---|---|',
     ...[...OLDER_CODES.values()].map(
       ({ code, status, message }) =>
-        `| ${code} | ${status} | ${SAID_BY_THE_FILE_SYSTEM.has(code) ? 'the message of the credit-file system' : message} | ${upstream(code) || code} |`,
+        `| \`${code}\` | ${status} | ${SAID_BY_THE_FILE_SYSTEM.has(code) ? 'the message of the credit-file system' : message} | ${upstream(code) || code} |`,
     ),
   ];
 }
