@@ -17,6 +17,7 @@ import {
   type FoundAccount,
   readAccount,
 } from '../modules/accounts/read/accounts.js';
+import { logoType } from '../published/accounts.js';
 import { GroupedStream } from '../platform/aggregates/grouped-stream.js';
 import { EventStore } from '../ports/event-store.js';
 import type { Cursor } from '../ports/read-models.js';
@@ -133,7 +134,7 @@ abstract class SettingOptions extends OperatorCommand {
     return text;
   }
 
-  @Option({ flags: '--logo <file|none>', description: 'logo on its pages: a PNG file of at most 64 kB' })
+  @Option({ flags: '--logo <file|none>', description: 'logo on its pages: a PNG or SVG file of at most 64 kB' })
   readLogo(text: string): string {
     return text === NONE ? NONE : logoIn(text);
   }
@@ -372,7 +373,9 @@ async function existing(accounts: AccountDirectory, accountId: string): Promise<
 
 /** The command shows the size of the logo instead of the logo. */
 function shown({ brand, ...account }: FoundAccount): object {
-  const logo = brand.logo && `PNG of ${Buffer.from(brand.logo, 'base64').length} bytes`;
+  const logo =
+    brand.logo &&
+    `${logoType(brand.logo) === 'image/png' ? 'PNG' : 'SVG'} of ${Buffer.from(brand.logo, 'base64').length} bytes`;
   return { ...account, brand: { ...brand, logo } };
 }
 

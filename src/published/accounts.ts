@@ -33,7 +33,7 @@ export interface AccountFacts {
   readonly brand: {
     /** The name that people see: the chosen name, or else the account's name. */
     readonly displayName: string;
-    /** A PNG in base64; null without a logo. */
+    /** A PNG or an SVG in base64; null without a logo. `logoUrl` makes its address. */
     readonly logo: string | null;
     /** The https address of the account's privacy notice; null if none exists. */
     readonly privacyUrl: string | null;
@@ -66,4 +66,14 @@ export abstract class Accounts {
 
   /** The direct children of an account. An account that was opened a moment ago may be missing. */
   abstract childrenOf(accountId: string): Promise<readonly string[]>;
+}
+
+/** The media type of a logo in base64, by its first bytes. */
+export function logoType(logo: string): 'image/png' | 'image/svg+xml' {
+  return logo.startsWith('PHN2Zy') ? 'image/svg+xml' : 'image/png';
+}
+
+/** The logo as a data: URL. Pages show it as an image only, where no script of an SVG runs and no address of it is asked. */
+export function logoUrl(logo: string): string {
+  return `data:${logoType(logo)};base64,${logo}`;
 }

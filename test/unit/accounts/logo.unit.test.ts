@@ -64,7 +64,7 @@ describe('a logo', () => {
   const flipped = Buffer.from(DATA);
   flipped[9] = (flipped[9] ?? 0) ^ 1;
   it.each<[string, Buffer]>([
-    ['is an SVG', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>')],
+    ['is a GIF', Buffer.from('GIF89a')],
     ['is empty', Buffer.alloc(0)],
     ['has no header', png(DATA, chunk('IEND'))],
     ['has no end', png(HEADER, DATA)],
@@ -91,8 +91,8 @@ describe('a logo', () => {
     const file = png(HEADER, chunk('tEXt', Buffer.from('secret')), DATA, chunk('IEND'));
     const { brand } = withLogoWrittenAgain({ brand: { logo: file.toString('base64') } });
     expect(typesIn(Buffer.from(brand?.logo ?? '', 'base64'))).toEqual(['IHDR', 'IDAT', 'IEND']);
-    const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>').toString('base64');
-    expect(() => withLogoWrittenAgain({ brand: { logo: svg } })).toThrow(
+    const gif = Buffer.from('GIF89a').toString('base64');
+    expect(() => withLogoWrittenAgain({ brand: { logo: gif } })).toThrow(
       expect.objectContaining({ code: 'request.invalid', detail: expect.objectContaining({ field: 'logo' }) }),
     );
     for (const settings of [{}, { brand: { logo: null } }]) expect(withLogoWrittenAgain(settings)).toBe(settings);

@@ -148,7 +148,7 @@ describe('the page of a report', () => {
   });
 
   it('has the logo of the account in its head, as a part of the page', () => {
-    const branded = reportPage(OPENED, { ...REQUEST, logo: 'bG9nbw==' });
+    const branded = reportPage(OPENED, { ...REQUEST, logo: 'data:image/png;base64,bG9nbw==' });
     expect(branded).toContain('<p class="brand"><img alt="" src="data:image/png;base64,bG9nbw==">Acme Homes</p>');
     expect(page).toContain('<p class="brand">Acme Homes</p>');
   });

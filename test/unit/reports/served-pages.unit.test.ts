@@ -66,7 +66,7 @@ describe('the request that led to a report', () => {
     expect(await asked(screened, reads)).toEqual({
       environment: 'test',
       requestedBy: 'Name of account',
-      logo: 'bG9nbw==',
+      logo: 'data:image/png;base64,bG9nbw==',
       endUserType: null,
       property: '12 Elm Street',
       verified: { how: 'otp', at },

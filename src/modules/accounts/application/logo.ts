@@ -1,6 +1,7 @@
-// Reads a PNG and writes it again with only its picture. The logo then contains no text, no colour profile and no second file.
+// Reads a PNG or an SVG and writes it again with only its picture. The logo then contains no text, no colour profile, no script and no second file.
 import { crc32, deflateSync, inflateSync } from 'node:zlib';
 import { wrong, type SettingsToSet } from '../domain/account.js';
+import { reencodedSvg } from './svg-logo.js';
 
 const MAX_FILE_BYTES = 64_000;
 /** An event can store this many bytes as base64. */
@@ -16,11 +17,11 @@ const COLOURS: Readonly<Record<number, { readonly channels: number; readonly dep
   6: { channels: 4, depths: [8, 16] },
 };
 
-const NO_PNG = 'The logo must be a PNG file without faults and without interlacing.';
+const NO_PNG = 'The logo must be a PNG file without faults and without interlacing, or an SVG file.';
 const TOO_LARGE = `The logo must be at most ${MAX_FILE_BYTES} bytes, and at most ${MAX_LOGO_BYTES} after it is written again.`;
 const TOO_WIDE = `The logo must be at most ${MAX_SIDE} pixels wide and high.`;
 
-/** Returns the settings with the rewritten logo. Throws a DomainError for a file that is not such a PNG. */
+/** Returns the settings with the rewritten logo. Throws a DomainError for a file that is not such a picture. */
 export function withLogoWrittenAgain(settings: SettingsToSet): SettingsToSet {
   const { brand } = settings;
   if (!brand?.logo) return settings;
@@ -29,9 +30,15 @@ export function withLogoWrittenAgain(settings: SettingsToSet): SettingsToSet {
   return { ...settings, brand: { ...brand, logo: logo.toString('base64') } };
 }
 
-/** Returns the PNG with only the chunks IHDR, PLTE, tRNS, IDAT and IEND, or a description of the fault for people. */
+/** Returns the picture as it is written again, or a description of the fault for people. */
 export function reencodedLogo(file: Buffer): Buffer | string {
   if (file.length > MAX_FILE_BYTES) return TOO_LARGE;
+  const logo = /^[\s\uFEFF]*</.test(file.toString('utf8', 0, 64)) ? reencodedSvg(file) : reencodedPng(file);
+  return logo.length > MAX_LOGO_BYTES && typeof logo !== 'string' ? TOO_LARGE : logo;
+}
+
+/** Returns the PNG with only the chunks IHDR, PLTE, tRNS, IDAT and IEND. */
+function reencodedPng(file: Buffer): Buffer | string {
   const chunks = chunksOf(file);
   const form = chunks && formOf(chunks);
   if (!form) return NO_PNG;
@@ -41,14 +48,13 @@ export function reencodedLogo(file: Buffer): Buffer | string {
   const kept = ['PLTE', 'tRNS'].flatMap((type) =>
     (chunks.get(type) ?? []).slice(0, 1).map((data) => chunk(type, data)),
   );
-  const written = Buffer.concat([
+  return Buffer.concat([
     SIGNATURE,
     chunk('IHDR', form.header),
     ...kept,
     chunk('IDAT', deflateSync(pixels, { level: 9 })),
     chunk('IEND', Buffer.alloc(0)),
   ]);
-  return written.length > MAX_LOGO_BYTES ? TOO_LARGE : written;
 }
 
 interface Form {

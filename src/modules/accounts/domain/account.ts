@@ -60,7 +60,7 @@ export interface Settings {
 export interface Brand {
   /** 1 to 60 characters. With null, the pages show the account's name. */
   readonly displayName: string | null;
-  /** A PNG from `reencodedLogo`, in base64. With null, the pages show no logo. */
+  /** A PNG or an SVG from `reencodedLogo`, in base64. With null, the pages show no logo. */
   readonly logo: string | null;
   /** The https address of the account's privacy notice. With null, the pages link to no notice. */
   readonly privacyUrl: string | null;

@@ -4,7 +4,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { EndUserType } from '../../../kernel/end-user-type.js';
 import type { Environment } from '../../../kernel/environment.js';
 import type { Vault } from '../../../ports/vault.js';
-import type { Accounts } from '../../../published/accounts.js';
+import { type Accounts, logoUrl } from '../../../published/accounts.js';
 import type { Screenings, VerificationMethod } from '../../../published/screenings.js';
 
 /** The request that led to a report. */
@@ -12,7 +12,7 @@ export interface ReportRequest {
   readonly environment: Environment;
   /** The name of the account that screened the person. */
   readonly requestedBy: string;
-  /** The logo of that account, a PNG in base64; null: none. */
+  /** The logo of that account as a data: URL; null: none. */
   readonly logo: string | null;
   /** The kind of end user that the screening is for; null if the account did not say. */
   readonly endUserType: EndUserType | null;
@@ -31,7 +31,7 @@ export async function requestOf(sessionId: string, screenings: Screenings, accou
   return {
     environment,
     requestedBy: account?.brand.displayName ?? '',
-    logo: account?.brand.logo ?? null,
+    logo: account?.brand.logo ? logoUrl(account.brand.logo) : null,
     endUserType,
     property: unitAddress,
     verified: verifiedAt === null || verifiedBy === null ? null : { how: verifiedBy, at: verifiedAt },

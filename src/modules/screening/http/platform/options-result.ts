@@ -2,7 +2,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { END_USER_TYPES, type EndUserType } from '../../../../kernel/end-user-type.js';
 import { ENVIRONMENTS, type Environment } from '../../../../kernel/environment.js';
-import { USER_TYPES, type UserType } from '../../../../published/accounts.js';
+import { logoUrl, USER_TYPES, type UserType } from '../../../../published/accounts.js';
 import type { ScreeningOptions } from '../../read/screening-options.js';
 
 class PriceResult {
@@ -40,7 +40,11 @@ class GrantOptionsResult {
 
 class BrandResult {
   @ApiProperty({ description: 'Name that people see' }) readonly displayName!: string;
-  @ApiProperty({ type: String, nullable: true, description: 'A PNG as a data: URL' })
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'A PNG or an SVG as a data: URL. Show it as an image only',
+  })
   readonly logo!: string | null;
   @ApiProperty({ type: String, nullable: true, description: "The https address of the account's privacy notice" })
   readonly privacyUrl!: string | null;
@@ -101,7 +105,7 @@ export function optionsResult(
       applicationFee: grant.applicationFeeCents,
     },
     support: supportContact,
-    brand: { ...brand, logo: brand.logo && `data:image/png;base64,${brand.logo}` },
+    brand: { ...brand, logo: brand.logo && logoUrl(brand.logo) },
     terms,
     otpResendInterval,
   };

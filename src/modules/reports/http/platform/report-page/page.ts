@@ -40,7 +40,7 @@ ${STYLE}
 <body class="${isTest ? 'test' : 'live'}">
 <header>
 ${isTest ? html`<p class="ribbon">${words.testData}</p>` : null}
-<div><p class="brand">${request.logo && html`<img alt="" src="data:image/png;base64,${request.logo}">`}${request.requestedBy}</p><h1>${words.title}</h1></div>
+<div><p class="brand">${request.logo && html`<img alt="" src="${request.logo}">`}${request.requestedBy}</p><h1>${words.title}</h1></div>
 <dl><div><dt>${words.report}</dt><dd>${shortNumber(id)}</dd></div><div><dt>${words.generated}</dt><dd>${moment(generatedAt)}</dd></div><div><dt>${words.validUntil}</dt><dd>${moment(expiresAt)}</dd></div></dl>
 </header>
 <main>

@@ -1,0 +1,139 @@
+// Reads an SVG and writes it again with only the shapes, colours and gradients of its picture. Names and values outside the lists below never reach the
+// written file. So this code needs no XML library, which would understand more than the lists allow.
+
+const SHAPES = ['path', 'rect', 'circle', 'ellipse', 'line', 'polyline', 'polygon'];
+const GRADIENTS = ['linearGradient', 'radialGradient'];
+const ELEMENTS: ReadonlySet<string> = new Set(['svg', 'g', 'defs', 'stop', 'clipPath', ...GRADIENTS, ...SHAPES]);
+/** Notes of drawing programs. They are left out with their contents. */
+const NOTES = /^(?:title|desc|metadata|\w+:[\w-]+)$/;
+const ATTRIBUTES: ReadonlySet<string> = new Set(
+  (
+    'id d points x y x1 y1 x2 y2 cx cy fx fy r rx ry width height offset transform gradientTransform gradientUnits spreadMethod clipPathUnits ' +
+    'viewBox preserveAspectRatio fill fill-opacity fill-rule stroke stroke-width stroke-linecap stroke-linejoin stroke-miterlimit stroke-dasharray ' +
+    'stroke-dashoffset stroke-opacity opacity clip-path clip-rule stop-color stop-opacity display visibility'
+  ).split(' '),
+);
+/** Numbers, names, colours and functions. No address, entity, quote or backslash has only these characters. */
+const VALUE = /^[\w .,#%()+-]*$/;
+/** The only form of a reference: to a part of the same file. */
+const REFERENCE = /^url\(#[\w-]+\)$/;
+const TOKEN =
+  /<!--[^]*?-->|<\/([\w:-]+)\s*>|<([\w:-]+)((?:\s+[\w:.-]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*)\s*(\/?)>|([^<]+)/y;
+const ATTRIBUTE = /([\w:.-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
+const PROLOG = /^\uFEFF?\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--[^]*?-->\s*)*(?:<!DOCTYPE[^>[]*>)?/;
+const MAX_DEPTH = 32;
+/** The height of every SVG in pixels. The pages show logos smaller. */
+const HEIGHT = 64;
+const MAX_RATIO = 50;
+
+/** A fault of the file, as a clause for people. */
+class Fault extends Error {}
+
+/** Returns the SVG as it is written again, or a description of the fault for people. */
+export function reencodedSvg(file: Buffer): Buffer | string {
+  try {
+    return Buffer.from(new Rewriting(file.toString('utf8').replace(PROLOG, '')).written());
+  } catch (error) {
+    if (error instanceof Fault) return `The SVG file of the logo ${error.message}.`;
+    throw error;
+  }
+}
+
+class Rewriting {
+  private readonly out: string[] = [];
+  private readonly open: string[] = [];
+  /** The number of open elements, from the outermost note on; 0 outside notes. */
+  private noted = 0;
+
+  constructor(private readonly text: string) {}
+
+  written(): string {
+    TOKEN.lastIndex = 0;
+    while (TOKEN.lastIndex < this.text.length) {
+      const token = TOKEN.exec(this.text);
+      if (token === null) throw new Fault('is not a well-formed SVG without entities and processing instructions');
+      const [, closed, opened, attributes = '', alone, text = ''] = token;
+      if (opened !== undefined) this.start(opened, attributes, alone === '/');
+      else if (closed !== undefined) this.end(closed);
+      else if (text.trim() !== '' && this.noted === 0) throw new Fault('has text, which must be converted to paths');
+    }
+    if (this.open.length > 0 || this.out.length === 0) throw new Fault('has no end');
+    return this.out.join('');
+  }
+
+  private start(name: string, written: string, alone: boolean): void {
+    const isRoot = this.open.length === 0;
+    if (isRoot !== (name === 'svg') || (isRoot && this.out.length > 0))
+      throw new Fault('must have one svg element, the outermost');
+    if (this.open.length === MAX_DEPTH) throw new Fault(`has more than ${MAX_DEPTH} levels`);
+    if (this.noted > 0 || NOTES.test(name)) this.noted += 1;
+    else {
+      if (!ELEMENTS.has(name))
+        throw new Fault(`has the element ${name}; only shapes, groups, gradients and clip paths are accepted`);
+      const attributes = [...this.attributesOf(name, written)];
+      const kept = isRoot ? sized(attributes) : attributes;
+      this.out.push(`<${name}`, ...kept.map(([attribute, value]) => ` ${attribute}="${value}"`), alone ? '/>' : '>');
+    }
+    this.open.push(name);
+    if (alone) this.end(name, true);
+  }
+
+  private end(name: string, alone = false): void {
+    if (this.open.pop() !== name) throw new Fault('is not a well-formed SVG');
+    if (this.noted > 0) this.noted -= 1;
+    else if (!alone) this.out.push(`</${name}>`);
+  }
+
+  /** The accepted attributes, with those of a style. Later ones win. */
+  private attributesOf(element: string, written: string): Map<string, string> {
+    const found = new Map<string, string>();
+    const add = (name: string, text: string): void => {
+      const value = text.trim().replace(/\s+/g, ' ');
+      if (/href$/i.test(name)) found.set('href', ownGradient(element, name, value));
+      else if (isAccepted(name, value)) found.set(name, value);
+      // Clip paths that use clip paths would make a small file expensive to draw.
+      if (name === 'clip-path' && this.open.includes('clipPath')) throw new Fault('has a clip path inside a clip path');
+    };
+    for (const [, name = '', double, single = ''] of written.matchAll(ATTRIBUTE)) {
+      const value = double ?? single;
+      if (name !== 'style') add(name, value);
+      else for (const [, property = '', set = ''] of value.matchAll(/([\w-]+)\s*:([^;]*)/g)) add(property, set);
+    }
+    return found;
+  }
+}
+
+/** The value of a reference from one gradient of the file to another. */
+function ownGradient(element: string, name: string, value: string): string {
+  if (!GRADIENTS.includes(element) || !/^#[\w-]+$/.test(value)) throw new Fault(`has the reference ${name}`);
+  return value;
+}
+
+/** False for an attribute that is left out. */
+function isAccepted(name: string, value: string): boolean {
+  if (/^on/i.test(name)) throw new Fault(`has the event attribute ${name}`);
+  if (!ATTRIBUTES.has(name)) return false;
+  if (!VALUE.test(value) || (/url/i.test(value) && !REFERENCE.test(value)))
+    throw new Fault(`has the attribute ${name} with a value that is not accepted`);
+  return true;
+}
+
+/** The attributes of the root with a size. Without one, each browser would choose another size. */
+function sized(attributes: readonly (readonly [string, string])[]): readonly (readonly [string, string])[] {
+  const given = new Map(attributes);
+  const pixels = (name: string): number => Number(/^(\d*\.?\d+)(?:px)?$/.exec(given.get(name) ?? '')?.[1] ?? NaN);
+  const box = given.get('viewBox')?.split(/[ ,]+/).map(Number) ?? [0, 0, pixels('width'), pixels('height')];
+  const [, , width = NaN, height = NaN] = box;
+  if (box.length !== 4 || !box.every(Number.isFinite) || width <= 0 || height <= 0)
+    throw new Fault('must have a viewBox, or a width and a height in pixels');
+  if (width > MAX_RATIO * height || height > MAX_RATIO * width)
+    throw new Fault(`must not be ${MAX_RATIO} times as long as wide`);
+  for (const name of ['viewBox', 'width', 'height', 'x', 'y']) given.delete(name);
+  return [
+    ['xmlns', 'http://www.w3.org/2000/svg'],
+    ['viewBox', box.join(' ')],
+    ['width', String(Math.ceil((HEIGHT * width) / height))],
+    ['height', String(HEIGHT)],
+    ...given,
+  ];
+}
