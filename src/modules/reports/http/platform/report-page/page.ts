@@ -1,4 +1,5 @@
 // The report as a page that is complete in one reply, can be printed, and has no scripts.
+import { PRODUCT } from '../../../../../published/product.js';
 import { REPORT_STYLE } from '../../../../../surfaces/platform/report-style.js';
 import type { ShownReport } from '../../../application/report-viewer.js';
 import type { ReportRequest } from '../../../application/served-pages.js';
@@ -46,7 +47,7 @@ ${isTest ? html`<p class="ribbon">${words.testData}</p>` : null}
 <main>
 ${words.asWritten && html`<p class="note">${words.asWritten}</p>`}
 ${applicantSection(report.consumer, request, words)}${scoreSection(score, words)}${glanceSection(records)}${accountsSection(records)}${publicRecordsSection(records)}${housingCourtSection(records)}${backgroundSection(records)}${inquiriesSection(records)}${rightsSection(score?.model ?? null, words)}</main>
-<footer><p>${words.report} ${id}</p></footer>
+<footer><p>${words.report} ${id}</p><p>${words.generatedBy(PRODUCT, request.requestedBy)}</p></footer>
 </body>
 </html>
 `.text;
