@@ -33,6 +33,8 @@ const packages = (names) => `(?:^|/)node_modules/${anyOf(names)}/`;
 const builtins = (names) => `^(?:node:)?${anyOf(names)}$`;
 const LIBRARIES = ['(?:^|/)node_modules/', '^node:', builtins(require('node:module').builtinModules)];
 const NEST = packages(['@nestjs/[^/]+']);
+/** Libraries that only routes need. */
+const ROUTE_LIBRARIES = ['@nestjs/(?:swagger|passport|platform-fastify)', 'class-validator', 'passport[^/]*'];
 /** A bounded cache. It is a data structure and reaches nothing outside. */
 const CACHE = packages(['lru-cache']);
 
@@ -309,8 +311,8 @@ module.exports = {
       name: 'operator-commands-start-without-routes',
       comment: 'The libraries of the routes cost an operator command half a second.',
       severity: 'error',
-      from: { path: ['^src/modules/accounts/account-operations\\.module\\.ts$', '^src/modules/[^/]+/read/'] },
-      to: { path: ['^src/modules/[^/]+/http/', packages(['@nestjs/swagger', 'class-validator'])], reachable: true },
+      from: { path: '^src/ops/' },
+      to: { path: ['^src/modules/[^/]+/http/', '^src/surfaces/', packages(ROUTE_LIBRARIES)], reachable: true },
     },
     {
       name: 'no-cycles',

@@ -17,6 +17,7 @@ import { WebhookSenderModule } from './adapters/webhook-sender/webhook-sender.mo
 import type { Config } from './config/config.js';
 import { runs } from './config/process.js';
 import { FeaturesModule } from './modules/features.module.js';
+import { RoutesModule } from './modules/routes.module.js';
 import { StoredEventsModule } from './modules/stored-events.module.js';
 import { SurfacesModule } from './modules/surfaces.module.js';
 import { AggregatesModule } from './platform/aggregates/aggregates.module.js';
@@ -54,6 +55,7 @@ export class AppModule {
         CqrsModule.forRoot(),
         DiscoveryModule,
         FeaturesModule,
+        RoutesModule,
         SurfacesModule,
         ...(runs(config.process, 'worker') ? [DeliveryWorkersModule] : []),
         ProjectorModule,

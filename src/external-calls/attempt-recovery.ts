@@ -5,7 +5,7 @@ import { Clock } from '../kernel/clock.js';
 import { ENVIRONMENTS, type Environment } from '../kernel/environment.js';
 import { RecoveryJob } from '../platform/subscriptions/recovery-job.js';
 import type { VendorKind } from './external-call.js';
-import { QueuedExternalCalls } from './queued-external-calls.js';
+import { ExternalCalls } from './external-calls.js';
 
 /** The name of the single timer for the recovery of all external calls. */
 const RECOVERY_JOB = 'external-calls';
@@ -53,18 +53,13 @@ export function attemptRecovery<const Classes extends readonly Class[]>(kind: De
     },
     ...ENVIRONMENTS.map((environment) => ({
       provide: Symbol(`recovery job ${operation} in ${environment}`),
-      useFactory: (
-        recovery: AttemptRecovery,
-        calls: QueuedExternalCalls,
-        clock: Clock,
-        ...readers: InstancesOf<Classes>
-      ) =>
+      useFactory: (recovery: AttemptRecovery, calls: ExternalCalls, clock: Clock, ...readers: InstancesOf<Classes>) =>
         new RecoveryJob(
           RECOVERY_JOB,
           (limit) => kind.due(environment, clock.now(), limit, ...readers),
           async (id) => calls.settle(recovery, environment, id, await kind.vendorOf?.(id, ...readers)),
         ),
-      inject: [token, QueuedExternalCalls, Clock, ...inject],
+      inject: [token, ExternalCalls, Clock, ...inject],
     })),
   ];
 }

@@ -84,7 +84,7 @@ export class ExternalCallsModule {
         { provide: ExternalCalls, useExisting: QueuedExternalCalls },
         ...(worker ? [workers, rolePart('worker', CallWorkers)] : []),
       ],
-      exports: [ExternalCalls, QueuedExternalCalls],
+      exports: [ExternalCalls],
     };
   }
 }

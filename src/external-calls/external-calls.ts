@@ -1,3 +1,4 @@
+import type { Environment } from '../kernel/environment.js';
 import type { Attempt, ExternalCall } from './external-call.js';
 
 /**
@@ -30,4 +31,15 @@ export abstract class ExternalCalls {
    * False if the vendor may have been called, or if the input is gone.
    */
   abstract makeAgain(call: ExternalCall, attempt: Attempt, signal: AbortSignal): Promise<boolean>;
+
+  /**
+   * Gives a worker the open attempt of an aggregate to settle, and does not wait. A repeated request adds no second job while the first exists.
+   * `vendor` is the vendor that the aggregate recorded. Throws if the queue does not accept the job in time.
+   */
+  abstract settle(
+    call: Pick<ExternalCall, 'vendor' | 'operation'>,
+    environment: Environment,
+    id: string,
+    vendor?: string,
+  ): Promise<void>;
 }

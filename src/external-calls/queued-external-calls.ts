@@ -116,15 +116,10 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
     return input !== null;
   }
 
-  /**
-   * Gives a worker the open attempt of an aggregate to settle, and does not wait. A repeated request adds no second job while the first exists.
-   * Throws if the queue does not accept the job in time.
-   */
-  async settle(
+  override async settle(
     { vendor: kind, operation }: Pick<ExternalCall, 'vendor' | 'operation'>,
     environment: Environment,
     id: string,
-    /** The vendor that the aggregate recorded. */
     vendor?: string,
   ): Promise<void> {
     const name = settleQueueName(this.nameOf(kind, vendor, environment));

@@ -1,16 +1,7 @@
 // The modules that commands need, smallest set first. Each set is loaded only for a command that needs it.
 import type { DynamicModule, Type } from '@nestjs/common';
-import type { Config } from '../config/config.js';
-import type { Log } from '../platform/observability/log.js';
-import type { VendorRegistry } from '../vendor-kit/registry.js';
 
 export type Imports = readonly (Type | DynamicModule)[];
-
-export interface Started {
-  readonly config: Config;
-  readonly vendors: VendorRegistry;
-  readonly log: Log;
-}
 
 export async function logAlone(): Promise<Imports> {
   const { DataFolderModule } = await import('../adapters/data-folder.module.js');
@@ -35,34 +26,35 @@ export async function readModels(): Promise<Imports> {
 export async function accounts(): Promise<Imports> {
   const { AggregatesModule } = await import('../platform/aggregates/aggregates.module.js');
   const { CqrsModule } = await import('@nestjs/cqrs');
-  const { AccountOperationsModule } = await import('../modules/accounts/account-operations.module.js');
-  return [...(await readModels()), AggregatesModule, CqrsModule.forRoot(), AccountOperationsModule];
+  const { AccountsModule } = await import('../modules/accounts/accounts.module.js');
+  return [...(await readModels()), AggregatesModule, CqrsModule.forRoot(), AccountsModule];
 }
 
 export async function deliveryQueue(): Promise<Imports> {
-  const { QueuesModule } = await import('../adapters/redis/queues.module.js');
-  const { DeliveryQueueModule } = await import('../adapters/delivery-queue/delivery-queue.module.js');
-  return [...(await readModels()), QueuesModule, DeliveryQueueModule];
+  const { OperatorQueueModule } = await import('./operator-queue.js');
+  return [...(await readModels()), OperatorQueueModule];
 }
 
-export async function features({ config, vendors, log }: Started): Promise<Imports> {
-  const { VendorsModule } = await import('../adapters/vendors.module.js');
-  const { WebhookSenderModule } = await import('../adapters/webhook-sender/webhook-sender.module.js');
-  const { MailSenderModule } = await import('../adapters/mail-sender/mail-sender.module.js');
-  const { HttpModule } = await import('../platform/http/http.module.js');
+/** Payments and reports, with everything below them. */
+export async function payments(): Promise<Imports> {
+  const { NotAskedModule } = await import('./not-asked.js');
+  const { ReportsModule } = await import('../modules/reports/reports.module.js');
+  return [...(await accounts()), NotAskedModule, ReportsModule];
+}
+
+export async function persons(): Promise<Imports> {
+  const { IncomeModule } = await import('../modules/income/income.module.js');
+  return [...(await payments()), IncomeModule];
+}
+
+/** All features. */
+export async function features(): Promise<Imports> {
+  const { NotAskedModule } = await import('./not-asked.js');
   const { FeaturesModule } = await import('../modules/features.module.js');
-  return [
-    ...(await accounts()),
-    ...(await deliveryQueue()),
-    HttpModule,
-    VendorsModule.forRoot(config, vendors, log),
-    WebhookSenderModule,
-    MailSenderModule,
-    FeaturesModule,
-  ];
+  return [...(await accounts()), ...(await deliveryQueue()), NotAskedModule, FeaturesModule];
 }
 
-export async function projector(started: Started): Promise<Imports> {
+export async function projector(): Promise<Imports> {
   const { ProjectorModule } = await import('../platform/subscriptions/projector.module.js');
-  return [...(await features(started)), ProjectorModule];
+  return [...(await features()), ProjectorModule];
 }

@@ -1,5 +1,6 @@
 // The operator command line: `npm run ops -- <command>`. `--help` lists the commands.
 import 'reflect-metadata';
+import './without-questions.js';
 import { CommandFactory } from 'nest-commander';
 import { readConfig } from '../config/config.js';
 import { InvalidConfig } from '../config/variables.js';

@@ -2,9 +2,12 @@
 import { Module, type DynamicModule, type Provider, type Type } from '@nestjs/common';
 import { InjectCommander } from 'nest-commander';
 import { CommandMeta } from 'nest-commander/src/constants.js';
+import type { Config } from '../config/config.js';
 import { Clock } from '../kernel/clock.js';
+import type { Log } from '../platform/observability/log.js';
 import { Metrics } from '../platform/observability/metrics.js';
 import { ProcessModule } from '../process.module.js';
+import type { VendorRegistry } from '../vendor-kit/registry.js';
 import { CommandGroup } from './command-group.js';
 import { Consent } from './consent.js';
 import {
@@ -13,16 +16,23 @@ import {
   features,
   type Imports,
   logAlone,
+  payments,
+  persons,
   projector,
   readModels,
-  type Started,
   vault,
 } from './imports.js';
 import { OperatorCommand, ShowingCommand } from './operator-command.js';
 import { OperatorLists } from './operator-lists.js';
 
+interface Started {
+  readonly config: Config;
+  readonly vendors: VendorRegistry;
+  readonly log: Log;
+}
+
 interface Needs {
-  readonly imports: (started: Started) => Promise<Imports>;
+  readonly imports: () => Promise<Imports>;
   readonly providers?: (started: Started) => Promise<readonly Provider[]>;
 }
 
@@ -69,10 +79,10 @@ const GROUPS: Readonly<Record<string, Group>> = {
     ],
   },
   tokens: { load: () => import('./tokens.commands.js'), imports: accounts, ...LISTS },
-  person: { load: () => import('./person.commands.js'), imports: features },
+  person: { load: () => import('./person.commands.js'), imports: persons },
   payments: {
     load: () => import('./payments.commands.js'),
-    imports: features,
+    imports: payments,
     providers: async () => [OperatorLists, (await import('../modules/payments/read/payment-lists.js')).PaymentLists],
     showing: ['list'],
   },
@@ -96,7 +106,7 @@ const GROUPS: Readonly<Record<string, Group>> = {
 };
 
 /** Modules that ask the vendors of the installation. */
-const WITH_VENDORS: ReadonlySet<Needs['imports']> = new Set([accounts, features, projector]);
+const WITH_VENDORS: ReadonlySet<Needs['imports']> = new Set([accounts, payments, persons, features, projector]);
 
 /** The commands of one command line, and the parts that they need. */
 export interface Chosen {
@@ -129,7 +139,7 @@ export class OpsModule {
     const providers = new Set<Provider>([Consent]);
     for (const group of groups) {
       const { shownFrom = readModels } = group;
-      for (const one of await (showing ? shownFrom() : group.imports(started))) imports.add(one);
+      for (const one of await (showing ? shownFrom() : group.imports())) imports.add(one);
       for (const one of (await group.providers?.(started)) ?? []) providers.add(one);
       for (const one of await commandsOf(group, showing)) providers.add(one);
     }

@@ -40,4 +40,7 @@ export class CallsAtOnce extends ExternalCalls {
     if (input !== undefined) await call.make(attempt, input, { signal, mayAsk });
     return input !== undefined;
   }
+  override async settle(): Promise<void> {
+    throw new Error('No test with these calls settles an attempt');
+  }
 }

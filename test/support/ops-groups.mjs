@@ -1,6 +1,8 @@
 // Makes each group of operator commands from the modules that it imports, without Redis. Prints as JSON each group's
-// commands and the use cases that have a handler. The given data folder must be empty.
+// commands and the use cases that have a handler. `libraries` are the files of CommonJS packages that all groups loaded.
+// The given data folder must be empty.
 import 'reflect-metadata';
+import { createRequire } from 'node:module';
 import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
 import { CommandFactory } from 'nest-commander';
 import { pino } from 'pino';
@@ -35,4 +37,5 @@ for (const group of groups) {
   };
   await app.close();
 }
+found.libraries = Object.keys(createRequire(import.meta.url).cache);
 process.stdout.write(JSON.stringify(found), () => process.exit());

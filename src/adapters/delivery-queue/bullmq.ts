@@ -44,7 +44,7 @@ export class BullMqDeliveryQueue extends DeliveryQueue {
   /** `redis` and `jobs` belong to the caller. `redis` and `jobs` share a connection, which keeps the order of their commands. */
   constructor(
     redis: Redis,
-    private readonly jobs: DispatchQueue,
+    private readonly jobs: Pick<DispatchQueue, 'add'> & { on(event: 'error', listener: () => void): unknown },
     { limitMs = 5_000 }: DispatchSettings,
   ) {
     super();

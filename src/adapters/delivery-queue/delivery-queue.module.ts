@@ -15,8 +15,6 @@ import { AttemptRunner, Dispatcher } from './dispatcher.js';
 
 /** The time that an attempt may take beyond its receiver's limit, in milliseconds. */
 const RECORDING_MS = 2_000;
-/** The time is short, so that an operator learns soon that Redis is unavailable. */
-const OPERATOR_WAITS_MS = 2_000;
 
 @Injectable()
 class DispatchConnection implements OnApplicationShutdown {
@@ -47,12 +45,7 @@ class DispatchConnectionModule {}
     }),
   ],
   providers: [
-    {
-      provide: DispatchSettings,
-      useFactory: ({ role }: ProcessSettings): DispatchSettings =>
-        role === 'operator' ? { limitMs: OPERATOR_WAITS_MS } : {},
-      inject: [ProcessSettings],
-    },
+    { provide: DispatchSettings, useValue: {} },
     {
       provide: BullMqDeliveryQueue,
       useFactory: (

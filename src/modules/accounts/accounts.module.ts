@@ -13,26 +13,29 @@ import { AccessKeys } from '../../published/access-keys.js';
 import { Accounts } from '../../published/accounts.js';
 import { PrepaidCredit } from '../../published/prepaid-credit.js';
 import { SessionGrants } from '../../published/session-grants.js';
-import { AccountOperationsModule } from './account-operations.module.js';
 import { AccountCredit } from './application/account-credit.js';
 import { AccountGrants } from './application/account-grants.js';
+import { AddCreditHandler } from './application/add-credit.js';
+import { AllowOriginsHandler } from './application/allow-origins.js';
+import { DeactivateKeyHandler } from './application/deactivate-key.js';
 import { DemoTokens } from './application/demo-tokens.js';
 import { EraseUnusedDetails, EraseUnusedDetailsHandler } from './application/erase-unused-details.js';
 import { ExchangeTokenHandler, TokenOptions } from './application/exchange-token.js';
 import { GrantDetails } from './application/grant-details.js';
 import { GrantExpiry } from './application/grant-expiry.js';
 import { GrantRedemption } from './application/grant-redemption.js';
+import { IssueDashboardTokenHandler } from './application/issue-dashboard-token.js';
 import { GrantOptions, IssueGrantHandler } from './application/issue-grant.js';
+import { IssueKeyHandler } from './application/issue-key.js';
+import { LimitExchangesHandler } from './application/limit-exchanges.js';
 import { MakeDemoAccounts, MakeDemoAccountsHandler } from './application/make-demo-accounts.js';
+import { OpenAccountHandler } from './application/open-account.js';
+import { RevokeDashboardTokenHandler } from './application/revoke-dashboard-token.js';
+import { SetSettingsHandler } from './application/set-settings.js';
 import { SetVendorBehaviourHandler, TestHelperOptions } from './application/set-vendor-behaviour.js';
-import { PublishableKeys } from './http/platform/publishable-keys.js';
-import { Renewals } from './http/platform/renewals.js';
-import { GrantsController } from './http/server/grants.controller.js';
-import { RequestsController } from './http/server/requests.controller.js';
-import { TestHelpersController } from './http/server/test-helpers.controller.js';
-import { JwksController, TokenController } from './http/platform/token.controller.js';
+import { VendorRules } from './application/vendor-rules.js';
 import { AccessKeyDirectory, accessKeyProjection } from './read/access-keys.js';
-import { AccountDirectory, accountProjection } from './read/accounts.js';
+import { AccountDirectory, accountProjection, AccountsOptions } from './read/accounts.js';
 import { RecentRequests } from './read/recent-requests.js';
 import { SigningKeys } from './read/signing-keys.js';
 import { UnusedDetails, unusedDetails } from './read/unused-details.js';
@@ -42,9 +45,27 @@ const DEMO_ACCOUNTS: InjectionToken<Startable> = Symbol('demo accounts');
 /** Finds the holder of a key and the rights of an account. Every API surface uses this module. */
 @Projections([accountProjection, accessKeyProjection, unusedDetails])
 @Module({
-  imports: [AccountOperationsModule],
-  controllers: [TokenController, JwksController, GrantsController, TestHelpersController, RequestsController],
   providers: [
+    OpenAccountHandler,
+    SetSettingsHandler,
+    VendorRules,
+    IssueKeyHandler,
+    DeactivateKeyHandler,
+    AllowOriginsHandler,
+    LimitExchangesHandler,
+    IssueDashboardTokenHandler,
+    RevokeDashboardTokenHandler,
+    AddCreditHandler,
+    AccountDirectory,
+    AccessKeyDirectory,
+    {
+      provide: AccountsOptions,
+      useFactory: ({ production }: ProcessSettings, { forTest }: VendorsSettings): AccountsOptions => ({
+        production,
+        testVendors: forTest,
+      }),
+      inject: [ProcessSettings, VendorsSettings],
+    },
     ExchangeTokenHandler,
     IssueGrantHandler,
     GrantRedemption,
@@ -56,8 +77,6 @@ const DEMO_ACCOUNTS: InjectionToken<Startable> = Symbol('demo accounts');
     MakeDemoAccountsHandler,
     DemoTokens,
     SigningKeys,
-    PublishableKeys,
-    Renewals,
     RecentRequests,
     AccountGrants,
     SetVendorBehaviourHandler,
@@ -118,6 +137,16 @@ const DEMO_ACCOUNTS: InjectionToken<Startable> = Symbol('demo accounts');
       settle: (id) => new EraseUnusedDetails(id),
     }),
   ],
-  exports: [Accounts, AccessKeys, PrepaidCredit, SessionGrants, AccountOperationsModule],
+  exports: [
+    Accounts,
+    AccessKeys,
+    PrepaidCredit,
+    SessionGrants,
+    AccessKeyDirectory,
+    AccountDirectory,
+    RecentRequests,
+    SigningKeys,
+    TokenOptions,
+  ],
 })
 export class AccountsModule {}

@@ -16,8 +16,6 @@ import { incomePublisher } from './application/publish.js';
 import { SettleIncomeSession, SettleIncomeSessionHandler } from './application/settle-income-session.js';
 import { ViewIncomeReportHandler } from './application/view-income-report.js';
 import { incomeSession } from './domain/income-session.js';
-import { IncomeController } from './http/platform/income.controller.js';
-import { ServerIncomeController } from './http/server/server-income.controller.js';
 import { IncomeLinks } from './read/income-links.js';
 import { incomeStatus, IncomeStatusReader } from './read/income-status.js';
 
@@ -25,7 +23,6 @@ import { incomeStatus, IncomeStatusReader } from './read/income-status.js';
 @Publishers([incomePublisher])
 @Module({
   imports: [AccountsModule, ScreeningModule],
-  controllers: [IncomeController, ServerIncomeController],
   providers: [
     EraseIncomePersonHandler,
     IncomeProgress,
@@ -67,5 +64,6 @@ import { incomeStatus, IncomeStatusReader } from './read/income-status.js';
       settle: (id, signal) => new SettleIncomeSession(id, signal),
     }),
   ],
+  exports: [IncomeLinks, IncomeStatusReader],
 })
 export class IncomeModule {}

@@ -27,27 +27,11 @@ import { SettleReauthentication, SettleReauthenticationHandler } from './applica
 import { StoreVendorTokenHandler } from './application/store-vendor-token.js';
 import { UnblockPartyHandler } from './application/unblock-party.js';
 import { party } from './domain/party-decider.js';
-import {
-  AgentAuthenticationController,
-  OrganizationAuthenticationController,
-} from './http/direct/authentication.controllers.js';
-import {
-  AgentsController,
-  OrganizationsController,
-  RentersController,
-} from './http/direct/registration.controllers.js';
 import { partyCalls, PartyCallsReader } from './read/party-calls.js';
 
 @Projections([partyCalls])
 @Module({
   imports: [AccountsModule, ScreeningModule],
-  controllers: [
-    RentersController,
-    AgentsController,
-    AgentAuthenticationController,
-    OrganizationsController,
-    OrganizationAuthenticationController,
-  ],
   providers: [
     AnswerRegistrationHandler,
     AskForStanding,

@@ -39,10 +39,6 @@ import { WhenReportProgressed } from './application/when-report-progressed.js';
 import { WhenRenterRegistered } from './application/when-renter-registered.js';
 import { WhenSessionInVain } from './application/when-session-in-vain.js';
 import { WhenVerifiedAgain } from './application/when-verified-again.js';
-import { CheckoutController } from './http/direct/checkout.controller.js';
-import { ProcessorEventsRoute } from './http/internal/processor-events.route.js';
-import { PaymentsController, RetiredEndpoint, RetiredWebhookController } from './http/platform/payments.controller.js';
-import { RefundsController } from './http/server/refunds.controller.js';
 import { openCheckouts, OpenCheckoutsReader } from './read/open-checkouts.js';
 import { openPayments, OpenPaymentsReader } from './read/open-payments.js';
 
@@ -58,7 +54,6 @@ import { openPayments, OpenPaymentsReader } from './read/open-payments.js';
 ])
 @Module({
   imports: [AccountsModule, PartiesModule, ScreeningModule],
-  controllers: [RetiredWebhookController, PaymentsController, RefundsController, CheckoutController],
   providers: [
     CheckoutDirectory,
     CheckoutPageStore,
@@ -103,8 +98,6 @@ import { openPayments, OpenPaymentsReader } from './read/open-payments.js';
     PaymentInVain,
     PaymentReconciler,
     PaymentSecrets,
-    ProcessorEventsRoute,
-    RetiredEndpoint,
     TakeUpIntent,
     OpenPaymentsReader,
     { provide: PaymentsByIntent, useExisting: OpenPaymentsReader },

@@ -35,11 +35,6 @@ import { SettleReport, SettleReportHandler } from './application/settle-report.j
 import { ShareRecipient } from './application/share-recipient.js';
 import { UnlinkReportHandler } from './application/unlink-report.js';
 import { WhenReportSettled } from './application/when-report-settled.js';
-import { AgentLinksController, OrganizationLinksController } from './http/direct/links.controllers.js';
-import { RenterReportsController } from './http/direct/renter-reports.controller.js';
-import { PdfController } from './http/platform/pdf.controller.js';
-import { ReportsController } from './http/platform/reports.controller.js';
-import { ServerReportsController } from './http/server/server-reports.controller.js';
 import { reportShares, ReportSharesReader } from './read/report-shares.js';
 import { ReportDirectory, reportStatus } from './read/report-status.js';
 import { reportViews } from './read/report-views.js';
@@ -51,14 +46,6 @@ import { reportViews } from './read/report-views.js';
 @Global()
 @Module({
   imports: [AccountsModule, ScreeningModule, PartiesModule, PaymentsModule],
-  controllers: [
-    ReportsController,
-    PdfController,
-    ServerReportsController,
-    RenterReportsController,
-    AgentLinksController,
-    OrganizationLinksController,
-  ],
   providers: [
     ReportDirectory,
     { provide: Reports, useExisting: ReportDirectory },
@@ -118,6 +105,6 @@ import { reportViews } from './read/report-views.js';
       settle: (id, signal) => new SettleReport(id, signal),
     }),
   ],
-  exports: [Reports, ReportPulls],
+  exports: [Reports, ReportPulls, ReportSharesReader],
 })
 export class ReportsModule {}

@@ -33,9 +33,6 @@ import { RegistrationRecorder } from './application/registration-recorder.js';
 import { SessionChallenges, StepUpCall } from './application/session-challenges.js';
 import { AnswerStepUpHandler } from './application/answer-step-up.js';
 import { PersonsOfSessions } from './application/persons-of-sessions.js';
-import { OptionsController } from './http/platform/options.controller.js';
-import { ScreeningController } from './http/platform/screening.controller.js';
-import { ServerScreeningController } from './http/server/server-screening.controller.js';
 import { ScreeningOptionsReader } from './read/screening-options.js';
 import { screeningStatus, ScreeningStatusReader } from './read/screening-status.js';
 
@@ -46,7 +43,6 @@ const REPLY_KEPT_MS = 3_600_000;
 @Publishers([screeningPublisher])
 @Module({
   imports: [AccountsModule],
-  controllers: [OptionsController, ScreeningController, ServerScreeningController],
   providers: [
     PersonAnswers,
     Registration,
@@ -124,6 +120,14 @@ const REPLY_KEPT_MS = 3_600_000;
       settle: (id, signal) => new SettleVerification(id, signal),
     }),
   ],
-  exports: [AnswerCounts, KnownPersons, Screenings, Verifications],
+  exports: [
+    AnswerCounts,
+    KnownPersons,
+    Screenings,
+    Verifications,
+    ScreeningOptionsReader,
+    ScreeningPolicy,
+    ScreeningStatusReader,
+  ],
 })
 export class ScreeningModule {}

@@ -41,10 +41,6 @@ import { OpenDeliveries, WhenEndpointEnded } from './application/when-endpoint-e
 import { WhenEventPublished } from './application/when-event-published.js';
 import { WhenEventStored } from './application/when-event-stored.js';
 import { WhenHealthChanged } from './application/when-health-changed.js';
-import { DeliveriesController } from './http/dashboard/deliveries.controller.js';
-import { EndpointsController } from './http/dashboard/endpoints.controller.js';
-import { EventsController } from './http/server/events.controller.js';
-import { TestEventsController } from './http/server/test-events.controller.js';
 import { DeliveryReader } from './read/deliveries.js';
 import { deliveryLog } from './read/delivery-log.js';
 import { endpointProjection, EndpointReader } from './read/endpoints.js';
@@ -60,7 +56,6 @@ const CHECKED_EVERY_MS = 3_600_000;
 @EventHandlers([WhenEventStored, WhenEventPublished, WhenDeliveryExhausted, WhenEndpointEnded, WhenHealthChanged])
 @Module({
   imports: [AccountsModule, DiscoveryModule],
-  controllers: [EndpointsController, DeliveriesController, EventsController, TestEventsController],
   providers: [
     Attempts,
     EndpointChanges,
@@ -165,7 +160,7 @@ const CHECKED_EVERY_MS = 3_600_000;
       settle: (id) => new DisableOverdueEndpoint(id),
     }),
   ],
-  exports: [EndpointReader],
+  exports: [EndpointReader, DeliveryReader, EndpointSecrets, FeedReader, MissedEventsReader],
 })
 export class WebhooksModule implements OnModuleInit {
   constructor(

@@ -5,9 +5,9 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import { SURFACES } from '../all.js';
 import { serveOpenApi } from '../openapi.js';
 
-/** `features`: the module that imports every module with controllers. Each document is under its name; `all` describes all APIs together. */
-export async function offlineDocuments(features: Type, publicUrl: string): Promise<Readonly<Record<string, unknown>>> {
-  const root = { module: Object, controllers: controllersAlone(features) };
+/** `routes`: the module that imports every module with controllers. Each document is under its name; `all` describes all APIs together. */
+export async function offlineDocuments(routes: Type, publicUrl: string): Promise<Readonly<Record<string, unknown>>> {
+  const root = { module: Object, controllers: controllersAlone(routes) };
   const app = await NestFactory.create<NestFastifyApplication>(root, new FastifyAdapter(), {
     preview: true,
     logger: ['error'],
@@ -23,8 +23,8 @@ export async function offlineDocuments(features: Type, publicUrl: string): Promi
   return documents;
 }
 
-function controllersAlone(features: Type): Type[] {
-  const modules = Reflect.getMetadata('imports', features) as readonly Type[];
+function controllersAlone(routes: Type): Type[] {
+  const modules = Reflect.getMetadata('imports', routes) as readonly Type[];
   const controllers = modules.flatMap((module) => (Reflect.getMetadata('controllers', module) ?? []) as Type<object>[]);
   return controllers.map((controller) => {
     const { [controller.name]: alone } = { [controller.name]: class extends controller {} };

@@ -11,7 +11,6 @@ import { Test } from '@nestjs/testing';
 import { pino } from 'pino';
 import { Es256TokenKeys } from '../../../src/adapters/token-keys/es256.js';
 import { ExternalCalls } from '../../../src/external-calls/external-calls.js';
-import { QueuedExternalCalls } from '../../../src/external-calls/queued-external-calls.js';
 import { Clock } from '../../../src/kernel/clock.js';
 import type { Environment } from '../../../src/kernel/environment.js';
 import { AccountCredit } from '../../../src/modules/accounts/application/account-credit.js';
@@ -21,7 +20,7 @@ import { ScreeningModule } from '../../../src/modules/screening/screening.module
 import { HttpSettings } from '../../../src/config/http.js';
 import { PdfSettings } from '../../../src/config/pdf.js';
 import { servePdfsApart } from '../../../src/modules/reports/http/platform/pdf-host.js';
-import { ReportsModule } from '../../../src/modules/reports/reports.module.js';
+import { ReportRoutesModule } from '../../../src/modules/reports/report-routes.module.js';
 import { AggregateStore } from '../../../src/platform/aggregates/aggregate-store.js';
 import { GroupedStream } from '../../../src/platform/aggregates/grouped-stream.js';
 import { BearerTokens } from '../../../src/platform/http/bearer-strategy.js';
@@ -153,7 +152,6 @@ export async function openSurfaces(harness: Harness, pdfUrl: string | null = nul
     { provide: CompleteLists, useValue: lists.in(harness.store) },
     { provide: CreditBureau, useValue: harness.bureau },
     { provide: ExternalCalls, useValue: calls },
-    { provide: QueuedExternalCalls, useValue: {} },
     { provide: PdfRenderer, useValue: renderer },
     { provide: TemporaryFiles, useValue: files },
     { provide: Screenings, useValue: harness.screenings },
@@ -177,7 +175,7 @@ export async function openSurfaces(harness: Harness, pdfUrl: string | null = nul
   const needed = [...provided, BearerTokens];
   @Global()
   @Module({
-    imports: [CqrsModule.forRoot(), DiscoveryModule, ReportsModule, SurfacesModule],
+    imports: [CqrsModule.forRoot(), DiscoveryModule, ReportRoutesModule, SurfacesModule],
     providers: needed,
     exports: needed.map((one) => ('provide' in one ? one.provide : one)),
   })

@@ -1,0 +1,10 @@
+import { Module } from '@nestjs/common';
+import { IncomeModule } from './income.module.js';
+import { IncomeController } from './http/platform/income.controller.js';
+import { ServerIncomeController } from './http/server/server-income.controller.js';
+
+@Module({
+  imports: [IncomeModule],
+  controllers: [IncomeController, ServerIncomeController],
+})
+export class IncomeRoutesModule {}

@@ -1,0 +1,20 @@
+import { Module } from '@nestjs/common';
+import { ReportsModule } from './reports.module.js';
+import { AgentLinksController, OrganizationLinksController } from './http/direct/links.controllers.js';
+import { RenterReportsController } from './http/direct/renter-reports.controller.js';
+import { PdfController } from './http/platform/pdf.controller.js';
+import { ReportsController } from './http/platform/reports.controller.js';
+import { ServerReportsController } from './http/server/server-reports.controller.js';
+
+@Module({
+  imports: [ReportsModule],
+  controllers: [
+    ReportsController,
+    PdfController,
+    ServerReportsController,
+    RenterReportsController,
+    AgentLinksController,
+    OrganizationLinksController,
+  ],
+})
+export class ReportRoutesModule {}
