@@ -9,7 +9,6 @@ import { EventStoreModule } from './adapters/event-store/event-store.module.js';
 import { KeptInRedisModule } from './adapters/kept-in-redis.module.js';
 import { MailSenderModule } from './adapters/mail-sender/mail-sender.module.js';
 import { ReadModelsModule } from './adapters/read-models/read-models.module.js';
-import { QueuesModule } from './adapters/redis/queues.module.js';
 import { RedisModule } from './adapters/redis/redis.module.js';
 import { VaultModule } from './adapters/vault/vault.module.js';
 import { VendorsModule } from './adapters/vendors.module.js';
@@ -47,7 +46,6 @@ export class AppModule {
         ReadModelsModule,
         AggregatesModule,
         HttpModule,
-        QueuesModule,
         DeliveryQueueModule,
         VendorsModule.forRoot(config, vendors, log),
         WebhookSenderModule,
