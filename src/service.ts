@@ -124,7 +124,10 @@ export async function createService(
   fastify.addHook('onClose', async () => {
     for (const privateServer of privateServers) await privateServer.close();
   });
-  serveDocuments(app, surfaces, http, { reference: REFERENCE, guides: GUIDES });
+  const { docsUrl, servesDocs, publicUrl } = http;
+  const { demoAccounts } = config.process;
+  const folders = { reference: REFERENCE, guides: GUIDES };
+  serveDocuments(app, surfaces, { docsUrl, servesDocs, publicUrl, demoAccounts }, folders);
   if (runs(config.process, 'api')) serveComponent(app, config, log);
   return {
     async start() {

@@ -14,9 +14,14 @@ export interface ServedDocument {
 
 /**
  * Serves `/openapi.json` (everything) and `/openapi/<document>.json`. Returns the latter. The first request makes all of them, because a start without
- * them is quicker.
+ * them is quicker. `demo`: whether the service has demo accounts.
  */
-export function serveOpenApi(app: NestFastifyApplication, serverUrl: string, surfaces: Surfaces): ServedDocument[] {
+export function serveOpenApi(
+  app: NestFastifyApplication,
+  serverUrl: string,
+  surfaces: Surfaces,
+  demo: boolean,
+): ServedDocument[] {
   makeOnce(app.getHttpAdapter().getInstance());
   let made: Documents | undefined;
   const documents = (): Documents => (made ??= documentsOf(describe(app, serverUrl, surfaces), surfaces));
@@ -24,7 +29,7 @@ export function serveOpenApi(app: NestFastifyApplication, serverUrl: string, sur
   for (const { name } of named) {
     const answer = (_request: unknown, reply: { send(body: unknown): void }): void => {
       const described = documents().named.get(name);
-      reply.send(described && introduced(described, name, `${serverUrl}/docs`));
+      reply.send(described && introduced(described, name, { docs: `${serverUrl}/docs`, demo }));
     };
     app.getHttpAdapter().get(`/openapi/${name}.json`, answer);
   }

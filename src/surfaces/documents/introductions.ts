@@ -1,4 +1,5 @@
-// The introduction of each OpenAPI document, the meaning of its tags, and bodies that work in the sandbox. `/docs` shows them.
+// The introduction of each OpenAPI document, the meaning of its tags, and bodies of first calls. `/docs` shows them. A service with demo accounts shows
+// calls that work as they stand. Any other service has placeholders, because the demo keys and the sandbox do not exist there.
 
 import type { OpenAPIObject } from '@nestjs/swagger';
 
@@ -6,24 +7,33 @@ type Operation = NonNullable<OpenAPIObject['paths'][string]['post']>;
 
 interface Introduction {
   /** Markdown. `docs` is the address of the guides, without a trailing slash. */
-  readonly text: (docs: string) => string;
+  readonly text: (docs: string, firstCalls: string) => string;
+  readonly firstCalls: { readonly ofDemo: (docs: string) => string; readonly ofAccount: string };
   readonly tags: Readonly<Record<string, string>>;
-  /** The body of the first call of each POST route, by its path. */
+  /** The body of the first call of each POST route in the sandbox, by its path. */
   readonly bodies: Readonly<Record<string, object>>;
 }
 
+export interface Introducing {
+  /** The address of the guides, without a trailing slash. */
+  readonly docs: string;
+  /** Whether the service has demo accounts. */
+  readonly demo: boolean;
+}
+
 /** The document with its introduction, with its tags in the order in which a reader needs them, and with the bodies of first calls. */
-export function introduced(document: OpenAPIObject, name: string, docs: string): OpenAPIObject {
+export function introduced(document: OpenAPIObject, name: string, { docs, demo }: Introducing): OpenAPIObject {
   const introduction = INTRODUCTIONS[name];
   if (introduction === undefined) return document;
-  const { text, tags, bodies } = introduction;
-  const paths = Object.entries(document.paths).map(([path, operations]) => [
-    path,
-    bodies[path] && operations.post ? { ...operations, post: withBody(operations.post, bodies[path]) } : operations,
-  ]);
+  const { text, firstCalls, tags, bodies } = introduction;
+  const paths = Object.entries(document.paths).map(([path, operations]) => {
+    const body = bodies[path];
+    if (body === undefined || !operations.post) return [path, operations];
+    return [path, { ...operations, post: withBody(operations.post, demo ? body : withPlaceholders(body)) }];
+  });
   return {
     ...document,
-    info: { ...document.info, description: text(docs) },
+    info: { ...document.info, description: text(docs, demo ? firstCalls.ofDemo(docs) : firstCalls.ofAccount) },
     tags: Object.entries(tags).map(([tag, description]) => ({ name: tag, description })),
     paths: Object.fromEntries(paths) as OpenAPIObject['paths'],
   };
@@ -37,6 +47,24 @@ function withBody(operation: Operation, example: object): Operation {
     ...operation,
     requestBody: { ...requestBody, content: { ...others, 'application/json': { ...json, example } } },
   };
+}
+
+/** Fields whose values every installation takes. */
+const TAKEN_EVERYWHERE: ReadonlySet<string> = new Set([
+  'userType',
+  'user_type',
+  'termsAcceptedAt',
+  'external_id',
+  'url',
+]);
+
+function withPlaceholders(body: object): object {
+  return Object.fromEntries(
+    Object.entries(body).map(([name, value]: [string, unknown]) => [
+      name,
+      typeof value === 'string' && !TAKEN_EVERYWHERE.has(name) ? `<${name}>` : value,
+    ]),
+  );
 }
 
 const ADDRESS = { currentAddress: '100 Main St', currentCity: 'Austin', currentState: 'TX', currentZip: '78701' };
@@ -60,6 +88,7 @@ const INTRODUCTIONS: Readonly<Record<string, Introduction>> = {
   platform: {
     text: (
       docs,
+      firstCalls,
     ) => `Pages in a browser call this API: it screens a person, takes the payment, shows the report and shares it. The
 [embedded component](${docs}/how-to/embed-the-component) does all of this for you. Use the API directly when you draw your own pages.
 
@@ -70,21 +99,33 @@ the key's list must contain the origin of the page.
 
 ## First calls
 
-\`npm start\` prints a publishable key for tests, and the key's list contains the origin of this page.
+${firstCalls}
 
-1. Open \`POST /auth/token/exchange\`, press *Test Request*, put the key into **Authentication** and send. Your browser adds \`Origin\` itself;
-   with curl, add \`-H 'Origin: http://localhost:5173'\`.
-2. Open \`POST /screening/submit\`, put the \`token\` of the reply into **Authentication**, and send the body as it stands. In the sandbox the last name decides the answer: \`Otptest\` is asked for a code.
-   [All test persons](${docs}/sandbox#personas)
-3. Answer with \`POST /screening/{id}/otp\` and the \`id\` of the reply. The code is \`123456\`.
-
-The [quick start](${docs}/quick-start) has the whole way with curl, and the [contract](${docs}/contract/platform) has every rule.
+The [quick start](${docs}/quick-start) has the whole way with curl and test persons, and the [contract](${docs}/contract/platform) has every rule.
 
 ${REPEATING(docs, 'IDEMPOTENCY_KEY_REUSED')}
 
 ${ERRORS(docs)}
 
 ${LIMITS(docs)}`,
+    firstCalls: {
+      ofDemo: (
+        docs,
+      ) => `\`npm start\` prints a publishable key for tests, and the key's list contains the origin of this page.
+
+1. Open \`POST /auth/token/exchange\`, press *Test Request*, put the key into **Authentication** and send. Your browser adds \`Origin\` itself;
+   with curl, add \`-H 'Origin: http://localhost:5173'\`.
+2. Open \`POST /screening/submit\`, put the \`token\` of the reply into **Authentication**, and send the body as it stands. In the sandbox the last name decides the answer: \`Otptest\` is asked for a code.
+   [All test persons](${docs}/sandbox#personas)
+3. Answer with \`POST /screening/{id}/otp\` and the \`id\` of the reply. The code is \`123456\`.`,
+      ofAccount: `Ask the operator of this service for a publishable key of your account. Its list must contain the origin of your page, and for calls from here the
+origin of this page. A live key screens a real person, so begin with a test key if this service has vendors for tests.
+
+1. Open \`POST /auth/token/exchange\`, press *Test Request*, put the key into **Authentication** and send. Your browser adds \`Origin\` itself;
+   with curl, add \`-H 'Origin: <origin>'\`.
+2. Open \`POST /screening/submit\`, and put the \`token\` of the reply into **Authentication**. Replace each \`<...>\` of the body, and send.
+3. If the reply asks for a code, answer with \`POST /screening/{id}/otp\` and the \`id\` of the reply.`,
+    },
     tags: {
       auth: 'The token of a page, and the public keys that verify tokens.',
       screening: 'One person and one screening: identity, code, questions, state.',
@@ -113,6 +154,7 @@ ${LIMITS(docs)}`,
   server: {
     text: (
       docs,
+      firstCalls,
     ) => `Your server calls this API. It makes session grants for your pages, reads screenings and reports, and refunds payments.
 
 ## Authentication
@@ -122,11 +164,7 @@ server: it reads reports.
 
 ## First calls
 
-\`npm start\` prints a secret key for tests.
-
-1. Open \`POST /v1/sessions\`, press *Test Request*, and put the key into **Authentication**. The page keeps it until you reload.
-2. Send the body as it stands. A page exchanges the \`token\` of the reply together with its publishable key.
-3. Submit a person on the platform API or on the demo page. Then send \`GET /v1/screenings/{session_id}/status\`.
+${firstCalls}
 
 The [contract](${docs}/contract/server) has every rule. [Webhooks](${docs}/how-to/receive-webhooks) tell your server what happens, so that it need not
 ask.
@@ -136,6 +174,18 @@ ${REPEATING(docs, 'IDEMPOTENCY_KEY_REUSED')}
 ${ERRORS(docs)}
 
 ${LIMITS(docs)}`,
+    firstCalls: {
+      ofDemo: () => `\`npm start\` prints a secret key for tests.
+
+1. Open \`POST /v1/sessions\`, press *Test Request*, and put the key into **Authentication**. The page keeps it until you reload.
+2. Send the body as it stands. A page exchanges the \`token\` of the reply together with its publishable key.
+3. Submit a person on the platform API or on the demo page. Then send \`GET /v1/screenings/{session_id}/status\`.`,
+      ofAccount: `Ask the operator of this service for a secret key of your account. A live key reads real reports, so begin with a test key.
+
+1. Open \`POST /v1/sessions\`, press *Test Request*, and put the key into **Authentication**. The page keeps it until you reload.
+2. Send the body as it stands. A page exchanges the \`token\` of the reply together with its publishable key.
+3. Submit a person on the platform API. Then send \`GET /v1/screenings/{session_id}/status\`.`,
+    },
     tags: {
       'session grants': 'A grant binds the session of a page to your values: the account, the fee, your own id.',
       screening: 'The state of the sessions of your account and of its direct children.',
@@ -148,6 +198,7 @@ ${LIMITS(docs)}`,
   direct: {
     text: (
       docs,
+      firstCalls,
     ) => `Servers that collect and protect personal data themselves call this API. It registers renters, agents and organizations, links
 reports, and opens pages to pay. You choose the ids.
 
@@ -157,15 +208,9 @@ Send your API key in \`X-API-KEY\`. A wrong key is 403 with the number 324. The 
 
 ## First calls
 
-\`npm start\` prints an API key for tests.
+${firstCalls}
 
-1. Open \`POST /api/idv/renters/{renterId}\`, press *Test Request*, and put the key into **Authentication**. The page keeps it until you reload.
-2. Send the body as it stands with any id, such as \`renter-1\`. The last name \`Kbatest\` is asked four questions.
-3. Send \`POST /api/idv/renters/{renterId}/kba\` with the same id. The positions 1, 2, 3, 4 are right.
-4. Send \`GET /api/idv/renters/{renterId}/report\`. The account \`demo\` lets the renter pay first (402), and the account \`nopay\` does not. Its key is in
-   \`demo-credentials.json\`, in the folder that \`npm start\` prints.
-
-The [quick start](${docs}/quick-start#a-renter-without-a-page) has these calls with curl, and the [contract](${docs}/contract/direct) has every rule.
+The [quick start](${docs}/quick-start#a-renter-without-a-page) has these calls with curl and test persons, and the [contract](${docs}/contract/direct) has every rule.
 
 ${REPEATING(docs, '121')}
 
@@ -175,6 +220,22 @@ A reply is \`{"payload", "errors": [{"errorCode", "errorOnField", "errorMessage"
 \`errors: []\`. All numbers are in the [list of errors](${docs}/errors). Vendor replies are the vendor's own JSON, byte for byte.
 
 ${LIMITS(docs)}`,
+    firstCalls: {
+      ofDemo: () => `\`npm start\` prints an API key for tests.
+
+1. Open \`POST /api/idv/renters/{renterId}\`, press *Test Request*, and put the key into **Authentication**. The page keeps it until you reload.
+2. Send the body as it stands with any id, such as \`renter-1\`. The last name \`Kbatest\` is asked four questions.
+3. Send \`POST /api/idv/renters/{renterId}/kba\` with the same id. The positions 1, 2, 3, 4 are right.
+4. Send \`GET /api/idv/renters/{renterId}/report\`. The account \`demo\` lets the renter pay first (402), and the account \`nopay\` does not. Its key is in
+   \`demo-credentials.json\`, in the folder that \`npm start\` prints.`,
+      ofAccount: `Ask the operator of this service for an API key of your account. A live key registers a real person, so begin with a
+test key if this service has vendors for tests.
+
+1. Open \`POST /api/idv/renters/{renterId}\`, press *Test Request*, and put the key into **Authentication**. The page keeps it until you reload.
+2. Replace each \`<...>\` of the body, and send it with an id of your choice, such as \`renter-1\`. The reply says what the renter is asked.
+3. Send the answers to \`POST /api/idv/renters/{renterId}/otp\` or \`POST /api/idv/renters/{renterId}/kba\` with the same id.
+4. Send \`GET /api/idv/renters/{renterId}/report\`. If the renter has to pay first, the reply is 402.`,
+    },
     tags: {
       renters: 'Register a renter, and answer for the renter.',
       agents: 'Register an agent, and authenticate the agent again.',
@@ -200,18 +261,16 @@ ${LIMITS(docs)}`,
   dashboard: {
     text: (
       docs,
+      firstCalls,
     ) => `The dashboard of an account calls this API. It registers the webhook endpoint of the account, and shows and repeats deliveries.
 
 ## Authentication
 
-Send \`Authorization: Bearer\` with a dashboard token. The roles \`OWNER\` and \`ADMINISTRATOR\` may manage webhooks. For tests the tokens are in
-\`demo-credentials.json\`, in the folder that \`npm start\` prints.
+Send \`Authorization: Bearer\` with a dashboard token. The roles \`OWNER\` and \`ADMINISTRATOR\` may manage webhooks.
 
 ## First calls
 
-1. Open \`GET /tsp/webhooks\`, press *Test Request*, and put the token \`accounts.demo.dashboardTokens.owner\` into **Authentication**.
-2. Send. The list is empty, or has the endpoint of the demo page.
-3. Send \`POST /tsp/webhooks\` with the address of your receiver, and \`POST /tsp/webhooks/{id}/test\` to be sent a \`ping\`.
+${firstCalls}
 
 [Receive webhooks](${docs}/how-to/receive-webhooks) shows the receiver, [events](${docs}/events) has all events, and the
 [contract](${docs}/contract/webhooks) every rule.
@@ -221,6 +280,18 @@ ${REPEATING(docs, 'IDEMPOTENCY_KEY_REUSED')}
 ${ERRORS(docs)}
 
 ${LIMITS(docs)}`,
+    firstCalls: {
+      ofDemo: () => `For tests the tokens are in \`demo-credentials.json\`, in the folder that \`npm start\` prints.
+
+1. Open \`GET /tsp/webhooks\`, press *Test Request*, and put the token \`accounts.demo.dashboardTokens.owner\` into **Authentication**.
+2. Send. The list is empty, or has the endpoint of the demo page.
+3. Send \`POST /tsp/webhooks\` with the address of your receiver, and \`POST /tsp/webhooks/{id}/test\` to be sent a \`ping\`.`,
+      ofAccount: `Ask the operator of this service for a dashboard token of your account.
+
+1. Open \`GET /tsp/webhooks\`, press *Test Request*, and put the token into **Authentication**.
+2. Send. The list is empty until you register an endpoint.
+3. Send \`POST /tsp/webhooks\` with the address of your receiver, and \`POST /tsp/webhooks/{id}/test\` to be sent a \`ping\`.`,
+    },
     tags: { webhooks: 'The endpoint of the account, its secret, and the deliveries to it.' },
     bodies: { '/tsp/webhooks': { url: 'https://example.com/webhooks' } },
   },

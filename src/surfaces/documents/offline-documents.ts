@@ -13,7 +13,7 @@ export async function offlineDocuments(routes: Type, publicUrl: string): Promise
     logger: ['error'],
     abortOnError: false,
   });
-  const served = serveOpenApi(app, publicUrl, SURFACES);
+  const served = serveOpenApi(app, publicUrl, SURFACES, true);
   const fastify = app.getHttpAdapter().getInstance();
   await fastify.ready();
   const read = async (url: string): Promise<unknown> => JSON.parse((await fastify.inject({ url })).body);

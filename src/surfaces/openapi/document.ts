@@ -246,5 +246,6 @@ function describedParameter(parameter: Json, { path, described: { value } }: Rou
     return { ...parameter, schema: { ...rulesOf(value.query)[name], ...schema } };
   if (parameter['in'] !== 'path') return parameter;
   const about = PARAMETERS.find((known) => known.name === name && path.startsWith(known.below));
-  return { ...parameter, description: about?.description, schema: about?.schema };
+  const example = about?.example === undefined ? {} : { example: about.example };
+  return { ...parameter, description: about?.description, schema: about?.schema, ...example };
 }

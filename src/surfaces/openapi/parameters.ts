@@ -52,6 +52,8 @@ interface Parameter {
   readonly below: string;
   readonly description: string;
   readonly schema: Json;
+  /** A value that a first call can have. */
+  readonly example?: string;
 }
 
 const session = { description: 'Id of the screening session', schema: uuid };
@@ -80,8 +82,18 @@ export const PARAMETERS: readonly Parameter[] = [
     schema: { ...text, pattern: '^(txn|chk)_[0-9a-f-]{36}$' },
   },
   { name: 'file', below: '/reports/pdf', description: 'Id of the printed report', schema: uuid },
-  { name: 'renterId', description: "The integrator's own id of the renter", ...party },
-  { name: 'agentId', description: "The integrator's own id of the agent", ...party },
-  { name: 'organizationId', description: "The integrator's own id of the organization", ...party },
-  { name: 'recipientId', description: "The integrator's own id of the agent or the organization", ...party },
+  { name: 'renterId', description: "The integrator's own id of the renter", example: 'renter-1', ...party },
+  { name: 'agentId', description: "The integrator's own id of the agent", example: 'agent-1', ...party },
+  {
+    name: 'organizationId',
+    description: "The integrator's own id of the organization",
+    example: 'organization-1',
+    ...party,
+  },
+  {
+    name: 'recipientId',
+    description: "The integrator's own id of the agent or the organization",
+    example: 'agent-1',
+    ...party,
+  },
 ];

@@ -1,7 +1,7 @@
 // The reference page in a real browser: it shows every API, stays on its origin, and its calls work with the demo keys
 // (docs/contract/general.md#documents).
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
+import { type Browser, chromium, type Locator, type Page, type Request } from 'playwright-core';
 import { browserArguments, pageBrowser } from '../../support/browsers.js';
 import { until } from '../../support/eventually.js';
 import { Service } from '../../support/service.js';
@@ -95,40 +95,57 @@ describe('the reference page', () => {
 });
 
 describe('a call from the reference page', () => {
-  /** Sends the call of a page of the reference with one credential. The body is the one that the page proposes. */
-  async function call(hash: string, credential: string): Promise<any> {
+  /** Sends the call of a page of the reference with one credential. Path and body are those that the page proposes. */
+  async function call(hash: string, credential: string): Promise<{ readonly path: string; readonly body: any }> {
+    const [, method = '', path = ''] = /(GET|POST)(\/.*)$/.exec(hash) ?? [];
     await open(`/docs#${hash}`);
     await page
-      .getByRole('button', { name: new RegExp(`Test Request.*${hash.split('POST')[1]!}\\)`) })
+      .getByRole('button', { name: `(${method} ${path})` })
       .first()
       .click();
     const dialog = page.getByRole('dialog');
     const place: Locator = dialog.locator('.scalar-password-input').first();
     await place.fill(credential);
     // The page takes the value over after a moment.
-    let reply = { status: 0, body: {} as any };
+    let reply = { status: 0, path: '', body: {} as any };
+    const called = (request: Request): boolean => ['fetch', 'xhr'].includes(request.resourceType());
     await until('a call with the credential is answered', async () => {
-      const replied = page.waitForResponse((response) => response.request().method() === 'POST');
+      const replied = page.waitForResponse((response) => called(response.request()));
       await dialog.getByRole('button', { name: /^Send/ }).first().click();
       const response = await replied;
-      reply = { status: response.status(), body: await response.json() };
-      return reply.status !== 401;
+      const { pathname } = new URL(response.url());
+      reply = { status: response.status(), path: decodeURIComponent(pathname), body: await response.json() };
+      return reply.status !== 401 && reply.status !== 403;
     });
     expect(reply.status).toBe(200);
-    return reply.body;
+    return reply;
   }
 
   it('exchanges the demo key for a token with which a person is submitted', async () => {
     const { demo } = (await service.credentials()).accounts;
-    const { token } = await call('platform/tag/auth/POST/auth/token/exchange', demo.publishableKey);
+    const { body } = await call('platform/tag/auth/POST/auth/token/exchange', demo.publishableKey);
     await page.context().close();
-    const submitted = await call('platform/tag/screening/POST/screening/submit', token);
-    expect(submitted.status).toBe('STEP_UP_REQUIRED');
+    const submitted = await call('platform/tag/screening/POST/screening/submit', body.token);
+    expect(submitted.body.status).toBe('STEP_UP_REQUIRED');
   });
 
   it('makes a session grant with the secret key', async () => {
     const { demo } = (await service.credentials()).accounts;
-    const grant = await call('server/tag/session-grants/POST/v1/sessions', demo.secretKey);
-    expect(grant.object).toBe('session_grant');
+    const { body } = await call('server/tag/session-grants/POST/v1/sessions', demo.secretKey);
+    expect(body.object).toBe('session_grant');
+  });
+
+  it('registers a renter with the API key, under an id that the page proposes', async () => {
+    const { demo } = (await service.credentials()).accounts;
+    const { path, body } = await call('direct/tag/renters/POST/api/idv/renters/{renterId}', demo.apiKey);
+    expect(path).toBe('/api/idv/renters/renter-1');
+    expect(body.payload.kba.questions).toHaveLength(4);
+  });
+
+  it('lists webhook endpoints with the dashboard token of an owner', async () => {
+    const { demo } = (await service.credentials()).accounts;
+    const { path, body } = await call('dashboard/tag/webhooks/GET/tsp/webhooks', demo.dashboardTokens.owner);
+    expect(path).toBe('/tsp/webhooks');
+    expect(Array.isArray(body)).toBe(true);
   });
 });

@@ -1,5 +1,6 @@
 // The OpenAPI documents of the real controllers, and the comparison of replies with them.
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { introduced } from '../../../src/surfaces/documents/introductions.js';
 import { PASSED_ON } from '../../../src/surfaces/direct/operations.js';
 import { type Answered, Documented } from '../../support/documented.js';
 import { DOCUMENTS, openApiDocuments } from '../../support/documents.js';
@@ -69,6 +70,18 @@ describe('the OpenAPI documents', () => {
     expect(StatusResult.properties.overallStatus.enum).toEqual(ServerStatusResult.properties.overall_status.enum);
     expect(StatusResult.properties.overallStatus.enum).toContain('PAYMENT_PENDING');
     expect(ErrorContent.properties.code.enum).toContain('SCREENING_NOT_FOUND');
+  });
+
+  it.each(DOCUMENTS)('have placeholders instead of demo keys and test persons without demo accounts: %s', (name) => {
+    const shown = (demo: boolean): string => {
+      const { info, paths } = introduced(documents[name], name, { docs: 'https://api.screening.test/docs', demo });
+      const bodies = operationsOf({ paths }).map(({ requestBody }) => requestBody?.content['application/json'].example);
+      return JSON.stringify([info.description, bodies]);
+    };
+    const ofDemo = /npm start|demo|sandbox|Otptest|Kbatest|Robin|Main St|\b\d{6,}\b|localhost/i;
+    expect(shown(true)).toMatch(ofDemo);
+    expect(shown(false)).not.toMatch(ofDemo);
+    expect(shown(false)).toMatch(/## First calls\\n\\nAsk the operator/);
   });
 
   it('have each event of the catalogue as a webhook', () => {

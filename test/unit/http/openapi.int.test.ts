@@ -35,7 +35,7 @@ describe('the documents of the API', () => {
       metrics: new Metrics(),
     });
     app = await NestFactory.create<NestFastifyApplication>(App, adapter, { logger: false, bodyParser: false });
-    serveOpenApi(app, 'https://api.example.test', SURFACES);
+    serveOpenApi(app, 'https://api.example.test', SURFACES, true);
     await app.listen(0, '127.0.0.1');
     base = `http://127.0.0.1:${(app.getHttpServer().address() as AddressInfo).port}`;
   });
