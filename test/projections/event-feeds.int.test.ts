@@ -3,7 +3,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { EmbeddedEventStore } from '../../src/adapters/event-store/embedded.js';
 import { EventStoreDbEventStore } from '../../src/adapters/event-store/eventstoredb.js';
 import type { Decider } from '../../src/kernel/decider.js';
@@ -11,7 +11,14 @@ import type { DomainEvent, RecordedEvent } from '../../src/kernel/domain-event.j
 import type { Environment } from '../../src/kernel/environment.js';
 import { newId } from '../../src/kernel/ids.js';
 import { WhenEventStored } from '../../src/modules/webhooks/application/when-event-stored.js';
-import { bodyOf, digestAfter, entryOf, type FeedEvent, NO_DIGEST } from '../../src/modules/webhooks/domain/feed.js';
+import {
+  bodyOf,
+  digestAfter,
+  entryOf,
+  feed,
+  type FeedEvent,
+  NO_DIGEST,
+} from '../../src/modules/webhooks/domain/feed.js';
 import { AggregateStore } from '../../src/platform/aggregates/aggregate-store.js';
 import { GroupedStream } from '../../src/platform/aggregates/grouped-stream.js';
 import { copyLog } from '../../src/platform/audit/copy-log.js';
@@ -139,12 +146,12 @@ async function expectWhole(store: EventStore, accounts: readonly string[]): Prom
         ({ type, metadata }) =>
           type === 'Noted' && metadata.accountId === accountId && metadata.environment === environment,
       );
-      const feed = (await store.readStream(`feed-${accountId}-${environment}`)) as RecordedEvent<FeedEvent>[];
-      expect(feed.map(({ metadata }) => metadata.$causationId)).toEqual(expected.map(({ id }) => id));
-      expect(feed.map(({ metadata }) => metadata.$correlationId)).toEqual(
+      const stored = (await store.readStream(`feed-${accountId}-${environment}`)) as RecordedEvent<FeedEvent>[];
+      expect(stored.map(({ metadata }) => metadata.$causationId)).toEqual(expected.map(({ id }) => id));
+      expect(stored.map(({ metadata }) => metadata.$correlationId)).toEqual(
         expected.map(({ metadata }) => metadata.$correlationId),
       );
-      const entries = feed.map(entryOf);
+      const entries = stored.map(entryOf);
       expect(entries.map(({ sequence }) => sequence)).toEqual(expected.map((_, place) => place + 1));
       let digest = NO_DIGEST;
       for (const entry of entries) expect(entry.digest).toBe((digest = digestAfter(digest, bodyOf(entry.event))));
@@ -187,6 +194,26 @@ describe.each<[string, () => EventStore]>([
     await expectWhole(store(), accounts);
     await happens(store(), accounts, 20);
     await Promise.all([3, 100].map((size) => follows(store(), publisherOn(store()), size)));
+    await expectWhole(store(), accounts);
+  });
+
+  it('get no later event of a batch when one cannot be stored, and all of them at the next try', async () => {
+    const accounts = [newId()];
+    await happens(store(), accounts, 8);
+    const failing = publisherOn(store());
+    const broken = jest
+      .spyOn(feed, 'decide')
+      .mockImplementationOnce(feed.decide.bind(feed))
+      .mockImplementationOnce(() => {
+        throw new Error('not this one');
+      });
+    await expect(follows(store(), failing, 100)).rejects.toThrow('not this one');
+    broken.mockRestore();
+    const stored = await Promise.all(
+      ENVIRONMENTS.map((environment) => store().readStream(`feed-${accounts[0]}-${environment}`)),
+    );
+    expect(stored.flat().length).toBeLessThan(6);
+    await follows(store(), publisherOn(store()), 100);
     await expectWhole(store(), accounts);
   });
 

@@ -30,6 +30,14 @@ describe('the feed', () => {
     expect([1, 2, 3, 4].map((place) => third.when(published(place)).events.length)).toEqual([0, 0, 0, 1]);
   });
 
+  it('refuses an event while it lacks the one before', () => {
+    const first = given(feed).when(published(1)).decided;
+    const third = published(3, positionAt(3), null, positionAt(2));
+    expect(() => first.when(third).events).toThrow('The feed lacks the event of');
+    expect(() => given(feed).when(third).events).toThrow('The feed lacks the event of');
+    expect(first.when(published(2, positionAt(2), null, positionAt(1))).decided.when(third).events).toHaveLength(1);
+  });
+
   it('goes on in a copy of the log, where positions have another length', () => {
     const copied = given(feed).when(published(3)).decided.when(published(4, '7')).decided;
     expect([copied.when(published(4, '7')).events.length, copied.when(published(5, '8')).events.length]).toEqual([

@@ -72,6 +72,7 @@ export const published = (
   place: number,
   sourcePosition = positionAt(place),
   handledBefore: string | null = null,
+  after: string | null = null,
 ): PublishCommand => ({
   event: {
     id: `evt_${place}`,
@@ -84,6 +85,7 @@ export const published = (
   },
   source: { sourcePosition, sourceStream: 'report_share-a', sourceRevision: place },
   handledBefore,
+  after,
 });
 export const OK: AttemptOutcome = { errorCode: null, httpStatus: 200, latencyMs: 12, excerpt: 'c2VhbGVk' };
 export const DOWN: AttemptOutcome = { errorCode: 'HTTP_STATUS', httpStatus: 500, latencyMs: 12, excerpt: null };

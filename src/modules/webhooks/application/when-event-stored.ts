@@ -79,13 +79,23 @@ export class WhenEventStored implements EventHandler {
         .filter(({ position }) => position > passed)
         .map(async (event) => ({ event, published: await this.translate(event) })),
     );
+    let after: string | null = null;
+    const publications: Promise<unknown>[] = [];
     // The commands begin in one turn, so the stream takes them as one group.
-    await Promise.all(
-      translated.flatMap(({ event, published }) => (published ? [this.publish(feedId, event, published)] : [])),
-    );
+    for (const { event, published } of translated) {
+      if (published === null) continue;
+      publications.push(this.publish(feedId, event, published, after));
+      after = event.position;
+    }
+    await Promise.all(publications);
   }
 
-  private publish(feedId: string, event: RecordedEvent, published: PublishedEvent): Promise<unknown> {
+  private publish(
+    feedId: string,
+    event: RecordedEvent,
+    published: PublishedEvent,
+    after: string | null,
+  ): Promise<unknown> {
     const { position: sourcePosition, stream: sourceStream, revision: sourceRevision } = event;
     const { accountId, environment, $correlationId: correlationId } = event.metadata;
     const actor = { kind: 'system', id: 'webhooks' } as const;
@@ -96,6 +106,7 @@ export class WhenEventStored implements EventHandler {
         event: published,
         source: { sourcePosition, sourceStream, sourceRevision },
         handledBefore: this.handledBefore,
+        after,
       },
       { accountId, environment, actor, correlationId, causationId: event.id },
     );

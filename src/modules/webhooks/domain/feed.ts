@@ -67,6 +67,8 @@ export interface PublishCommand {
   readonly source: Source;
   /** The place up to which a release without feeds has handled the events; null: none did. */
   readonly handledBefore: string | null;
+  /** The place of the published event before this one; null: the feed is known to have it. The feed refuses an event until it has the one before. */
+  readonly after: string | null;
 }
 
 /** The stream is `feed-<account>-<environment>`. Its state is its newest event. */
@@ -76,9 +78,11 @@ export const feed: Decider<FeedEvent['data'] | null, PublishCommand, FeedEvent> 
   newestOnly: true,
 
   /** An event that the feed has passed is not published again. After a copy of the log, `hasPassed` must be asked before. */
-  decide({ event, source, handledBefore }, head) {
-    if (head !== null && isComparable(head, source.sourcePosition) && source.sourcePosition <= head.sourcePosition)
-      return [];
+  decide({ event, source, handledBefore, after }, head) {
+    const has = (position: string): boolean =>
+      head !== null && isComparable(head, position) && position <= head.sourcePosition;
+    if (has(source.sourcePosition)) return [];
+    if (after !== null && !has(after)) throw new Error(`The feed lacks the event of ${after}`);
     const { id, type, schema_version, occurred_at, data } = event;
     const digest = digestAfter(head?.digest ?? NO_DIGEST, bodyOf(event));
     const entry = { eventId: id, type, schemaVersion: schema_version, occurredAt: occurred_at, data, digest };
