@@ -252,26 +252,45 @@ describe('an installation that is older than the feeds', () => {
     expect(await pastOf(accountId)).toEqual([true, true, undefined, undefined]);
   });
 
-  it('and a new installation has none that is marked', async () => {
-    const accountId = newId();
+  it('and a new installation has none that is marked, when a second process begins before the publisher has a place', async () => {
+    const [accountId, other] = [newId(), newId()];
     const places = new Places();
-    const publisher = publisherOn(embedded, undefined, places);
-    await publisher.prepare();
+    const first = publisherOn(embedded, undefined, places);
+    await first.prepare();
     await happens(embedded, [accountId], 3);
-    await follows(embedded, publisher, 2);
-    for (const name of ['event_feed', 'webhook_deliveries']) places.places.set(name, (await embedded.head()) ?? '');
-    await publisher.prepare();
-    await happens(embedded, [accountId], 3);
-    await follows(embedded, publisher, 2);
-    expect(await pastOf(accountId)).toEqual([undefined, undefined, undefined, undefined]);
-    expect([...places.places.keys()]).toEqual(['event_feed', 'webhook_deliveries']);
+    await follows(embedded, first, 2);
+    await happens(embedded, [accountId, other], 6);
+    // The handler of deliveries has passed events of which no feed has told yet.
+    places.places.set('webhook_deliveries', (await embedded.head()) ?? '');
+    const second = publisherOn(embedded, undefined, places);
+    await second.prepare();
+    await follows(embedded, second, 2);
+    expect([...(await pastOf(accountId)), ...(await pastOf(other))].filter((past) => past !== undefined)).toEqual([]);
+    expect((await pastOf(other)).length).toBeGreaterThan(0);
   });
 
   it('and a place of another log is forgotten', async () => {
     const places = new Places();
     places.places.set('webhook_deliveries_before_feeds', '9'.repeat(20));
     await publisherOn(embedded, undefined, places).prepare();
-    expect([...places.places.keys()]).toEqual([]);
+    expect([...places.places]).toEqual([['webhook_deliveries_before_feeds', 'nothing']]);
+  });
+
+  it('and a second process waits until the first has decided', async () => {
+    const places = new Places();
+    const accountId = newId();
+    await happens(embedded, [accountId], 3);
+    places.places.set('webhook_deliveries', (await embedded.head()) ?? '');
+    let taken = 0;
+    places.take = async () => {
+      taken += 1;
+      if (taken === 2) places.places.set('webhook_deliveries_before_feeds', (await embedded.head()) ?? '');
+      return taken > 2;
+    };
+    const second = publisherOn(embedded, undefined, places);
+    await second.prepare();
+    await follows(embedded, second, 2);
+    expect([taken, await pastOf(accountId)]).toEqual([3, [true, true]]);
   });
 });
 

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { categoryOf, type RecordedEvent } from '../../../kernel/domain-event.js';
 import { newId } from '../../../kernel/ids.js';
@@ -14,7 +15,10 @@ import { DELIVERIES } from './when-event-published.js';
 const FEEDS_TOGETHER = 16;
 /** Under this name the first start of this release keeps the place up to which earlier releases have made deliveries. */
 const HANDLED_BEFORE = 'webhook_deliveries_before_feeds';
+/** Kept instead of a place in an installation that had the feeds from its beginning. */
+const NOTHING = 'nothing';
 const LEASE_MS = 10_000;
+const LOOK_AGAIN_MS = 50;
 
 /**
  * Appends the events that modules publish to the feeds of their accounts, in the order of the log. The newest event of a feed says how far the feed is.
@@ -41,25 +45,27 @@ export class WhenEventStored implements EventHandler {
     this.types = new Set(published.publishers.flatMap(({ types }) => [...types]));
   }
 
-  /** Must run before the handlers begin. The feeds of an older installation then begin with its earlier events, and none is delivered again. */
+  /**
+   * Must run before the handlers begin. The feeds of an older installation then begin with its earlier events, and none is delivered again. The first
+   * process decides for all, because the handlers of that process move the places that the decision depends on.
+   */
   async prepare(): Promise<void> {
     const head = await this.store.head();
     const placeIn = async (name: string): Promise<string | null> => {
       const place = await this.checkpoints.passed(name);
       return place !== null && isPositionUpTo(head, place) ? place : null;
     };
-    this.handledBefore = await placeIn(HANDLED_BEFORE);
-    if (this.handledBefore !== null) return;
     const holder = newId();
-    if (!(await this.checkpoints.take(HANDLED_BEFORE, holder, LEASE_MS))) return;
-    const delivered = (await placeIn(this.name)) === null ? await placeIn(DELIVERIES) : null;
-    if (delivered === null) await this.checkpoints.forget(HANDLED_BEFORE, holder);
-    else await this.checkpoints.save(HANDLED_BEFORE, holder, delivered, LEASE_MS);
+    while (!(await this.checkpoints.take(HANDLED_BEFORE, holder, LEASE_MS))) await pause(LOOK_AGAIN_MS);
+    this.handledBefore = await placeIn(HANDLED_BEFORE);
+    if (this.handledBefore === null && (await this.checkpoints.passed(HANDLED_BEFORE)) !== NOTHING) {
+      this.handledBefore = (await placeIn(this.name)) === null ? await placeIn(DELIVERIES) : null;
+      await this.checkpoints.save(HANDLED_BEFORE, holder, this.handledBefore ?? NOTHING, LEASE_MS);
+    }
     await this.checkpoints.release(HANDLED_BEFORE, holder);
-    this.handledBefore = delivered;
   }
 
-  /** A feed gets all of its events in one append, or none. Otherwise a later one could be stored without an earlier one. */
+  /** Each event follows the one before it. When one cannot be stored, its feed gets none of the later ones. */
   async handle(...events: readonly RecordedEvent[]): Promise<void> {
     const feeds = new Map<string, RecordedEvent[]>();
     for (const event of events) {
