@@ -41,6 +41,7 @@ import { OpenDeliveries, WhenEndpointEnded } from './application/when-endpoint-e
 import { WhenEventPublished } from './application/when-event-published.js';
 import { WhenEventStored } from './application/when-event-stored.js';
 import { WhenHealthChanged } from './application/when-health-changed.js';
+import { WhenResumeEnded } from './application/when-resume-ended.js';
 import { DeliveryReader } from './read/deliveries.js';
 import { deliveryLog } from './read/delivery-log.js';
 import { endpointProjection, EndpointReader } from './read/endpoints.js';
@@ -53,7 +54,14 @@ const CHECKED_EVERY_MS = 3_600_000;
 
 @Projections([endpointProjection, deliveryLog])
 @Publishers([testEventPublisher])
-@EventHandlers([WhenEventStored, WhenEventPublished, WhenDeliveryExhausted, WhenEndpointEnded, WhenHealthChanged])
+@EventHandlers([
+  WhenEventStored,
+  WhenEventPublished,
+  WhenDeliveryExhausted,
+  WhenEndpointEnded,
+  WhenHealthChanged,
+  WhenResumeEnded,
+])
 @Module({
   imports: [AccountsModule, DiscoveryModule],
   providers: [
@@ -120,6 +128,7 @@ const CHECKED_EVERY_MS = 3_600_000;
     WhenDeliveryExhausted,
     WhenEndpointEnded,
     WhenHealthChanged,
+    WhenResumeEnded,
     {
       provide: WebhookPolicy,
       useFactory: (limits: Limits): WebhookPolicy => ({

@@ -137,6 +137,7 @@ describe('the composed service', () => {
       'WhenDeliveryExhausted',
       'WhenEndpointEnded',
       'WhenHealthChanged',
+      'WhenResumeEnded',
     ]);
     expect(timers.mock.calls.map(([name]) => name).sort()).toEqual([
       'external-calls',

@@ -613,8 +613,8 @@ function everyEvent(): DomainEvent[] {
     { kind: 'note-notified', endpointId, about: 'event' },
     { kind: 'disable-overdue', now: webhooks.at(300_000) },
     { kind: 'change', endpointId },
-    { kind: 'change', endpointId, resume: { resumeId: 'resume', environment: 'test', from: 3 } },
-    { kind: 'end-resume', endpointId, resumeId: 'resume', through: 7 },
+    { kind: 'change', endpointId, resume: { resumeId: 'resume', environment: 'test', from: 3, head: 7 } },
+    { kind: 'end-resume', endpointId, resumeId: 'resume' },
     { kind: 'delete', endpointId },
   );
   run(

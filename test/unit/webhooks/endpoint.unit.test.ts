@@ -5,11 +5,12 @@ import type { EventMetadata, RecordedEvent } from '../../../src/kernel/domain-ev
 import type { Environment } from '../../../src/kernel/environment.js';
 import {
   healthDueAt,
+  isHeldBack,
   signingSecrets,
   webhookEndpoint,
   type EndpointEvent,
 } from '../../../src/modules/webhooks/domain/endpoint.js';
-import { endpointRecord, isResumed, resumeDueAt } from '../../../src/modules/webhooks/domain/endpoint-record.js';
+import { endpointRecord, resumeDueAt } from '../../../src/modules/webhooks/domain/endpoint-record.js';
 import { given, type Given } from '../../support/decider.js';
 import {
   at,
@@ -346,21 +347,25 @@ it('a webhook endpoint ignores an event of a later version of the service', () =
 });
 
 describe('a resume', () => {
-  const resume = (resumeId: string, from: number, environment: Environment = 'test') => ({
+  const resume = (resumeId: string, from: number, environment: Environment = 'test', head = 9) => ({
     resumeId,
     environment,
     from,
+    head,
   });
   const asked = (...resumes: readonly ReturnType<typeof resume>[]): GivenEndpoint =>
     resumes.reduce((before, one) => before.when(change({ resume: one })).decided, endpoint(registered()));
-  const resumed = (resumeId: string, through: number) =>
-    ({ kind: 'end-resume', endpointId: ENDPOINT, resumeId, through }) as const;
+  const over = (resumeId: string) => ({ kind: 'end-resume', endpointId: ENDPOINT, resumeId }) as const;
+  const resumed = (resumeId: string, environment: Environment = 'test', through = 9): EndpointEvent => ({
+    type: 'WebhookResumed',
+    data: { endpointId: ENDPOINT, resumeId, environment, through },
+  });
+  const requested = (one: ReturnType<typeof resume>): EndpointEvent => ({
+    type: 'WebhookResumeRequested',
+    data: { endpointId: ENDPOINT, ...one },
+  });
 
   it('may be asked for in every state, and a disabled endpoint becomes active first', () => {
-    const requested = (one: ReturnType<typeof resume>): EndpointEvent => ({
-      type: 'WebhookResumeRequested',
-      data: { endpointId: ENDPOINT, ...one },
-    });
     const one = resume('a', 3);
     for (const healthy of [endpoint(registered()), failing()])
       healthy.when(change({ resume: one })).then(requested(one));
@@ -373,78 +378,75 @@ describe('a resume', () => {
   it('is one for each environment, and a newer one replaces an earlier one', () => {
     const both = asked(resume('a', 3), resume('b', 7, 'live'), resume('c', 5));
     expect(current(both).resumes).toEqual([resume('b', 7, 'live'), resume('c', 5)]);
-    both.when(resumed('a', 9)).then();
-    const over = both.when(resumed('c', 9)).then({
-      type: 'WebhookResumed',
-      data: { endpointId: ENDPOINT, resumeId: 'c', environment: 'test', through: 9 },
-    });
-    expect(current(over).resumes).toEqual([resume('b', 7, 'live')]);
+    both.when(over('a')).then();
+    const ended = both.when(over('c')).then(resumed('c'));
+    expect(current(ended).resumes).toEqual([resume('b', 7, 'live')]);
   });
 
-  it('ends with the endpoint', () => {
-    const ended = asked(resume('a', 3))
+  it('ends before its endpoint is disabled or deleted, so that its held-back events are not forgotten', () => {
+    const both = asked(resume('a', 3), resume('b', 7, 'live', 12));
+    const disable = both
       .when(exhausted('a', 1))
       .decided.when(exhausted('b', 2))
       .decided.when(exhausted('c', 3))
-      .decided.when({ kind: 'disable-overdue', now: at(3 + 1 + 259_200) }).decided;
-    expect(current(ended)).toMatchObject({ status: 'disabled', resumes: [] });
-    ended.when(resumed('a', 9)).then();
+      .decided.when({ kind: 'disable-overdue', now: at(3 + 1 + 259_200) })
+      .then(resumed('a'), resumed('b', 'live', 12), {
+        type: 'WebhookEndpointDisabled',
+        data: { endpointId: ENDPOINT, reason: 'NO_SUCCESSFUL_DELIVERY' },
+      });
+    expect(current(disable)).toMatchObject({ status: 'disabled', resumes: [] });
+    disable.when(over('a')).then();
+    both.when({ kind: 'delete', endpointId: ENDPOINT }).then(resumed('a'), resumed('b', 'live', 12), {
+      type: 'WebhookEndpointDeleted',
+      data: { endpointId: ENDPOINT },
+    });
   });
 
   describe('that works on a feed', () => {
-    const place = (position: number, revision: number, environment: Environment = 'test'): RecordedEvent => ({
+    const place = (sequence: number, environment: Environment = 'test'): RecordedEvent => ({
       id: 'id',
-      stream: 'feed-account-test',
-      revision,
-      position: positionAt(position),
+      stream: `feed-account-${environment}`,
+      revision: sequence - 1,
+      position: positionAt(sequence),
       type: 'EventPublished',
       data: {},
       metadata: { environment } as EventMetadata,
     });
-    /** Each event of the endpoint is at its tenth place in the log. */
-    const recordOf = (...events: EndpointEvent[]) =>
-      events.reduce(
-        (before, { type, data }, index) =>
-          endpointRecord.evolve(before, {
-            ...place(10 * (index + 1), index),
-            type,
-            data,
-            metadata: { occurredAt: iso(index) } as EventMetadata,
-          } as RecordedEvent & EndpointEvent),
-        endpointRecord.initial,
-      );
-    const request: EndpointEvent = {
-      type: 'WebhookResumeRequested',
-      data: { endpointId: ENDPOINT, ...resume('a', 1) },
-    };
 
-    it('has the new events of its environment until it is over', () => {
-      const record = recordOf(registered(), request);
-      expect([
-        isResumed(record, place(15, 3)),
-        isResumed(record, place(25, 4)),
-        isResumed(record, place(25, 4, 'live')),
-        resumeDueAt(record),
-      ]).toEqual([false, true, false, iso(1)]);
+    it('holds back the events of its environment after the head of its request, until it is over', () => {
+      const working = asked(resume('a', 3));
+      const held = (given: GivenEndpoint): boolean[] =>
+        [place(2), place(9), place(10), place(99), place(99, 'live')].map((event) => isHeldBack(current(given), event));
+      expect(held(working)).toEqual([false, false, true, true, false]);
+      expect(held(working.when(over('a')).decided)).toEqual([false, false, false, false, false]);
     });
 
-    it('has none beyond its last sequence', () => {
-      const through = { endpointId: ENDPOINT, resumeId: 'a', environment: 'test', through: 5 } as const;
-      const record = recordOf(registered(), request, { type: 'WebhookResumed', data: through });
-      expect([
-        isResumed(record, place(25, 4)),
-        isResumed(record, place(26, 5)),
-        isResumed(record, place(35, 4)),
-        resumeDueAt(record),
-      ]).toEqual([true, false, true, null]);
+    it('is due until it is over', () => {
+      const recordOf = (...events: EndpointEvent[]) =>
+        events.reduce(
+          (before, { type, data }, index) =>
+            endpointRecord.evolve(before, {
+              ...place(index + 1),
+              type,
+              data,
+              metadata: { occurredAt: iso(index) } as EventMetadata,
+            } as RecordedEvent & EndpointEvent),
+          endpointRecord.initial,
+        );
+      const events = [registered(), requested(resume('a', 3))];
+      expect([resumeDueAt(recordOf(...events)), resumeDueAt(recordOf(...events, resumed('a')))]).toEqual([
+        iso(1),
+        null,
+      ]);
     });
 
-    it('has none from the place on where the endpoint was disabled', () => {
-      const record = recordOf(registered(), request, {
-        type: 'WebhookEndpointDisabled',
-        data: { endpointId: ENDPOINT, reason: 'NO_SUCCESSFUL_DELIVERY' },
-      });
-      expect([isResumed(record, place(25, 4)), isResumed(record, place(35, 5))]).toEqual([true, false]);
+    it('delivers nothing when its request has no head, as the first requests had none', () => {
+      const { head: _, ...data } = resume('a', 3);
+      const state = fold(webhookEndpoint, [
+        registered(),
+        { type: 'WebhookResumeRequested', data: { endpointId: ENDPOINT, ...data } },
+      ]);
+      expect(state.current?.resumes).toEqual([resume('a', 3, 'test', 2)]);
     });
   });
 });

@@ -14,6 +14,7 @@ import type { ActionContext } from '../../../src/kernel/context.js';
 import type { Decider } from '../../../src/kernel/decider.js';
 import { categoryOf, type DomainEvent, type RecordedEvent } from '../../../src/kernel/domain-event.js';
 import { foldState } from '../../../src/kernel/projection.js';
+import type { Environment } from '../../../src/kernel/environment.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { Unavailable } from '../../../src/kernel/unavailable.js';
 import { AttemptDelivery, AttemptDeliveryHandler } from '../../../src/modules/webhooks/application/attempt-delivery.js';
@@ -45,6 +46,15 @@ import {
   RegisterEndpoint,
   RegisterEndpointHandler,
 } from '../../../src/modules/webhooks/application/register-endpoint.js';
+import {
+  ReplayEvents,
+  ReplayEventsHandler,
+  type Replay,
+} from '../../../src/modules/webhooks/application/replay-events.js';
+import {
+  ResumeDeliveries,
+  ResumeDeliveriesHandler,
+} from '../../../src/modules/webhooks/application/resume-deliveries.js';
 import { RotateSecret, RotateSecretHandler } from '../../../src/modules/webhooks/application/rotate-secret.js';
 import { SettleDelivery, SettleDeliveryHandler } from '../../../src/modules/webhooks/application/settle-delivery.js';
 import { WhenDeliveryExhausted } from '../../../src/modules/webhooks/application/when-delivery-exhausted.js';
@@ -55,6 +65,7 @@ import {
 import { WhenEventPublished } from '../../../src/modules/webhooks/application/when-event-published.js';
 import { WhenEventStored } from '../../../src/modules/webhooks/application/when-event-stored.js';
 import { WhenHealthChanged } from '../../../src/modules/webhooks/application/when-health-changed.js';
+import { WhenResumeEnded } from '../../../src/modules/webhooks/application/when-resume-ended.js';
 import { DeliveryReader } from '../../../src/modules/webhooks/read/deliveries.js';
 import { deliveryLog } from '../../../src/modules/webhooks/read/delivery-log.js';
 import { endpointProjection, EndpointReader } from '../../../src/modules/webhooks/read/endpoints.js';
@@ -176,6 +187,20 @@ class ListedQueue extends DeliveryQueue {
   }
 }
 
+/** Resumes in a process where time passes only in pauses. The worker of the queue works in each pause. */
+class TimedResumes extends ResumeDeliveriesHandler {
+  timeMs = 0;
+  worker: () => Promise<void> = () => Promise.resolve();
+
+  protected override now(): number {
+    return this.timeMs;
+  }
+  protected override async pause(ms: number): Promise<void> {
+    this.timeMs += Math.max(0, ms);
+    await this.worker();
+  }
+}
+
 class AllowedAddresses extends WebhookAddressRules {
   override async faultOf(url: string): Promise<string | null> {
     return url.startsWith('https://') ? null : 'The URL must begin with https://';
@@ -286,10 +311,10 @@ export class WebhookHarness {
     secrets: () => this.parts().secrets,
   };
 
-  as(accountId: string) {
+  as(accountId: string, environment: Environment = 'test') {
     return {
       accountId,
-      environment: 'test' as const,
+      environment,
       actor: { kind: 'dashboard-user' as const, id: 'user' },
       correlationId: newId(),
       causationId: newId(),
@@ -315,10 +340,51 @@ export class WebhookHarness {
     return { accountId, endpointId, secret };
   }
 
-  change(accountId: string, endpointId: string, change: EndpointChange): Promise<void> {
+  change(
+    accountId: string,
+    endpointId: string,
+    change: EndpointChange,
+    environment: Environment = 'test',
+  ): Promise<void> {
     const { streams, endpoints, secrets, addresses } = this.parts();
     return new ChangeEndpointHandler(streams, endpoints, secrets, addresses).execute(
-      new ChangeEndpoint(endpointId, change, this.as(accountId)),
+      new ChangeEndpoint(endpointId, change, this.as(accountId, environment)),
+    );
+  }
+
+  /** One run of an account's resumes. Without a worker the queue makes no attempt. Gives the time that it took. */
+  async resume(
+    accountId: string,
+    { worker = true, onTime = (_: () => number): void => undefined } = {},
+  ): Promise<number> {
+    const { aggregates, streams, endpoints, queue, clock } = this.parts();
+    const run = new TimedResumes(
+      this.store,
+      aggregates,
+      streams,
+      endpoints,
+      queue,
+      this.checkpoints,
+      this.policy,
+      clock,
+    );
+    if (worker) run.worker = () => this.attemptAll();
+    onTime(() => run.timeMs);
+    await run.execute(new ResumeDeliveries(accountId));
+    return run.timeMs;
+  }
+
+  /** Makes every attempt in the queue. */
+  async attemptAll(): Promise<void> {
+    for (const { delivery } of this.queue.due.splice(0)) await this.attempt(delivery.deliveryId, delivery.kind);
+  }
+
+  /** Sends all events of the account once more, for an operator. */
+  replay(accountId: string): Promise<Replay> {
+    const { aggregates, queue, clock } = this.parts();
+    const period = { from: new Date(0), to: new Date(8.64e15), accountId };
+    return new ReplayEventsHandler(this.store, this.publications(), aggregates, queue, clock).execute(
+      new ReplayEvents(period, this.as(accountId)),
     );
   }
 
@@ -376,8 +442,8 @@ export class WebhookHarness {
   }
 
   /** Appends an event of the account that must be published. */
-  async happens(accountId: string): Promise<void> {
-    await this.parts().aggregates.execute(parcel, newId(), { kind: 'share' }, this.as(accountId));
+  async happens(accountId: string, environment: Environment = 'test'): Promise<void> {
+    await this.parts().aggregates.execute(parcel, newId(), { kind: 'share' }, this.as(accountId, environment));
     this.clock.pass(1);
   }
 
@@ -431,6 +497,7 @@ export class WebhookHarness {
       new WhenDeliveryExhausted(aggregates, streams, endpoints, this.policy, clock),
       new WhenEndpointEnded(deliveries, secrets, commands),
       new WhenHealthChanged(streams, secrets, this.mailServer, clock),
+      new WhenResumeEnded(store, streams, this.publications(), this.checkpoints),
     ];
     for (const handler of handlers) {
       const events = await store.readAll(null, Infinity);

@@ -59,9 +59,10 @@ export class ChangeEndpointHandler implements ICommandHandler<ChangeEndpoint> {
     } as const;
     await this.endpoints.execute(accountId, command, context);
   }
+
   /**
-   * A resume begins at the end of the feed at the latest, so that it has every event that is published from now on. If it replaces a working resume,
-   * it also has the events that the working one has held back. A repeated request changes nothing.
+   * A resume delivers the events up to the end of the feed. If it replaces a working resume, it keeps the end of the working one, and holds back the
+   * same events. A repeated request changes nothing.
    */
   private async resume(
     from: number,
@@ -71,7 +72,7 @@ export class ChangeEndpointHandler implements ICommandHandler<ChangeEndpoint> {
     const working = resumes.find((one) => one.environment === environment);
     const { revision } = await this.streams.load(feed, feedIdOf(accountId, environment));
     const head = working?.head ?? (revision ?? -1) + 1;
-    const first = Math.min(from, head + 1);
+    const first = Math.max(1, Math.min(from, head + 1));
     if (working?.from === first) return {};
     return { resume: { resumeId: newId(), environment, from: first, head } };
   }

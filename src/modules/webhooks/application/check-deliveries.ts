@@ -78,9 +78,9 @@ export class CheckDeliveriesHandler implements ICommandHandler<CheckDeliveries> 
       check.events += due.length;
       // The log may record an existing delivery only after the next page, and the use case that would make the delivery finds this delivery.
       const missing = due.filter(({ metadata }) => !made.has(metadata.$causationId));
-      const missed = await this.makeAll(missing);
-      if (missed === null) break;
-      check.missing += missed;
+      await together(missing, TOGETHER, async (event) => {
+        if (await this.make(event)) check.missing += 1;
+      });
       place = end < handled ? end : handled;
       if (!(await this.checkpoints.save(NAME, holder, place, LEASE_MS))) break;
       page = next;
@@ -88,23 +88,9 @@ export class CheckDeliveriesHandler implements ICommandHandler<CheckDeliveries> 
     return check;
   }
 
-  /**
-   * The number of deliveries that were made. Null if a resume that still works holds back one of the events.
-   * The check then stops before that event, because the resume may end without a delivery of it.
-   */
-  private async makeAll(missing: readonly RecordedEvent[]): Promise<number | null> {
-    const isHeldBack = await Promise.all(missing.map((event) => this.published.isHeldBack(event)));
-    if (isHeldBack.includes(true)) return null;
-    let made = 0;
-    await together(missing, TOGETHER, async (event) => {
-      if (await this.make(event)) made += 1;
-    });
-    return made;
-  }
-
-  /** False when the delivery already exists, and when the event needs none. */
+  /** False when the delivery already exists, when the event needs none, and while a resume holds it back. */
   private async make(event: RecordedEvent): Promise<boolean> {
-    const scheduled = await this.published.schedule(event);
+    const scheduled = await this.published.schedule(event, 'unasked');
     if (!scheduled?.made) return false;
     const { accountId, $causationId: eventId } = event.metadata;
     this.observer.made({ accountId, eventId, deliveryId: scheduled.deliveryId });

@@ -75,7 +75,7 @@ export class ReplayEventsHandler implements ICommandHandler<ReplayEvents> {
     context: ActionContext,
     counts: { events: number; sentAgain: number; made: number },
   ): Promise<void> {
-    const scheduled = await this.published.schedule(event);
+    const scheduled = await this.published.schedule(event, 'asked');
     if (scheduled === null) return;
     counts.events += 1;
     if (scheduled.made) {

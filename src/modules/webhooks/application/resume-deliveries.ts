@@ -12,12 +12,11 @@ import { EventStore } from '../../../ports/event-store.js';
 import { HandlerCheckpoints } from '../../../ports/handler-checkpoints.js';
 import { delivery, type DeliveryState } from '../domain/delivery.js';
 import { webhookEndpoint, type Endpoint, type Resume } from '../domain/endpoint.js';
-import { feed, feedIdOf, type FeedEvent } from '../domain/feed.js';
+import { feedStream, type FeedEvent } from '../domain/feed.js';
 import { EndpointChanges } from './endpoint-changes.js';
 import { deliveryOf } from './feed-delivery.js';
 import { turnOf } from './turns.js';
 import { WebhookPolicy } from './webhook-policy.js';
-import { WhenEventPublished } from './when-event-published.js';
 
 /**
  * Delivers the events of a feed that an account has asked for with `resume_from`, one after another. A run ends after a while, and the next run goes
@@ -31,22 +30,16 @@ export class ResumeDeliveries extends Command<void> {
 }
 
 const RUN_MS = 10_000;
-const LEASE_MS = 20_000;
+/** The number of events that are read together when the endpoint gets some types only. */
 const PAGE = 100;
 /** The least time between two deliveries to an endpoint: at most fifty a second (docs/contract/webhooks.md#resume). */
 const SPACING_MS = 20;
 const LOOK_AGAIN_MS = 10;
-/** A first attempt may take this much longer than the receiver's time. Then the next event has its turn. */
+/** A first attempt may take this much longer than the receiver's time. Then the run ends, and the next run waits for the same attempt. */
 const GRACE_MS = 5_000;
 
-/** A resume that this process works on. Its place in Redis is the last sequence that had its turn. */
-interface Run {
-  readonly accountId: string;
-  readonly resume: Resume;
-  readonly name: string;
-  readonly holder: string;
-  readonly endsAt: number;
-}
+/** The name of the lease and of the places of an account's resumes. */
+export const resumesOf = (accountId: string): string => `webhook_resume_${accountId}`;
 
 @Handles(ResumeDeliveries)
 export class ResumeDeliveriesHandler implements ICommandHandler<ResumeDeliveries> {
@@ -55,96 +48,99 @@ export class ResumeDeliveriesHandler implements ICommandHandler<ResumeDeliveries
     private readonly aggregates: AggregateStore,
     private readonly streams: GroupedStream,
     private readonly endpoints: EndpointChanges,
-    private readonly published: WhenEventPublished,
     private readonly queue: DeliveryQueue,
     private readonly checkpoints: HandlerCheckpoints,
     private readonly policy: WebhookPolicy,
     private readonly clock: Clock,
   ) {}
 
-  /** Does nothing while another process resumes the deliveries of that endpoint. */
+  /** Does nothing while another process works on the resumes of that account. */
   async execute({ accountId }: ResumeDeliveries): Promise<void> {
-    const endsAt = performance.now() + RUN_MS;
-    const { current } = (await this.streams.load(webhookEndpoint, accountId)).state;
-    for (const resume of current?.resumes ?? []) {
-      const run = { accountId, resume, name: `webhook_resume_${resume.resumeId}`, holder: newId(), endsAt };
-      if (!(await this.checkpoints.take(run.name, run.holder, LEASE_MS))) continue;
-      try {
-        if (await this.resume(run)) await this.checkpoints.forget(run.name, run.holder);
-      } finally {
-        await this.checkpoints.release(run.name, run.holder);
+    const [name, holder, endsAt] = [resumesOf(accountId), newId(), this.now() + RUN_MS];
+    const leaseMs = 2 * this.firstAttemptMs();
+    if (!(await this.checkpoints.take(name, holder, leaseMs))) return;
+    try {
+      const places = placesIn(await this.checkpoints.passed(name));
+      let goesOn = true;
+      while (goesOn) {
+        const { current } = (await this.streams.load(webhookEndpoint, accountId)).state;
+        if (current === null || current.resumes.length === 0) return await this.checkpoints.forget(name, holder);
+        goesOn = this.now() < endsAt;
+        // Each resume delivers one event, so that no resume waits for the end of another one.
+        for (const resume of current.resumes) {
+          const place = await this.deliverNext(accountId, current, resume, places.get(resume.resumeId) ?? 0);
+          if (place === null) goesOn = false;
+          else places.set(resume.resumeId, place);
+          if (!(await this.checkpoints.save(name, holder, textOf(places, current), leaseMs))) return;
+        }
       }
+    } finally {
+      await this.checkpoints.release(name, holder);
     }
   }
 
-  /** Whether the resume is over. */
-  private async resume(run: Run): Promise<boolean> {
-    let done = Math.max(Number((await this.checkpoints.passed(run.name)) ?? 0), run.resume.from - 1, 0);
-    for (;;) {
-      const events = await this.events(run, done, PAGE);
-      if (events.length === 0) return this.end(run, done);
-      for (const event of events) {
-        const endpoint = await this.endpointOf(run);
-        if (endpoint === null) return true;
-        if (performance.now() > run.endsAt) return false;
-        if (endpoint.enabledEvents === null || endpoint.enabledEvents.includes(event.data.type))
-          await this.deliver(event, endpoint, run.resume);
-        done = event.revision + 1;
-        if (!(await this.checkpoints.save(run.name, run.holder, String(done), LEASE_MS))) return false;
-      }
+  /** Gives the sequence up to which the resume is through. Null when a first attempt still waits, because later events must not overtake it. */
+  private async deliverNext(
+    accountId: string,
+    endpoint: Endpoint,
+    { resumeId, environment, from, head }: Resume,
+    place: number,
+  ): Promise<number | null> {
+    const { endpointId, enabledEvents } = endpoint;
+    const through = Math.max(place, from - 1);
+    const limit = Math.min(enabledEvents === null ? 1 : PAGE, head - through);
+    const events =
+      limit > 0 ? await this.store.readStream(feedStream(accountId, environment), { from: through, limit }) : [];
+    const last = events.at(-1);
+    if (last === undefined) {
+      const context = systemContext('webhooks', { accountId, environment });
+      await this.endpoints.execute(accountId, { kind: 'end-resume', endpointId, resumeId }, context);
+      return through;
     }
+    const wanted = (events as RecordedEvent<FeedEvent>[]).find(
+      ({ data }) => enabledEvents === null || enabledEvents.includes(data.type),
+    );
+    if (wanted !== undefined && !(await this.deliver(wanted, endpointId, resumeId))) return null;
+    return (wanted ?? last).revision + 1;
   }
 
-  /** Null once the resume was replaced, or ended with its endpoint. */
-  private async endpointOf({ accountId, resume: { resumeId } }: Run): Promise<Endpoint | null> {
-    const { current } = (await this.streams.load(webhookEndpoint, accountId)).state;
-    return current?.resumes.some((one) => one.resumeId === resumeId) ? current : null;
-  }
-
-  /** Makes the delivery and waits for its first attempt, so that the receiver gets the events in order. */
-  private async deliver(
-    event: RecordedEvent<FeedEvent>,
-    { endpointId }: Endpoint,
-    { resumeId }: Resume,
-  ): Promise<void> {
-    const [id, begunAt] = [
-      derivedIdLike(event.metadata.$causationId, 'webhook-delivery', endpointId, event.data.type, resumeId),
-      performance.now(),
-    ];
+  /** Makes the delivery and waits for its first attempt, so that the receiver gets the events in order. False when the attempt still waits. */
+  private async deliver(event: RecordedEvent<FeedEvent>, endpointId: string, resumeId: string): Promise<boolean> {
+    const begunAt = this.now();
+    const id = derivedIdLike(event.metadata.$causationId, 'webhook-delivery', endpointId, event.data.type, resumeId);
     const { command, context } = deliveryOf(event, endpointId, this.clock.now().toISOString());
     const known = unstored<DeliveryState>(delivery.initial);
     let { state } = await this.aggregates.execute(delivery, { id, known }, command, context);
-    if (state.status !== 'pending') return;
+    if (state.status !== 'pending') return true;
     await this.queue.enqueue(turnOf(id, state, 'ladder'), new Date(state.nextAttemptAt ?? state.occurredAt));
-    while (state.status === 'pending' && performance.now() - begunAt < this.policy.timeoutSeconds * 1_000 + GRACE_MS) {
-      await pause(LOOK_AGAIN_MS);
+    while (state.status === 'pending' && this.now() - begunAt < this.firstAttemptMs()) {
+      await this.pause(LOOK_AGAIN_MS);
       ({ state } = await this.aggregates.load(delivery, id));
     }
-    await pause(SPACING_MS - (performance.now() - begunAt));
+    await this.pause(SPACING_MS - (this.now() - begunAt));
+    return state.status !== 'pending';
   }
 
-  /**
-   * Ends the resume at the head of the feed. Until this is stored, the handler of published events makes no delivery of them, so the events
-   * published meanwhile are scheduled here.
-   */
-  private async end(run: Run, through: number): Promise<boolean> {
-    const { accountId, resume } = run;
-    const { resumeId, environment } = resume;
-    const context = systemContext('webhooks', { accountId, environment });
-    const endpointId = (await this.endpointOf(run))?.endpointId ?? '';
-    await this.endpoints.execute(accountId, { kind: 'end-resume', endpointId, resumeId, through }, context);
-    for (let place = through; ; place += PAGE) {
-      const events = await this.events(run, place, PAGE);
-      for (const event of events) await this.published.schedule(event);
-      if (events.length < PAGE) return true;
-    }
+  private firstAttemptMs(): number {
+    return this.policy.timeoutSeconds * 1_000 + GRACE_MS;
   }
 
-  private async events(run: Run, after: number, limit: number): Promise<RecordedEvent<FeedEvent>[]> {
-    return (await this.store.readStream(streamOf(run), { from: after, limit })) as RecordedEvent<FeedEvent>[];
+  protected now(): number {
+    return performance.now();
+  }
+
+  protected async pause(ms: number): Promise<void> {
+    await pause(ms);
   }
 }
 
-function streamOf({ accountId, resume: { environment } }: Run): string {
-  return `${feed.category}-${feedIdOf(accountId, environment)}`;
+/** The sequences up to which resumes are through, by the ids of the resumes. */
+function placesIn(text: string | null): Map<string, number> {
+  const places = (text ?? '').split(' ').map((place) => place.split('='));
+  return new Map(places.map(([resumeId = '', through]) => [resumeId, Number(through ?? 0)]));
+}
+
+/** Leaves out resumes that are over. */
+function textOf(places: ReadonlyMap<string, number>, { resumes }: Endpoint): string {
+  return resumes.map(({ resumeId }) => `${resumeId}=${places.get(resumeId) ?? 0}`).join(' ');
 }

@@ -8,7 +8,8 @@ import { DeliveryQueue } from '../../../ports/delivery-queue.js';
 import { EventStore } from '../../../ports/event-store.js';
 import type { EventHandler } from '../../../ports/event-handler.js';
 import { delivery } from '../domain/delivery.js';
-import { endpointAt, endpointRecord, isHeldBack, isResumed } from '../domain/endpoint-record.js';
+import { isHeldBack } from '../domain/endpoint.js';
+import { endpointAt, endpointRecord } from '../domain/endpoint-record.js';
 import { feed, type FeedEvent } from '../domain/feed.js';
 import { deliveryOf } from './feed-delivery.js';
 import { positionOfSource } from './position-of-source.js';
@@ -40,7 +41,7 @@ export class WhenEventPublished implements EventHandler {
     await together(
       events.filter((event) => this.isDue(event)),
       DELIVERIES_TOGETHER,
-      (event) => this.schedule(event),
+      (event) => this.schedule(event, 'unasked'),
     );
   }
 
@@ -49,34 +50,33 @@ export class WhenEventPublished implements EventHandler {
     return this.types.has(event.type) && (event as RecordedEvent<FeedEvent>).data.past === undefined;
   }
 
-  /** Whether a resume that still works delivers the event. */
-  async isHeldBack(event: RecordedEvent): Promise<boolean> {
-    const { accountId } = event.metadata;
-    return accountId !== null && isHeldBack((await this.endpoints.load(endpointRecord, accountId)).state, event);
-  }
-
-  /** Gives the delivery of an event of a feed, and makes it when it does not exist. Null when the event needs no delivery. */
-  async schedule(recorded: RecordedEvent): Promise<{ readonly deliveryId: string; readonly made: boolean } | null> {
+  /**
+   * Gives the delivery of an event of a feed, and makes it when it does not exist. Null when the event needs no delivery. An unasked delivery also waits
+   * for the end of a resume, which then makes it.
+   */
+  async schedule(
+    recorded: RecordedEvent,
+    as: 'unasked' | 'asked',
+  ): Promise<{ readonly deliveryId: string; readonly made: boolean } | null> {
     const published = recorded as RecordedEvent<FeedEvent>;
     const { accountId, $causationId } = published.metadata;
     if (accountId === null) return null;
     const { state } = await this.endpoints.load(endpointRecord, accountId);
-    if (state.current === null) return null;
+    if (state.current === null || (as === 'unasked' && isHeldBack(state.current, published))) return null;
     const endpoint = endpointAt(state, await positionOfSource(published.data, published.position, this.store));
     const { type, occurredAt } = published.data;
     if (endpoint === null || (endpoint.enabledEvents !== null && !endpoint.enabledEvents.includes(type))) return null;
-    if (isResumed(state, published)) return null;
     const deliveryId = derivedIdLike($causationId, 'webhook-delivery', endpoint.endpointId, type);
     const { command, context } = deliveryOf(published, endpoint.endpointId, occurredAt);
-    const { state: made, events } = await this.aggregates.execute(
+    const { state: stored, events } = await this.aggregates.execute(
       delivery,
       { id: deliveryId, known: unstored(delivery.initial) },
       command,
       context,
     );
     // The recovery job queues a delivery that existed before.
-    if (events.length > 0 && made.status !== 'none')
-      await this.queue.enqueue(turnOf(deliveryId, made, 'ladder'), new Date(occurredAt));
+    if (events.length > 0 && stored.status !== 'none')
+      await this.queue.enqueue(turnOf(deliveryId, stored, 'ladder'), new Date(occurredAt));
     return { deliveryId, made: events.length > 0 };
   }
 }

@@ -1,7 +1,6 @@
 // The webhook endpoint of an account, with the positions in the log where it changed. Events are compared with these positions rather than with
 // times, because the clocks of two hosts differ and a clock may be set back.
 import type { RecordedEvent } from '../../../kernel/domain-event.js';
-import type { Environment } from '../../../kernel/environment.js';
 import { webhookEndpoint, type Endpoint, type EndpointEvent, type EndpointState } from './endpoint.js';
 
 /** The event types that the endpoint gets from this position in the log on. */
@@ -9,17 +8,6 @@ interface Choice {
   readonly from: string;
   readonly enabledEvents: readonly string[] | null;
   readonly disabled: boolean;
-}
-
-/**
- * The new events that a resume delivers, so that no other delivery is made of them. They begin at its request. They end at the sequence `through`
- * (null: it still works), or at the place where the endpoint was disabled.
- */
-interface Resumption {
-  readonly environment: Environment;
-  readonly since: string;
-  readonly through: number | null;
-  readonly until: string | null;
 }
 
 /** A change of health about which no mail was sent yet. */
@@ -40,14 +28,10 @@ export interface EndpointRecord extends EndpointState {
   /** The choices of event types that the current endpoint has had. The oldest is first, and the length is limited. */
   readonly choices: readonly Choice[];
   readonly untold: readonly UntoldChange[];
-  /** Those of the current endpoint, oldest first, bounded. */
-  readonly resumptions: readonly Resumption[];
 }
 
 /** The number of choices that are remembered. Events from before the oldest choice are no longer sent. */
 const MOST_CHOICES = 200;
-/** The number of resumes that are remembered. */
-const MOST_RESUMPTIONS = 50;
 /** The number of unsent mails that are remembered. The state needs a limit, because mails that could not be sent stay in it for ever. */
 const MOST_UNTOLD = 100;
 
@@ -61,7 +45,6 @@ export const endpointRecord = {
     run: { at: '', from: '' },
     choices: [],
     untold: [],
-    resumptions: [],
   } as EndpointRecord,
 
   evolve(before: EndpointRecord, event: RecordedEvent & EndpointEvent): EndpointRecord {
@@ -78,7 +61,6 @@ export const endpointRecord = {
         run: { at: occurredAt, from: event.position },
         choices: current === null ? [] : [choiceOf(current, event)],
         untold,
-        resumptions: [],
       };
     return {
       current,
@@ -90,7 +72,6 @@ export const endpointRecord = {
         ? [...before.choices, choiceOf(current, event)].slice(-MOST_CHOICES)
         : before.choices,
       untold,
-      resumptions: resumptionsAfter(before, event),
     };
   },
 };
@@ -103,31 +84,6 @@ function choseAgain(before: Endpoint, after: Endpoint): boolean {
   return (
     before.enabledEvents !== after.enabledEvents || (before.status === 'disabled') !== (after.status === 'disabled')
   );
-}
-
-function resumptionsAfter(
-  { resumptions }: EndpointRecord,
-  event: RecordedEvent & EndpointEvent,
-): EndpointRecord['resumptions'] {
-  const works = ({ through, until }: Resumption): boolean => through === null && until === null;
-  switch (event.type) {
-    case 'WebhookResumeRequested': {
-      const { environment } = event.data;
-      // A request that replaces one delivers its events too.
-      if (resumptions.some((one) => works(one) && one.environment === environment)) return resumptions;
-      return [...resumptions, { environment, since: event.position, through: null, until: null }].slice(
-        -MOST_RESUMPTIONS,
-      );
-    }
-    case 'WebhookResumed':
-      return resumptions.map((one) =>
-        works(one) && one.environment === event.data.environment ? { ...one, through: event.data.through } : one,
-      );
-    case 'WebhookEndpointDisabled':
-      return resumptions.map((one) => (works(one) ? { ...one, until: event.position } : one));
-    default:
-      return resumptions;
-  }
 }
 
 function untoldAfter(
@@ -160,22 +116,6 @@ export function endpointAt(
   const choice = choices.findLast(({ from }) => from <= position);
   if (current === null || choice === undefined || choice.disabled) return null;
   return { endpointId: current.endpointId, enabledEvents: choice.enabledEvents };
-}
-
-/** Whether a resume that has no end yet delivers the event of a feed. */
-export function isHeldBack({ resumptions, ...record }: EndpointRecord, event: RecordedEvent): boolean {
-  return isResumed({ ...record, resumptions: resumptions.filter(({ through }) => through === null) }, event);
-}
-
-/** Whether a resume delivers the event of a feed. */
-export function isResumed({ resumptions }: EndpointRecord, { position, revision, metadata }: RecordedEvent): boolean {
-  return resumptions.some(
-    ({ environment, since, through, until }) =>
-      environment === metadata.environment &&
-      position > since &&
-      (through === null || revision < through) &&
-      (until === null || position < until),
-  );
 }
 
 /** Since when a worker must resume (ISO 8601 UTC), or null. */

@@ -1,7 +1,7 @@
 // The webhook endpoint of an account. An account has one at a time, and its stream also has the earlier endpoints. Source:
 // docs/contract/webhooks.md#endpoint, #endpoint-health, #secrets.
 import { assertNever, type Decider } from '../../../kernel/decider.js';
-import type { DomainEvent } from '../../../kernel/domain-event.js';
+import type { DomainEvent, RecordedEvent } from '../../../kernel/domain-event.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import type { Environment } from '../../../kernel/environment.js';
 
@@ -53,8 +53,11 @@ export type EndpointEvent =
   /** A mail has informed the contact of a change of health. `about` is the id of the change's event. */
   | DomainEvent<'WebhookHealthNotified', { readonly endpointId: string; readonly about: string }>
   /** The account asked for the events of its feed from this sequence on, in order and before newer ones. */
-  | DomainEvent<'WebhookResumeRequested', { readonly endpointId: string } & Resume>
-  /** Everything up to the sequence `through` has had its first attempt. Later events make deliveries as before. */
+  | DomainEvent<
+      'WebhookResumeRequested',
+      { readonly endpointId: string } & Omit<Resume, 'head'> & Partial<Pick<Resume, 'head'>>
+    >
+  /** The resume is over, or its endpoint was disabled or deleted. Events after the sequence `through` make deliveries as before. */
   | DomainEvent<
       'WebhookResumed',
       {
@@ -71,8 +74,11 @@ export interface Resume {
   readonly resumeId: string;
   readonly environment: Environment;
   readonly from: number;
-  /** The last sequence of the feed before the resume held back new events. A request that replaces a working resume keeps it. */
-  readonly head?: number;
+  /**
+   * The last sequence of the feed at the request. The resume delivers up to it, and holds back later events. A request that replaces a working resume
+   * keeps it.
+   */
+  readonly head: number;
 }
 
 export interface Endpoint {
@@ -130,7 +136,6 @@ export type EndpointCommand =
       readonly kind: 'end-resume';
       readonly endpointId: string;
       readonly resumeId: string;
-      readonly through: number;
     }
   | {
       readonly kind: 'rotate';
@@ -183,8 +188,10 @@ function decide(command: EndpointCommand, state: EndpointState): readonly Endpoi
     }
     case 'change':
       return change(command, current(state, command.endpointId));
-    case 'end-resume':
-      return endResume(command, state.current);
+    case 'end-resume': {
+      const { endpointId, resumeId } = command;
+      return state.current?.endpointId === endpointId ? endsOf(state.current, resumeId) : [];
+    }
     case 'rotate': {
       const { endpointId, secretId, previousExpiresAt } = command;
       const endpoint = current(state, endpointId);
@@ -214,6 +221,7 @@ function decide(command: EndpointCommand, state: EndpointState): readonly Endpoi
       )
         return [];
       return [
+        ...endsOf(endpoint),
         {
           type: 'WebhookEndpointDisabled',
           data: { endpointId: endpoint.endpointId, reason: 'NO_SUCCESSFUL_DELIVERY' },
@@ -222,8 +230,10 @@ function decide(command: EndpointCommand, state: EndpointState): readonly Endpoi
     }
     case 'note-notified':
       return [{ type: 'WebhookHealthNotified', data: { endpointId: command.endpointId, about: command.about } }];
-    case 'delete':
-      return [{ type: 'WebhookEndpointDeleted', data: { endpointId: current(state, command.endpointId).endpointId } }];
+    case 'delete': {
+      const endpoint = current(state, command.endpointId);
+      return [...endsOf(endpoint), { type: 'WebhookEndpointDeleted', data: { endpointId: endpoint.endpointId } }];
+    }
     default:
       return command satisfies never;
   }
@@ -252,13 +262,19 @@ function change(
   return events;
 }
 
-function endResume(
-  { endpointId, resumeId, through }: Extract<EndpointCommand, { kind: 'end-resume' }>,
-  endpoint: Endpoint | null,
-): readonly EndpointEvent[] {
-  const resume = endpoint?.resumes.find((one) => one.resumeId === resumeId);
-  if (resume === undefined) return [];
-  return [{ type: 'WebhookResumed', data: { endpointId, resumeId, environment: resume.environment, through } }];
+/** Ends all resumes of the endpoint, or one of them. */
+function endsOf({ endpointId, resumes }: Endpoint, only?: string): EndpointEvent[] {
+  return resumes
+    .filter(({ resumeId }) => only === undefined || resumeId === only)
+    .map(({ resumeId, environment, head: through }) => ({
+      type: 'WebhookResumed',
+      data: { endpointId, resumeId, environment, through },
+    }));
+}
+
+/** Whether an event of a feed waits until a resume is over. */
+export function isHeldBack({ resumes }: Endpoint, { revision, metadata }: RecordedEvent): boolean {
+  return resumes.some(({ environment, head }) => environment === metadata.environment && revision >= head);
 }
 
 /** The number of counted deliveries that are remembered. */
@@ -362,9 +378,12 @@ function evolve(state: EndpointState, event: EndpointEvent): EndpointState {
     case 'WebhookHealthNotified':
       return state;
     case 'WebhookResumeRequested': {
-      const { endpointId: _, ...resume } = event.data;
+      const { resumeId, environment, from, head = from - 1 } = event.data;
       return {
-        current: { ...endpoint, resumes: [...without(endpoint, resume.environment), resume] },
+        current: {
+          ...endpoint,
+          resumes: [...without(endpoint, environment), { resumeId, environment, from, head }],
+        },
       };
     }
     case 'WebhookResumed':

@@ -109,6 +109,10 @@ export function feedIdOf(accountId: string, environment: Environment): string {
   return `${accountId}-${environment}`;
 }
 
+export function feedStream(accountId: string, environment: Environment): string {
+  return `${feed.category}-${feedIdOf(accountId, environment)}`;
+}
+
 export function entryOf({ revision, data, metadata: { accountId, environment } }: RecordedEvent<FeedEvent>): FeedEntry {
   if (accountId === null || environment === null) throw new Error('A feed belongs to an account and an environment');
   return {

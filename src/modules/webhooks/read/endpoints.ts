@@ -28,7 +28,7 @@ export interface EndpointDoc {
 
 export const endpointProjection: Projection<EndpointDoc, EndpointRecord> = {
   name: 'webhook_endpoint',
-  version: 7,
+  version: 8,
   category: endpointRecord.category,
 
   evolve: (before, event) => endpointRecord.evolve(before ?? endpointRecord.initial, known(event)),

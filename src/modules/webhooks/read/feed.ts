@@ -6,7 +6,7 @@ import {
   bodyOf,
   entryOf,
   feed,
-  feedIdOf,
+  feedStream,
   NO_DIGEST,
   type Envelope,
   type FeedEntry,
@@ -128,5 +128,5 @@ export class FeedReader implements OnModuleDestroy {
 }
 
 function streamOf({ accountId, environment }: FeedOwner): string {
-  return `${feed.category}-${feedIdOf(accountId, environment)}`;
+  return feedStream(accountId, environment);
 }
