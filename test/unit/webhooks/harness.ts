@@ -374,6 +374,14 @@ export class WebhookHarness {
     return run.timeMs;
   }
 
+  /** Handles the ends of the account's resumes. The handler of published events has passed their events. */
+  async ends(accountId: string): Promise<void> {
+    const { store, streams } = this.parts();
+    const handler = new WhenResumeEnded(store, streams, this.publications(), this.checkpoints);
+    for (const event of await store.readStream(`webhook_endpoint-${accountId}`))
+      if (handler.types.has(event.type)) await handler.handle(event);
+  }
+
   /** Makes every attempt in the queue. */
   async attemptAll(): Promise<void> {
     for (const { delivery } of this.queue.due.splice(0)) await this.attempt(delivery.deliveryId, delivery.kind);
