@@ -179,6 +179,7 @@ describe('POST /tsp/webhooks', () => {
       last_failure_at: null,
       missed_events: 0,
       missed_from: null,
+      missed_more: false,
       disabled_reason: null,
       created_at: expect.stringMatching(TIME),
       updated_at: reply.body.created_at,

@@ -1,12 +1,15 @@
 import type { EndpointView } from './endpoints.js';
+import type { FeedEntry } from '../domain/feed.js';
 import type { DeliveryReader } from './deliveries.js';
 import type { FeedOwner, FeedReader } from './feed.js';
 
 /** The events of a feed after the newest one that the receiver has taken. Events that the endpoint does not get are not counted. */
 export interface MissedEvents {
   readonly events: number;
-  /** The sequence of the first of them; null: none. */
+  /** The sequence of the first of them, or of the first event that was not looked at; null: none is missed. */
   readonly from: number | null;
+  /** Whether there may be more, because not all events were looked at. */
+  readonly more: boolean;
 }
 
 /** With a choice of event types each event is looked at, up to this number. */
@@ -24,17 +27,22 @@ export class MissedEventsReader {
     const taken = await this.deliveries.newestTaken(endpointId, owner.environment);
     const head = (await this.feeds.head(owner)).sequence;
     const had = taken?.place?.sequence ?? (await this.publishedUntil(owner, taken?.occurredAt ?? createdAt, head));
-    if (enabledEvents === null) return { events: Math.max(0, head - had), from: had < head ? had + 1 : null };
-    let [events, from]: [number, number | null] = [0, null];
+    if (enabledEvents === null)
+      return { events: Math.max(0, head - had), from: had < head ? had + 1 : null, more: false };
+    return this.ofTypes(enabledEvents, owner, { had, head });
+  }
+
+  private async ofTypes(
+    types: readonly string[],
+    owner: FeedOwner,
+    { had, head }: { readonly had: number; readonly head: number },
+  ): Promise<MissedEvents> {
     const end = Math.min(head, had + MOST_LOOKED_AT);
-    for (let place = had; place < end; place += PAGE) {
-      for (const { sequence, event } of await this.feeds.entries(owner, place, Math.min(PAGE, end - place))) {
-        if (!enabledEvents.includes(event.type)) continue;
-        events += 1;
-        from ??= sequence;
-      }
-    }
-    return { events, from };
+    const found: FeedEntry[] = [];
+    for (let place = had; place < end; place += PAGE)
+      found.push(...(await this.feeds.entries(owner, place, Math.min(PAGE, end - place), types)));
+    const more = end < head;
+    return { events: found.length, from: found[0]?.sequence ?? (more ? end + 1 : null), more };
   }
 
   /** How many events the feed had at that time (ISO 8601 UTC). Deliveries of earlier releases do not name their sequence. */

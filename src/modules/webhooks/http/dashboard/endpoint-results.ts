@@ -44,6 +44,8 @@ export class EndpointResult {
     description: 'The sequence of the first of them: a value for resume_from',
   })
   readonly missed_from!: number | null;
+  @ApiProperty({ description: 'Whether more events may be missed than were counted' })
+  readonly missed_more!: boolean;
   @ApiProperty({ format: 'date-time' }) readonly created_at!: string;
   @ApiProperty({ format: 'date-time' }) readonly updated_at!: string;
 }
@@ -92,6 +94,7 @@ export function endpointResult(
     disabled_reason: endpoint.disabledReason,
     missed_events: missed.events,
     missed_from: missed.from,
+    missed_more: missed.more,
     created_at: endpoint.createdAt,
     updated_at: endpoint.updatedAt,
   };
