@@ -53,6 +53,18 @@ export interface AccountFacts {
   readonly vendors: VendorChoice;
 }
 
+export interface ChildrenPage {
+  /** `next` of the page before; null: the first page. */
+  readonly after: string | null;
+  readonly limit: number;
+}
+
+export interface Children {
+  readonly ids: readonly string[];
+  /** Null at the end. */
+  readonly next: string | null;
+}
+
 /** The accounts module, for other modules. */
 export abstract class Accounts {
   /** Null if the account does not exist. Settings may be up to a second old. */
@@ -64,8 +76,8 @@ export abstract class Accounts {
   /** Whether the reader may see data of the owner on the server surface. An account may see its own data and the data of its direct children. */
   abstract mayRead(readerId: string, ownerId: string): Promise<boolean>;
 
-  /** The direct children of an account. An account that was opened a moment ago may be missing. */
-  abstract childrenOf(accountId: string): Promise<readonly string[]>;
+  /** A page of the direct children of an account, by their ids. An account that was opened a moment ago may be missing. */
+  abstract childrenOf(accountId: string, page: ChildrenPage): Promise<Children>;
 }
 
 /** The media type of a logo in base64, by its first bytes. */

@@ -3,6 +3,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import canonicalize from 'canonicalize';
 import { until } from '../../support/eventually.js';
+import { childOf } from '../../support/child-account.js';
 import { type Credentials, type PlatformCaller, type Reply, Service } from '../../support/service.js';
 
 interface Head {
@@ -206,9 +207,37 @@ describe('GET /v1/events/heads', () => {
         { account_id: accounts.demo.accountId, environment: 'test', ...own },
         { account_id: accountId, environment: 'test', ...head },
       ],
+      has_more: false,
+      next_after: null,
     });
     expect((await heads('unrelated')).data).toEqual([
       { account_id: accounts.unrelated.accountId, environment: 'test', sequence: 0, event_id: null, digest: ZEROS },
     ]);
+  });
+
+  it('200: a page of children, and the next one after `next_after`', async () => {
+    const children = [accounts.child.accountId];
+    for (let count = 0; count < 2; count++) children.push((await childOf(service, 'demo')).accountId);
+    const all = [accounts.demo.accountId, ...children.sort()];
+    const read = async (query: string): Promise<[string[], boolean, string | null]> => {
+      const { data, has_more, next_after } = (await get(`/heads${query}`, 'demo')).body;
+      return [data.map(({ account_id }: any) => account_id), has_more, next_after];
+    };
+    await until('the children are listed', async () => (await read(''))[0].length === all.length);
+    expect(await read('')).toEqual([all, false, null]);
+    expect(await read('?limit=2')).toEqual([all.slice(0, 3), true, all[2]]);
+    expect(await read(`?limit=2&after=${all[2]}`)).toEqual([all.slice(3), false, null]);
+    expect(await read('?limit=100000')).toEqual([all, false, null]);
+  });
+
+  it.each([
+    ['after', '?after='],
+    ['after', '?after=x'],
+    ['after', '?after=a&after=b'],
+    ['limit', '?limit=0'],
+    ['limit', '?limit='],
+    ['limit', '?limit=1.5'],
+  ])('400 VALIDATION_ERROR with its field: %s of %s', async (field, query) => {
+    expect(refused(await get(`/heads${query}`))).toEqual([400, 'VALIDATION_ERROR', field]);
   });
 });

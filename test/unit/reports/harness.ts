@@ -167,8 +167,8 @@ class PlayedAccounts extends Accounts {
   override async mayRead(readerId: string, ownerId: string): Promise<boolean> {
     return readerId === ownerId || this.known.get(ownerId)?.parentId === readerId;
   }
-  override async childrenOf(accountId: string): Promise<readonly string[]> {
-    return [...this.known.values()].filter(({ parentId }) => parentId === accountId).map((child) => child.accountId);
+  override async childrenOf(): Promise<never> {
+    throw new Error('not asked of it here');
   }
 }
 

@@ -5,7 +5,7 @@ import { type Capability, CAPABILITIES } from '../../../kernel/vendor-choice.js'
 import { exhaustiveEvents, listOf, type Projection } from '../../../kernel/projection.js';
 import { EventStore } from '../../../ports/event-store.js';
 import { ReadModels } from '../../../ports/read-models.js';
-import { Accounts, type AccountFacts } from '../../../published/accounts.js';
+import { Accounts, type AccountFacts, type Children, type ChildrenPage } from '../../../published/accounts.js';
 import {
   account,
   type AccountEvent,
@@ -123,10 +123,15 @@ export class AccountDirectory extends Accounts {
   }
 
   /** The list says where to look. The log says who is a child. */
-  override async childrenOf(accountId: string): Promise<readonly string[]> {
-    const listed = (await this.readModels.idsIn(accountProjection, accountsList(accountId))).sort();
-    const known = await Promise.all(listed.map((id) => this.find(id)));
-    return listed.filter((_, place) => known[place]?.parentId === accountId);
+  override async childrenOf(accountId: string, { after, limit }: ChildrenPage): Promise<Children> {
+    const { items, next } = await this.readModels.list(accountProjection, accountsList(accountId), {
+      order: 'ascending',
+      after: after === null ? null : { sort: '', id: after },
+      limit,
+    });
+    const known = await Promise.all(items.map(({ id }) => this.find(id)));
+    const ids = items.flatMap(({ id }, place) => (known[place]?.parentId === accountId ? [id] : []));
+    return { ids, next: next?.id ?? null };
   }
 
   /** Like `find`, with fields that only this module uses. */

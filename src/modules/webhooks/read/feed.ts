@@ -5,13 +5,13 @@ import { EventStore, EventStoreUnavailable } from '../../../ports/event-store.js
 import {
   bodyOf,
   entryOf,
-  feed,
   feedStream,
   NO_DIGEST,
   type Envelope,
   type FeedEntry,
   type FeedEvent,
 } from '../domain/feed.js';
+import { FeedWaits } from './feed-waits.js';
 
 /** The account and environment whose events a feed has. */
 export interface FeedOwner {
@@ -48,16 +48,23 @@ export interface FeedPage {
 const STEP = 500;
 /** The most events that one page of some types looks at. */
 const MOST_LOOKED_AT = 10_000;
-/** The number of readers of one account that wait in this process at the same time. */
-const MOST_WAITING = 20;
+/** How long a reader waits for an event, and who reads. */
+export interface Patience {
+  readonly readerId: string;
+  readonly waitMs: number;
+  /** Aborted when the caller leaves. */
+  readonly signal: AbortSignal;
+}
 
 /** Reads feeds from the log. Listings and waits need no read model. */
 @Injectable()
 export class FeedReader implements OnModuleDestroy {
   private readonly closing = new AbortController();
-  private readonly waiting = new Map<string, number>();
+  private readonly waits: FeedWaits;
 
-  constructor(private readonly store: EventStore) {}
+  constructor(private readonly store: EventStore) {
+    this.waits = new FeedWaits(store);
+  }
 
   async head(owner: FeedOwner): Promise<FeedHead> {
     const [newest] = await this.store.readStream(streamOf(owner), { direction: 'backwards', limit: 1 });
@@ -97,28 +104,20 @@ export class FeedReader implements OnModuleDestroy {
     });
   }
 
-  /** As `page`, but an empty page is given only after `waitMs`, when the caller leaves (`signal`), or when this process ends. */
-  async pageWithin(owner: FeedOwner, query: FeedQuery, waitMs: number, signal: AbortSignal): Promise<FeedPage> {
-    // Read before the page, so that no event is between the page and the wait.
-    const from = await this.store.head();
+  /** As `page`, but an empty page is given only after the time of the wait, when the caller leaves, or when this process ends. */
+  async pageWithin(owner: FeedOwner, query: FeedQuery, { readerId, waitMs, signal }: Patience): Promise<FeedPage> {
     let page = await this.page(owner, query);
-    const stream = streamOf(owner);
-    const waiting = this.waiting.get(stream) ?? 0;
-    if (page.entries.length > 0 || page.hasMore || waitMs === 0 || waiting >= MOST_WAITING) return page;
-    this.waiting.set(stream, waiting + 1);
-    try {
-      const over = AbortSignal.any([signal, this.closing.signal, AbortSignal.timeout(waitMs)]);
-      for await (const { events } of this.store.subscribe({ after: from, categories: [feed.category], signal: over })) {
-        if (!events.some((event) => event.stream === stream)) continue;
+    const isWaiting = (): boolean => page.entries.length === 0 && !page.hasMore;
+    if (waitMs === 0 || !isWaiting()) return page;
+    const over = AbortSignal.any([signal, this.closing.signal, AbortSignal.timeout(waitMs)]);
+    await this.waits.during(readerId, streamOf(owner), async (wait) => {
+      // Read again, because events may have come before the wait began.
+      do {
         page = await this.page(owner, { ...query, after: Math.max(query.after, page.through) });
-        if (page.entries.length > 0) break;
-      }
-      return page;
-    } finally {
-      const left = (this.waiting.get(stream) ?? 1) - 1;
-      if (left > 0) this.waiting.set(stream, left);
-      else this.waiting.delete(stream);
-    }
+        if (isWaiting()) await wait.next(over);
+      } while (isWaiting() && !over.aborted);
+    });
+    return page;
   }
 
   /** Ends all waits, so that they do not delay the end of the process. */

@@ -5,6 +5,7 @@ import { EVENT_CATALOGUE } from '../../../../published/events.js';
 import type { FeedHead, FeedPage } from '../../read/feed.js';
 
 const DIGEST = { description: 'SHA-256, lowercase hex', example: '0'.repeat(64) };
+const CHILD_OR_NULL = { type: String, format: 'uuid', nullable: true } as const;
 const EVENT_ID_OR_NULL = { type: String, nullable: true, description: 'Null when the feed has no event' } as const;
 
 export class EventResult {
@@ -42,7 +43,7 @@ export class EventPageResult {
   readonly next_after!: number;
 }
 
-class FeedHeadResult extends HeadResult {
+export class FeedHeadResult extends HeadResult {
   @ApiProperty({ format: 'uuid' }) readonly account_id!: string;
   @ApiProperty({ enum: ['live', 'test'] }) readonly environment!: Environment;
 }
@@ -51,6 +52,9 @@ export class FeedHeadsResult {
   @ApiProperty({ enum: ['list'] }) readonly object!: 'list';
   @ApiProperty({ type: [FeedHeadResult], description: 'The account first, then its direct children' })
   readonly data!: readonly FeedHeadResult[];
+  @ApiProperty({ description: 'Whether another page follows' }) readonly has_more!: boolean;
+  @ApiProperty({ ...CHILD_OR_NULL, description: 'The `after` of the next page; null at the end' })
+  readonly next_after!: string | null;
 }
 
 type Fields<Result> = Pick<Result, keyof Result>;

@@ -1,6 +1,7 @@
 // The query of a page of the event feed (docs/contract/server.md#the-event-feed).
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsOptional, Matches, ValidateBy } from 'class-validator';
+import type { ChildrenPage } from '../../../../published/accounts.js';
 import { EVENT_CATALOGUE, type EventType } from '../../../../published/events.js';
 import type { FeedQuery } from '../../read/feed.js';
 
@@ -8,6 +9,7 @@ export const EVENT_TYPES = Object.keys(EVENT_CATALOGUE) as readonly EventType[];
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1_000;
 const MAX_WAIT_SECONDS = 30;
+const LIMIT_RULE = { message: 'must be a whole number from 1, given once' };
 
 /** A repeated parameter arrives as a list and is refused. */
 export class EventsQuery {
@@ -28,7 +30,7 @@ export class EventsQuery {
     description: `More than ${MAX_LIMIT} counts as ${MAX_LIMIT}`,
   })
   @IsOptional()
-  @Matches(/^0*[1-9]\d{0,14}$/, { message: 'must be a whole number from 1, given once' })
+  @Matches(/^0*[1-9]\d{0,14}$/, LIMIT_RULE)
   readonly limit?: string;
 
   @ApiPropertyOptional({
@@ -63,6 +65,28 @@ export class EventsQuery {
   @IsOptional()
   @Matches(/^\d{1,15}$/, { message: 'must be a whole number of seconds from 0, given once' })
   readonly wait?: string;
+}
+
+/** A page of the heads of children. */
+export class HeadsQuery {
+  @ApiPropertyOptional({ format: 'uuid', description: 'The `next_after` of the page before' })
+  @IsOptional()
+  @Matches(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, { message: 'must be the id of an account, given once' })
+  readonly after?: string;
+
+  @ApiPropertyOptional({
+    type: 'integer',
+    minimum: 1,
+    default: MAX_LIMIT,
+    description: `The most children of a page. More than ${MAX_LIMIT} counts as ${MAX_LIMIT}`,
+  })
+  @IsOptional()
+  @Matches(/^0*[1-9]\d{0,14}$/, LIMIT_RULE)
+  readonly limit?: string;
+}
+
+export function childrenPageOf({ after, limit = String(MAX_LIMIT) }: HeadsQuery): ChildrenPage {
+  return { after: after ?? null, limit: Math.min(Number(limit), MAX_LIMIT) };
 }
 
 function isEventType(type: string): boolean {

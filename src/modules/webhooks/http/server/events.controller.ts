@@ -2,13 +2,23 @@ import { Controller, Get, Header, Query, Req } from '@nestjs/common';
 import { ApiSecurity, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { DomainError } from '../../../../kernel/domain-error.js';
+import { together } from '../../../../kernel/together.js';
 import { ReadsOnly } from '../../../../platform/http/limited.js';
 import { CurrentPrincipal, type Principal } from '../../../../platform/http/principal.js';
 import { Accounts } from '../../../../published/accounts.js';
 import { Operation } from '../../../../surfaces/openapi/operation.js';
 import { FeedReader } from '../../read/feed.js';
-import { EventPageResult, eventPageResult, feedHeadResult, FeedHeadsResult } from './event-results.js';
-import { EventsQuery, feedQueryOf, waitMsOf } from './events-query.js';
+import {
+  EventPageResult,
+  eventPageResult,
+  type FeedHeadResult,
+  feedHeadResult,
+  FeedHeadsResult,
+} from './event-results.js';
+import { childrenPageOf, EventsQuery, feedQueryOf, HeadsQuery, waitMsOf } from './events-query.js';
+
+/** The number of heads that are read at the same time. */
+const HEADS_TOGETHER = 16;
 
 /** The event feeds of the account and its direct children (docs/contract/server.md#the-event-feed). */
 @ApiTags('events')
@@ -43,7 +53,8 @@ export class EventsController {
     request.raw.socket.once('close', leave);
     try {
       const feed = { accountId: owner, environment };
-      return eventPageResult(await this.feeds.pageWithin(feed, feedQueryOf(query), waitMsOf(query), left.signal));
+      const patience = { readerId: accountId, waitMs: waitMsOf(query), signal: left.signal };
+      return eventPageResult(await this.feeds.pageWithin(feed, feedQueryOf(query), patience));
     } finally {
       request.raw.socket.off('close', leave);
     }
@@ -54,15 +65,22 @@ export class EventsController {
   @Operation({
     id: 'listEventHeads',
     summary: 'The newest event of the account and of each direct child',
-    description: 'Reads only.',
+    description: 'Reads only. The first page begins with the account.',
+    query: HeadsQuery,
     replies: { 200: FeedHeadsResult },
     errors: [],
   })
   @Header('cache-control', 'no-store')
-  async heads(@CurrentPrincipal() { accountId, environment }: Principal): Promise<FeedHeadsResult> {
-    const data = [];
-    for (const id of [accountId, ...(await this.accounts.childrenOf(accountId))])
-      data.push(feedHeadResult(id, environment, await this.feeds.head({ accountId: id, environment })));
-    return { object: 'list', data };
+  async heads(
+    @Query() query: HeadsQuery,
+    @CurrentPrincipal() { accountId, environment }: Principal,
+  ): Promise<FeedHeadsResult> {
+    const { ids, next } = await this.accounts.childrenOf(accountId, childrenPageOf(query));
+    const data: FeedHeadResult[] = [];
+    const owners = [...(query.after === undefined ? [accountId] : []), ...ids];
+    await together([...owners.entries()], HEADS_TOGETHER, async ([place, id]) => {
+      data[place] = feedHeadResult(id, environment, await this.feeds.head({ accountId: id, environment }));
+    });
+    return { object: 'list', data, has_more: next !== null, next_after: next };
   }
 }
