@@ -212,6 +212,35 @@ describe('a resume', () => {
     ]);
   });
 
+  it('loses no event that was stored before its request, and that the feed gets after it', async () => {
+    const owner = newId();
+    // The event is older than the endpoint, so it would make no delivery without the request.
+    await harness.happens(owner);
+    const registered = await harness.register(owner);
+    await harness.change(owner, registered.endpointId, { resumeFrom: 1 });
+    await harness.resume(owner);
+    await harness.ends(owner);
+    await harness.react(owner);
+    await harness.attemptAll();
+    expect(arrived()).toEqual([1]);
+  });
+
+  it('loses no event that the feed gets while a disabled endpoint becomes active', async () => {
+    harness.receivers.answer = REFUSED;
+    for (let count = 0; count < 3; count++) await harness.exhaust(accountId, endpointId);
+    harness.clock.time = await harness.disableAfter(accountId);
+    await harness.disableOverdue(accountId);
+    await harness.react(accountId);
+    await harness.happens(accountId);
+    await resumeFrom(4);
+    harness.receivers.answer = TAKEN;
+    harness.receivers.requests.length = 0;
+    await harness.resume(accountId);
+    await happens(1);
+    await harness.attemptAll();
+    expect(arrived().sort()).toEqual([4, 5]);
+  });
+
   it('that was one of many gets no second delivery of its events when all handlers begin at the start of the log', async () => {
     await happened(1);
     for (let count = 0; count < 60; count++) {

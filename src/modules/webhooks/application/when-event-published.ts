@@ -63,7 +63,8 @@ export class WhenEventPublished implements EventHandler {
     if (accountId === null) return null;
     const { state } = await this.endpoints.load(endpointRecord, accountId);
     if (state.current === null || (as === 'unasked' && isHeldBack(state.current, published))) return null;
-    const endpoint = endpointAt(state, await positionOfSource(published.data, published.position, this.store));
+    const source = await positionOfSource(published.data, published.position, this.store);
+    const endpoint = endpointAt(state, published, source);
     const { type, occurredAt } = published.data;
     if (endpoint === null || (endpoint.enabledEvents !== null && !endpoint.enabledEvents.includes(type))) return null;
     const deliveryId = derivedIdLike($causationId, 'webhook-delivery', endpoint.endpointId, type);

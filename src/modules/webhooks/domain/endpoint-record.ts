@@ -1,6 +1,7 @@
 // The webhook endpoint of an account, with the positions in the log where it changed. Events are compared with these positions rather than with
 // times, because the clocks of two hosts differ and a clock may be set back.
 import type { RecordedEvent } from '../../../kernel/domain-event.js';
+import type { Environment } from '../../../kernel/environment.js';
 import { webhookEndpoint, type Endpoint, type EndpointEvent, type EndpointState } from './endpoint.js';
 
 /** The event types that the endpoint gets from this position in the log on. */
@@ -8,6 +9,15 @@ interface Choice {
   readonly from: string;
   readonly enabledEvents: readonly string[] | null;
   readonly disabled: boolean;
+}
+
+/** The newest request of a resume in an environment. Events that the feed gets later are due, even if they were stored before the request. */
+interface Request {
+  readonly environment: Environment;
+  /** The last sequence of the feed at the request. */
+  readonly head: number;
+  /** The position of the request in the log. */
+  readonly position: string;
 }
 
 /** A change of health about which no mail was sent yet. */
@@ -28,6 +38,8 @@ export interface EndpointRecord extends EndpointState {
   /** The choices of event types that the current endpoint has had. The oldest is first, and the length is limited. */
   readonly choices: readonly Choice[];
   readonly untold: readonly UntoldChange[];
+  /** At most one for each environment. */
+  readonly requests: readonly Request[];
 }
 
 /** The number of choices that are remembered. Events from before the oldest choice are no longer sent. */
@@ -45,6 +57,7 @@ export const endpointRecord = {
     run: { at: '', from: '' },
     choices: [],
     untold: [],
+    requests: [],
   } as EndpointRecord,
 
   evolve(before: EndpointRecord, event: RecordedEvent & EndpointEvent): EndpointRecord {
@@ -61,6 +74,7 @@ export const endpointRecord = {
         run: { at: occurredAt, from: event.position },
         choices: current === null ? [] : [choiceOf(current, event)],
         untold,
+        requests: [],
       };
     return {
       current,
@@ -72,6 +86,7 @@ export const endpointRecord = {
         ? [...before.choices, choiceOf(current, event)].slice(-MOST_CHOICES)
         : before.choices,
       untold,
+      requests: requestsAfter(before, current, event),
     };
   },
 };
@@ -84,6 +99,20 @@ function choseAgain(before: Endpoint, after: Endpoint): boolean {
   return (
     before.enabledEvents !== after.enabledEvents || (before.status === 'disabled') !== (after.status === 'disabled')
   );
+}
+
+/** A request that replaces a working resume has the same head, and does not count as another request. */
+function requestsAfter(
+  { requests }: EndpointRecord,
+  { resumes }: Endpoint,
+  { type, position }: RecordedEvent,
+): EndpointRecord['requests'] {
+  if (type !== 'WebhookResumeRequested') return requests;
+  const newest = resumes.at(-1);
+  const same = requests.find(({ environment }) => environment === newest?.environment);
+  if (newest === undefined || same?.head === newest.head) return requests;
+  const { environment, head } = newest;
+  return [...requests.filter((one) => one !== same), { environment, head, position }];
 }
 
 function untoldAfter(
@@ -108,11 +137,17 @@ function untoldAfter(
   return [...untold, { about: event.id, url: before.url }].slice(-MOST_UNTOLD);
 }
 
-/** The current endpoint in its state at a position in the log; null when it did not exist yet, or was disabled. */
+/**
+ * The current endpoint in its state at the place of the stored event behind an event of a feed. If the feed got the event after a later request of a
+ * resume, the state at the request counts. Null when the endpoint did not exist yet, or was disabled.
+ */
 export function endpointAt(
-  { current, choices }: EndpointRecord,
-  position: string,
+  { current, choices, requests }: EndpointRecord,
+  { revision, metadata }: RecordedEvent,
+  sourcePosition: string,
 ): Pick<Endpoint, 'endpointId' | 'enabledEvents'> | null {
+  const request = requests.find(({ environment, head }) => environment === metadata.environment && revision >= head);
+  const position = request !== undefined && request.position > sourcePosition ? request.position : sourcePosition;
   const choice = choices.findLast(({ from }) => from <= position);
   if (current === null || choice === undefined || choice.disabled) return null;
   return { endpointId: current.endpointId, enabledEvents: choice.enabledEvents };
