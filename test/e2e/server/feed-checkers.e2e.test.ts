@@ -144,10 +144,7 @@ describe.each(PROGRAMS)('the program in $language', ({ language, fence, command,
     const changed = (change: object): object[] =>
       deliveries.map((one) => (one === second ? { ...one, ...change } : one));
     expect(await checks(deliveries.filter((one) => one !== second))).toEqual([1, 'Delivery 2 is missing']);
-    expect(await checks(changed({ body: second.body.replace('OTP', 'XXX').concat(' ') }))).toEqual([
-      1,
-      'Delivery 2 is altered',
-    ]);
+    expect(await checks(changed({ body: `${second.body} ` }))).toEqual([1, 'Delivery 2 is altered']);
     expect(await checks(changed({ digest: '0'.repeat(64) }))).toEqual([1, 'Delivery 2 is altered']);
     expect(await checks([])).toEqual([1, 'Delivery 1 is missing']);
   });
