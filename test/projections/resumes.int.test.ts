@@ -301,3 +301,46 @@ describe('an event that a resume holds back', () => {
     expect(arrived().sort()).toEqual([1, 2, 3]);
   });
 });
+
+/** Numbers from 0 to below `below`, the same for each run of the test. */
+function chooser(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
+    return Math.floor((state / 2 ** 31) * below);
+  };
+}
+
+describe('resumes, handlers, checks and the queue in any order', () => {
+  it.each([1, 2, 3, 4, 5, 6])('deliver every event, and those without a resume once (order %d)', async (seed) => {
+    const choose = chooser(seed);
+    let published = 0;
+    let earliest = Infinity;
+    const follower = harness.follower(accountId);
+    const steps: (() => Promise<unknown>)[] = [
+      () => harness.happens(accountId).then(() => (published += 1)),
+      () => harness.publish(),
+      () => follower.handle('published'),
+      () => follower.handle('ended'),
+      () => harness.attemptAll(),
+      () => harness.resume(accountId, { worker: choose(2) === 0 }),
+      () => harness.check(),
+      async () => {
+        const first = 1 + choose(published + 2);
+        harness.limiter.endWindows(3_600);
+        earliest = Math.min(earliest, first);
+        await resumeFrom(first);
+      },
+    ];
+    for (let step = 0; step < 60; step++) await steps[choose(steps.length)]?.();
+    await harness.publish();
+    await follower.handle('published');
+    await harness.resume(accountId);
+    await follower.handle('ended');
+    while (harness.queue.due.length > 0) await harness.attemptAll();
+    const sequences = arrived().map(Number);
+    expect([...new Set(sequences)].sort((one, other) => one - other)).toEqual(from(1, published));
+    const twice = sequences.filter((sequence, place) => sequences.indexOf(sequence) < place);
+    expect(twice.filter((sequence) => sequence < earliest)).toEqual([]);
+  });
+});

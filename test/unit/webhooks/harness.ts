@@ -382,6 +382,26 @@ export class WebhookHarness {
       if (handler.types.has(event.type)) await handler.handle(event);
   }
 
+  /** The handlers of published events and of ended resumes, each of which goes on at its place in the log. */
+  follower(accountId: string): { handle(which: 'published' | 'ended'): Promise<void> } {
+    const { store, streams } = this.parts();
+    const handlers = {
+      published: this.publications(),
+      ended: new WhenResumeEnded(store, streams, this.publications(), this.checkpoints),
+    };
+    const places: Record<keyof typeof handlers, string | null> = { published: null, ended: null };
+    return {
+      handle: async (which) => {
+        const events = await store.readAll(places[which], Infinity);
+        for (const event of events)
+          if (event.metadata.accountId === accountId && handlers[which].types.has(event.type))
+            await handlers[which].handle(event);
+        places[which] = events.at(-1)?.position ?? places[which];
+        if (which === 'published' && places.published !== null) await this.passes(places.published);
+      },
+    };
+  }
+
   /** Makes every attempt in the queue. */
   async attemptAll(): Promise<void> {
     for (const { delivery } of this.queue.due.splice(0)) await this.attempt(delivery.deliveryId, delivery.kind);
