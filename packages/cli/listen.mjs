@@ -64,8 +64,13 @@ export class Listener {
 
   /** The newest entry of each feed, or of the feed of one account. */
   async feeds(accountId) {
-    const { data } = await this.service.get('/v1/events/heads', {}, { signal: this.signal });
-    return data.filter((head) => accountId === undefined || head.account_id === accountId);
+    const heads = [];
+    for (let after; after !== null;) {
+      const page = await this.service.get('/v1/events/heads', { after }, { signal: this.signal });
+      heads.push(...page.data);
+      after = page.next_after ?? null;
+    }
+    return heads.filter((head) => accountId === undefined || head.account_id === accountId);
   }
 
   /** Works until the signal ends it. Throws a failure that does not pass. */

@@ -13,6 +13,8 @@ interface Entry {
   readonly event: { readonly id: string; readonly type: string; readonly account_id: string; readonly data: object };
 }
 type Query = { readonly account_id: string; readonly after: number; readonly types?: string };
+/** The number of heads in a page. */
+const HEADS = 2;
 
 const entry = (sequence: number, type = 'screening.completed', account_id = 'own'): Entry => ({
   sequence,
@@ -40,8 +42,12 @@ class Feeds {
   async get(path: string, query: Query): Promise<unknown> {
     const failure = path === '/v1/events' ? this.failures.shift() : undefined;
     if (failure) throw failure;
-    if (path === '/v1/events/heads')
-      return { data: Object.entries(this.listed).map(([id, { length }]) => ({ account_id: id, sequence: length })) };
+    if (path === '/v1/events/heads') {
+      const all = Object.entries(this.listed).map(([id, { length }]) => ({ account_id: id, sequence: length }));
+      const from = all.findIndex(({ account_id }) => account_id === String(query.after)) + 1;
+      const data = all.slice(from, from + HEADS);
+      return { data, next_after: from + HEADS < all.length ? data.at(-1)?.account_id : null };
+    }
     this.queries.push(query);
     const data = (this.feeds[query.account_id] ?? []).filter(({ sequence }) => sequence > query.after).slice(0, 2);
     return { data, next_after: data.at(-1)?.sequence ?? query.after, has_more: data.length > 0 };
@@ -84,6 +90,17 @@ describe('the listener', () => {
     expect(feeds.delivered.filter((id) => id !== 'evt_1')).toEqual(['evt_2', 'evt_3']);
     expect([feeds.delivered.length, listener.forwarded]).toEqual([4, 4]);
     expect(feeds.said).toContain('12:00:00  204  report.shared  evt_1  account child sequence 1  1 ms');
+  });
+
+  it('finds the feeds of all children, page by page', async () => {
+    const feeds = new Feeds({ own: [], one: [], two: [entry(1)], three: [], four: [] });
+    const found = async (account?: string): Promise<string[]> =>
+      (await feeds.listener().feeds(account)).map(({ account_id }: { account_id: string }) => account_id);
+    expect([await found(), await found('three'), await found('other')]).toEqual([
+      ['own', 'one', 'two', 'three', 'four'],
+      ['three'],
+      [],
+    ]);
   });
 
   it('begins behind the head of each feed, and never beyond it', async () => {
