@@ -13,6 +13,12 @@ export interface ListPart {
   readonly limit: number;
 }
 
+/** The progress of the lists of a projection. The first page of a list waits, so that it has what its reader has just stored. */
+export abstract class ListProgress {
+  /** Resolves when the lists have everything that was stored before the call, or after a second. */
+  abstract caughtUp(projection: Projection<object, unknown>): Promise<unknown>;
+}
+
 /** Lists of a projection, none of which shares a document with another. */
 export interface ListedTogether<Doc extends object> {
   readonly projection: Projection<Doc, unknown>;

@@ -9,6 +9,7 @@ import { Metrics } from '../../platform/observability/metrics.js';
 import { CompleteLists } from '../../platform/subscriptions/complete-lists.js';
 import { declaredIn, Projections } from '../../platform/subscriptions/declarations.js';
 import { EventStore } from '../../ports/event-store.js';
+import { ListProgress } from '../../ports/list-part.js';
 import { ProjectionStore } from '../../ports/projection-store.js';
 import { ReadModels } from '../../ports/read-models.js';
 import { connectionTo } from '../redis/connection.js';
@@ -60,8 +61,9 @@ class ProjectionRedis extends Redis {}
         new CompleteLists(events, store, readModels),
       inject: [EventStore, ProjectionStore, ReadModels],
     },
+    { provide: ListProgress, useExisting: CompleteLists },
   ],
-  exports: [ReadModels, ProjectionStore, CompleteLists],
+  exports: [ReadModels, ProjectionStore, CompleteLists, ListProgress],
 })
 export class ReadModelsModule implements OnApplicationShutdown {
   constructor(private readonly redis: ProjectionRedis) {}

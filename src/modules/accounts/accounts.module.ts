@@ -10,6 +10,7 @@ import { Projections } from '../../platform/subscriptions/declarations.js';
 import { recoveryJob } from '../../platform/subscriptions/recovery-job.js';
 import { VendorBehaviours } from '../../ports/vendor-behaviours.js';
 import { AccessKeys } from '../../published/access-keys.js';
+import { AccountLists } from '../../published/account-lists.js';
 import { Accounts } from '../../published/accounts.js';
 import { PrepaidCredit } from '../../published/prepaid-credit.js';
 import { SessionGrants } from '../../published/session-grants.js';
@@ -33,6 +34,7 @@ import { OpenAccountHandler } from './application/open-account.js';
 import { RevokeDashboardTokenHandler } from './application/revoke-dashboard-token.js';
 import { SetSettingsHandler } from './application/set-settings.js';
 import { SetVendorBehaviourHandler, TestHelperOptions } from './application/set-vendor-behaviour.js';
+import { SignedLists } from './application/signed-lists.js';
 import { VendorRules } from './application/vendor-rules.js';
 import { AccessKeyDirectory, accessKeyProjection } from './read/access-keys.js';
 import { AccountDirectory, accountProjection, AccountsOptions } from './read/accounts.js';
@@ -94,6 +96,7 @@ const DEMO_ACCOUNTS: InjectionToken<Startable> = Symbol('demo accounts');
       inject: [AccountDirectory],
     },
     { provide: Accounts, useExisting: AccountDirectory },
+    { provide: AccountLists, useClass: SignedLists },
     { provide: AccessKeys, useExisting: AccessKeyDirectory },
     { provide: PrepaidCredit, useExisting: AccountCredit },
     { provide: SessionGrants, useExisting: AccountGrants },
@@ -139,6 +142,7 @@ const DEMO_ACCOUNTS: InjectionToken<Startable> = Symbol('demo accounts');
   ],
   exports: [
     Accounts,
+    AccountLists,
     AccessKeys,
     PrepaidCredit,
     SessionGrants,

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { AccountsModule } from '../accounts/accounts.module.js';
 import { ReportsModule } from './reports.module.js';
 import { AgentLinksController, OrganizationLinksController } from './http/direct/links.controllers.js';
 import { RenterReportsController } from './http/direct/renter-reports.controller.js';
@@ -7,7 +8,7 @@ import { ReportsController } from './http/platform/reports.controller.js';
 import { ServerReportsController } from './http/server/server-reports.controller.js';
 
 @Module({
-  imports: [ReportsModule],
+  imports: [AccountsModule, ReportsModule],
   controllers: [
     ReportsController,
     PdfController,

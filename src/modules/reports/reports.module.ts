@@ -5,6 +5,7 @@ import { PdfSettings } from '../../config/pdf.js';
 import { attemptRecovery } from '../../external-calls/attempt-recovery.js';
 import { CompleteLists } from '../../platform/subscriptions/complete-lists.js';
 import { EventHandlers, Projections, Publishers } from '../../platform/subscriptions/declarations.js';
+import { ReadModels } from '../../ports/read-models.js';
 import { ReportPulls, Reports } from '../../published/reports.js';
 import { Screenings } from '../../published/screenings.js';
 import { AccountsModule } from '../accounts/accounts.module.js';
@@ -57,8 +58,8 @@ import { reportViews } from './read/report-views.js';
     ReportPull,
     {
       provide: ReportSharesReader,
-      useFactory: (lists: CompleteLists) => new ReportSharesReader(lists),
-      inject: [CompleteLists],
+      useFactory: (lists: CompleteLists, readModels: ReadModels) => new ReportSharesReader(lists, readModels),
+      inject: [CompleteLists, ReadModels],
     },
     ShareRecipient,
     OpenRenterReportHandler,

@@ -3,11 +3,18 @@ import { AccountsModule } from '../accounts/accounts.module.js';
 import { WebhooksModule } from './webhooks.module.js';
 import { DeliveriesController } from './http/dashboard/deliveries.controller.js';
 import { EndpointsController } from './http/dashboard/endpoints.controller.js';
+import { ServerDeliveriesController } from './http/server/deliveries.controller.js';
 import { EventsController } from './http/server/events.controller.js';
 import { TestEventsController } from './http/server/test-events.controller.js';
 
 @Module({
   imports: [AccountsModule, WebhooksModule],
-  controllers: [EndpointsController, DeliveriesController, EventsController, TestEventsController],
+  controllers: [
+    EndpointsController,
+    DeliveriesController,
+    EventsController,
+    TestEventsController,
+    ServerDeliveriesController,
+  ],
 })
 export class WebhookRoutesModule {}

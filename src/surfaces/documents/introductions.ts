@@ -155,7 +155,8 @@ origin of this page. A live key screens a real person, so begin with a test key 
     text: (
       docs,
       firstCalls,
-    ) => `Your server calls this API. It makes session grants for your pages, reads screenings and reports, and refunds payments.
+    ) => `Your server calls this API. It makes session grants for your pages, reads and lists screenings and reports, follows
+events, and refunds payments.
 
 ## Authentication
 
@@ -188,10 +189,14 @@ ${LIMITS(docs)}`,
     },
     tags: {
       'session grants': 'A grant binds the session of a page to your values: the account, the fee, your own id.',
-      screening: 'The state of the sessions of your account and of its direct children.',
-      reports: 'The reports of these sessions.',
+      screening: 'The sessions of your account and of its direct children.',
+      reports: 'The reports of these sessions, and the reports that people shared with you.',
       income: 'The income sessions of these accounts.',
-      payments: 'Refunds.',
+      payments: 'Payments and refunds.',
+      events: 'Every published event of your account in its order, without a gap.',
+      webhooks: 'The deliveries to your endpoint. The dashboard API manages the endpoint.',
+      'request log': 'The requests of your account, for its developers.',
+      'test helpers': 'Faults of the sandbox, on request.',
     },
     bodies: { '/v1/sessions': { user_type: 'CONSUMER', external_id: 'application-4711' } },
   },

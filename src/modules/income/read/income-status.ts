@@ -3,8 +3,16 @@ import { Injectable } from '@nestjs/common';
 import { isOpenTo } from '../../../kernel/context.js';
 import type { Environment } from '../../../kernel/environment.js';
 import { isId } from '../../../kernel/ids.js';
-import { exhaustiveEvents, openCall, openCallsIn, type Projection } from '../../../kernel/projection.js';
-import { ReadModels } from '../../../ports/read-models.js';
+import {
+  exhaustiveEvents,
+  listOf,
+  listsBy,
+  openCall,
+  openCallsIn,
+  type Projection,
+} from '../../../kernel/projection.js';
+import { ListProgress, readPart, type ListPart } from '../../../ports/list-part.js';
+import { type Page, ReadModels } from '../../../ports/read-models.js';
 import { Accounts } from '../../../published/accounts.js';
 import type { FailureReason, IncomeEvent, IncomeSession, Route } from '../domain/income.js';
 import { dueAt, incomeSession } from '../domain/income-session.js';
@@ -32,7 +40,7 @@ export interface IncomeStatus extends Omit<Followed, 'session'> {
 
 export const incomeStatus: Projection<IncomeStatus, Followed> = {
   name: 'income_status',
-  version: 8,
+  version: 9,
   category: incomeSession.category,
   toldWithoutLog: true,
 
@@ -62,9 +70,10 @@ export const incomeStatus: Projection<IncomeStatus, Followed> = {
     createdAt,
     updatedAt,
   }),
-  entries: ({ environment, session }) => {
+  entries: ({ accountId, environment, session, createdAt }) => {
     const due = dueAt(session);
-    return due === null ? [] : [openCall(environment, due)];
+    const lists = listsBy({ account: accountId, environment }, { status: session.status });
+    return [...lists.map((list) => ({ list, sort: createdAt })), ...(due === null ? [] : [openCall(environment, due)])];
   },
 };
 
@@ -92,7 +101,22 @@ export class IncomeStatusReader {
   constructor(
     private readonly readModels: ReadModels,
     private readonly accounts: Accounts,
+    private readonly progress: ListProgress,
   ) {}
+
+  /** The sessions of an account, the newest first; all of them, or those of one status. */
+  async page(
+    filter: { readonly account: string; readonly environment: Environment; readonly status?: IncomeStatus['status'] },
+    part: ListPart,
+  ): Promise<Page<IncomeStatus>> {
+    if (part.after === null) await this.progress.caughtUp(incomeStatus);
+    const listed = {
+      projection: incomeStatus,
+      lists: [listOf({ ...filter })],
+      sortOf: (doc: IncomeStatus) => doc.createdAt,
+    };
+    return readPart(this.readModels, listed, part);
+  }
 
   /** The account's own session, if the page with the reader's token may read it. */
   async findOwn(incomeSessionId: string, reader: Reader): Promise<IncomeStatus | null> {

@@ -38,25 +38,12 @@ export interface ListedPayment {
   readonly updatedAt: string;
 }
 
-interface PaymentList {
-  readonly account?: string | undefined;
-  readonly environment: Environment;
-  readonly status?: PaymentState['status'] | undefined;
-  /** Given only with the account, and never beside a status. */
-  readonly session?: string | undefined;
-}
-
-/** The name of a list of payments, sorted by the time when they were opened. */
-export function paymentList({ account, environment, status, session }: PaymentList): string {
-  return listOf({ account, environment, status, session });
-}
-
+/** Every list that holds the payment, sorted by the time when the payment was opened. The lists by session are those of one account. */
 function listsOf(state: PaymentState, account: string | null, environment: Environment): string[] {
   if (state.status === 'NONE') return [];
   const { status, sessionId: session } = state;
   const lists = listsBy({ environment }, { status });
-  if (account === null) return lists;
-  return [...lists, ...listsBy({ account, environment }, { status }), paymentList({ account, environment, session })];
+  return account === null ? lists : [...lists, ...listsBy({ account, environment }, { session, status })];
 }
 
 function ofIntent(intentId: string): string {
@@ -66,7 +53,7 @@ function ofIntent(intentId: string): string {
 /** Lists all payments, the due ones by their time, and each payment by its intent. */
 export const openPayments: Projection<ListedPayment, Followed> = {
   name: 'open_payments',
-  version: 10,
+  version: 11,
   category: payment.category,
 
   evolve(before, event) {

@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { ENVIRONMENTS, type Environment } from '../../../kernel/environment.js';
-import { readPart, type ListPart } from '../../../ports/list-part.js';
+import { listOf } from '../../../kernel/projection.js';
+import { ListProgress, readPart, type ListPart } from '../../../ports/list-part.js';
 import { ReadModels, type Page, type View } from '../../../ports/read-models.js';
 import { transactionIdOf, type PaymentStatus } from '../domain/payment.js';
-import { openPayments, paymentList, type ListedPayment } from './open-payments.js';
+import { openPayments, type ListedPayment } from './open-payments.js';
 
 export const PAYMENT_STATUSES = [
   'PENDING',
@@ -25,19 +26,19 @@ export interface PaymentFilter {
 /** Lists of payments, for list routes and operator commands. */
 @Injectable()
 export class PaymentLists {
-  constructor(private readonly readModels: ReadModels) {}
+  constructor(
+    private readonly readModels: ReadModels,
+    private readonly progress: ListProgress,
+  ) {}
 
-  /**
-   * Payments by the time when they were opened, the newest first. With a session beside a status, a page may lack payments and the total counts all
-   * payments of the session.
-   */
+  /** Payments by the time when they were opened, the newest first. */
   async page({ environment: asked, status, of }: PaymentFilter, part: ListPart): Promise<Page<ListedPayment>> {
+    if (part.after === null) await this.progress.caughtUp(openPayments);
     const lists = (asked === undefined ? ENVIRONMENTS : [asked]).map((environment) =>
-      paymentList({ ...of, environment, status: of?.session === undefined ? status : undefined }),
+      listOf({ ...of, environment, status }),
     );
     const listed = { projection: openPayments, lists, sortOf: ({ createdAt }: ListedPayment) => createdAt };
-    const page = await readPart(this.readModels, listed, part);
-    return { ...page, items: page.items.filter(({ doc }) => status === undefined || doc.status === status) };
+    return readPart(this.readModels, listed, part);
   }
 }
 

@@ -1,13 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { ENVIRONMENTS, type Environment } from '../../../kernel/environment.js';
 import { listOf } from '../../../kernel/projection.js';
-import { readPart, type ListPart } from '../../../ports/list-part.js';
+import { ListProgress, readPart, type ListPart } from '../../../ports/list-part.js';
 import { ReadModels, type Page } from '../../../ports/read-models.js';
 import { Vault } from '../../../ports/vault.js';
 import { EXTERNAL_ID_KEY, externalIdHash } from '../../../published/external-ids.js';
 import type { OverallStatus } from '../domain/overall-status.js';
 import type { Session } from '../domain/session.js';
-import { externalIdList } from './screening-list-names.js';
 import { screeningStatus, type ScreeningStatus } from './screening-status.js';
 
 /** The status of the verification that goes with each overall status. A verified session always has one of the last three. */
@@ -33,7 +32,7 @@ interface CommonFilter {
   /** Undefined stands for both environments. */
   readonly environment?: Environment | undefined;
   readonly status?: Session['status'] | undefined;
-  readonly overallStatus?: ListedOverallStatus | undefined;
+  readonly overallStatus?: OverallStatus | undefined;
 }
 
 /** The filters of a list of sessions. A listed entry meets all filters that are given. */
@@ -53,49 +52,40 @@ export type ScreeningFilter = CommonFilter &
 export class ScreeningLists {
   constructor(
     private readonly readModels: ReadModels,
+    private readonly progress: ListProgress,
     private readonly vault: Vault,
   ) {}
 
-  /**
-   * Sessions by the time of their submission, the newest first. With an external id beside other filters, a page may lack sessions and the total
-   * counts all sessions of the external id.
-   */
+  /** Sessions by the time of their submission, the newest first. */
   async page(filter: ScreeningFilter, part: ListPart): Promise<Page<ScreeningStatus>> {
+    if (part.after === null) await this.progress.caughtUp(screeningStatus);
     const lists = await this.listsOf(filter);
     const listed = { projection: screeningStatus, lists, sortOf: ({ createdAt }: ScreeningStatus) => createdAt };
-    const page = await readPart(this.readModels, listed, part);
-    return { ...page, items: page.items.filter(({ doc }) => holds(filter, doc)) };
+    return readPart(this.readModels, listed, part);
   }
 
   private async listsOf(filter: ScreeningFilter): Promise<string[]> {
-    const { account, environment: asked, userType, externalId } = filter;
-    const environments = asked === undefined ? ENVIRONMENTS : [asked];
-    if (account !== undefined && externalId !== undefined) {
-      const key = await this.vault.installationKey(EXTERNAL_ID_KEY);
-      return environments.map((environment) =>
-        externalIdList({
-          account,
-          environment,
-          externalIdHash: externalIdHash(key, { accountId: account, environment }, externalId),
-        }),
+    const { account, environment: asked, userType } = filter;
+    const lists = (asked === undefined ? ENVIRONMENTS : [asked]).map(async (environment) => {
+      const externalIdHash = await this.externalIdIn(environment, filter);
+      return overallStatusesOf(filter).map((overallStatus) =>
+        listOf({ account, environment, externalIdHash, userType, overallStatus }),
       );
-    }
-    return environments.flatMap((environment) =>
-      overallStatusesOf(filter).map((overallStatus) => listOf({ account, environment, userType, overallStatus })),
-    );
+    });
+    return (await Promise.all(lists)).flat();
+  }
+
+  /** The hash of the external id, if the filter has one. */
+  private async externalIdIn(environment: Environment, filter: ScreeningFilter): Promise<string | undefined> {
+    const { account, externalId } = filter;
+    if (account === undefined || externalId === undefined) return undefined;
+    const key = await this.vault.installationKey(EXTERNAL_ID_KEY);
+    return externalIdHash(key, { accountId: account, environment }, externalId);
   }
 }
 
 /** `[undefined]` if no status is among the filters. */
-function overallStatusesOf({ status, overallStatus }: CommonFilter): readonly (ListedOverallStatus | undefined)[] {
+function overallStatusesOf({ status, overallStatus }: CommonFilter): readonly (OverallStatus | undefined)[] {
   if (status === undefined) return [overallStatus];
   return OVERALL_STATUSES.filter((one) => VERIFICATION[one] === status && (overallStatus ?? one) === one);
-}
-
-function holds({ status, overallStatus, userType }: ScreeningFilter, doc: ScreeningStatus): boolean {
-  return (
-    (status === undefined || doc.session.status === status) &&
-    (overallStatus === undefined || doc.overallStatus === overallStatus) &&
-    (userType === undefined || doc.session.userType === userType)
-  );
 }

@@ -101,7 +101,7 @@ const DISCARDED = 'VendorReplyDiscarded' satisfies SessionEvent['type'];
 
 export const screeningStatus: Projection<ScreeningStatus, Followed> = {
   name: 'screening_status',
-  version: 17,
+  version: 18,
   category: screeningSession.category,
   toldWithoutLog: true,
 

@@ -12,7 +12,8 @@ import {
   type DeliveryFilter,
   deliveryLog,
   exhausted,
-  listed,
+  listOfAll,
+  listsOfEndpoint,
   newestTaken,
   outcomes,
 } from './delivery-log.js';
@@ -21,6 +22,7 @@ export interface DeliveryPage {
   readonly items: readonly View<DeliveryDoc>[];
   /** The next page begins below this id; null at the end. */
   readonly next: string | null;
+  readonly total: number;
 }
 
 /** An attempt that has ended, with its decrypted excerpt. */
@@ -48,20 +50,19 @@ export class DeliveryReader {
   /** Newest first. The order never changes, so the next page continues where the previous page ended, even if new deliveries were added. */
   async page(endpointId: string, filter: DeliveryFilter, before: string | null, limit: number): Promise<DeliveryPage> {
     await this.lists.caughtUp(deliveryLog);
-    return this.pageOf([listed({ endpointId, ...filter })], before, limit);
+    return this.pageOf(listsOfEndpoint(endpointId, filter), before, limit);
   }
 
   /** As `page`, over all endpoints of all accounts. It does not wait for the projector. */
   pageOfAll(status: DeliveryStatus | undefined, before: string | null, limit: number): Promise<DeliveryPage> {
-    const lists = (status === undefined ? DELIVERY_STATUSES : [status]).map((one) => listed({ status: one }));
-    return this.pageOf(lists, before, limit);
+    return this.pageOf((status === undefined ? DELIVERY_STATUSES : [status]).map(listOfAll), before, limit);
   }
 
   private async pageOf(lists: readonly string[], before: string | null, limit: number): Promise<DeliveryPage> {
     const after = before === null ? null : { sort: '', id: before };
     const together = { projection: deliveryLog, lists, sortOf: () => '' };
-    const { items, next } = await readPart(this.readModels, together, { after, from: null, to: null, limit });
-    return { items, next: next?.id ?? null };
+    const { items, next, total } = await readPart(this.readModels, together, { after, from: null, to: null, limit });
+    return { items, next: next?.id ?? null, total };
   }
 
   /** Null unless the delivery belongs to that endpoint. */
@@ -116,7 +117,7 @@ export class DeliveryReader {
 
   /** The number of listed deliveries of the endpoint in that state. */
   async count(endpointId: string, status: DeliveryStatus): Promise<number> {
-    return (await this.readModels.list(deliveryLog, listed({ endpointId, status }), { limit: 0 })).total;
+    return (await this.pageOf(listsOfEndpoint(endpointId, { status }), null, 0)).total;
   }
 
   /**
@@ -134,9 +135,12 @@ export class DeliveryReader {
   async open(endpointId: string): Promise<string[]> {
     // The order of these reads matters. A delivery that is attempted in the meantime is then in both lists. In the other order, the delivery could be
     // in neither list.
-    const pending = await this.lists.idsIn(deliveryLog, listed({ endpointId, status: 'pending' }));
-    return [
-      ...new Set([...pending, ...(await this.lists.idsIn(deliveryLog, listed({ endpointId, status: 'retrying' })))]),
-    ];
+    const pending = await this.idsOf(endpointId, 'pending');
+    return [...new Set([...pending, ...(await this.idsOf(endpointId, 'retrying'))])];
+  }
+
+  private async idsOf(endpointId: string, status: DeliveryStatus): Promise<string[]> {
+    const lists = listsOfEndpoint(endpointId, { status });
+    return (await Promise.all(lists.map((list) => this.lists.idsIn(deliveryLog, list)))).flat();
   }
 }

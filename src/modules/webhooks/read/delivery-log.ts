@@ -1,5 +1,5 @@
 // The projection of deliveries, and the names of its lists. `DeliveryReader` reads them.
-import type { Environment } from '../../../kernel/environment.js';
+import { ENVIRONMENTS, type Environment } from '../../../kernel/environment.js';
 import { exhaustiveEvents, type IndexEntry, listOf, listsBy, type Projection } from '../../../kernel/projection.js';
 import { delivery, dueAt, type Delivery, type DeliveryEvent, type DeliveryStatus } from '../domain/delivery.js';
 import { withAttempt, type LoggedAttempt } from './logged-attempts.js';
@@ -23,15 +23,24 @@ export interface DeliveryDoc {
 
 const NOTHING_YET = { environment: null, attempts: [], succeededAt: null, failedAt: null, exhaustedAt: null };
 
-/** The list of the deliveries to an endpoint, or of one status to all endpoints. The ids of the deliveries order it. */
-export const listed = ({ endpointId, ...filter }: { readonly endpointId?: string } & DeliveryFilter): string =>
-  listOf({ endpoint: endpointId, ...filter });
+/** The deliveries of earlier releases name no environment. */
+const inEnvironment = (environment: Environment | null): string => environment ?? 'none';
+
+/** The lists of the deliveries to an endpoint in one environment or in all. The ids of the deliveries order each list. */
+export const listsOfEndpoint = (endpoint: string, { environment, ...filter }: DeliveryFilter = {}): string[] =>
+  (environment === undefined ? [...ENVIRONMENTS, null] : [environment]).map((one) =>
+    listOf({ endpoint, environment: inEnvironment(one), ...filter }),
+  );
+
+/** The list of the deliveries of one status to all endpoints. */
+export const listOfAll = (status: DeliveryStatus): string => listOf({ status });
+
 /** The list that contains the delivery of an event that the receiver last accepted, or last refused. Pings are omitted. */
 export const outcomes = (outcome: 'taken' | 'refused', endpoint: string): string => listOf({ endpoint, outcome });
 
 /** The list that holds the taken delivery whose event is the newest of that environment. */
 export const newestTaken = (endpoint: string, environment: Environment | null): string =>
-  listOf({ endpoint, newest: environment ?? 'none' });
+  listOf({ endpoint, newest: inEnvironment(environment) });
 
 /** The list of exhausted deliveries, sorted by the time when the last attempt failed. */
 export const exhausted = (endpoint: string): string => listOf({ endpoint, ladder: 'exhausted' });
@@ -41,7 +50,7 @@ const latest = (list: string, sort: string): IndexEntry => ({ list, sort, latest
 /** The ids sort in the order of the published events. */
 export const deliveryLog: Projection<DeliveryDoc, Followed> = {
   name: 'webhook_delivery',
-  version: 10,
+  version: 11,
   category: delivery.category,
   listedForDays: 30,
 
@@ -90,7 +99,8 @@ export const deliveryLog: Projection<DeliveryDoc, Followed> = {
     failedAt,
     exhaustedAt,
   }) => [
-    ...[...listsBy({ endpoint }, { eventType, status }), listed({ status })].map((list) => ({ list })),
+    ...listsBy({ endpoint, environment: inEnvironment(environment) }, { eventType, status }).map((list) => ({ list })),
+    { list: listOfAll(status) },
     ...(exhaustedAt !== null ? [{ list: exhausted(endpoint), sort: exhaustedAt }] : []),
     ...(kind === 'event' && succeededAt !== null
       ? [latest(outcomes('taken', endpoint), succeededAt), latest(newestTaken(endpoint, environment), occurredAt)]
@@ -121,6 +131,7 @@ export const DELIVERY_STATUSES = Object.keys({
 } satisfies Record<DeliveryStatus, true>) as readonly DeliveryStatus[];
 
 export interface DeliveryFilter {
+  readonly environment?: Environment;
   readonly status?: DeliveryStatus;
   readonly eventType?: string;
 }

@@ -4,9 +4,11 @@ import type { ViewedIncomeReport } from '../../application/view-income-report.js
 import type { IncomeLinks } from '../../read/income-links.js';
 import type { IncomeStatus } from '../../read/income-status.js';
 
+export const INCOME_STATUSES = ['CREATED', 'IN_PROGRESS', 'COMPLETED', 'FAILED', 'EXPIRED'] as const;
+
 export class IncomeStatusResult {
   @ApiProperty({ format: 'uuid' }) readonly income_session_id!: string;
-  @ApiProperty({ enum: ['CREATED', 'IN_PROGRESS', 'COMPLETED', 'FAILED', 'EXPIRED'] })
+  @ApiProperty({ enum: INCOME_STATUSES })
   readonly status!: IncomeStatus['status'];
   @ApiProperty({
     enum: ['PAYROLL', 'BANKING'],

@@ -1,4 +1,4 @@
-import { Controller, Get, Header, Param } from '@nestjs/common';
+import { Controller, Get, Header, Param, Query } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import { ApiSecurity, ApiTags } from '@nestjs/swagger';
 import { DomainError } from '../../../../kernel/domain-error.js';
@@ -9,7 +9,9 @@ import {
   type Principal,
   type RequestContext,
 } from '../../../../platform/http/principal.js';
+import { AccountLists } from '../../../../published/account-lists.js';
 import { Operation } from '../../../../surfaces/openapi/operation.js';
+import { askedPage } from '../../../../surfaces/server/list-query.js';
 import { ViewIncomeReport } from '../../application/view-income-report.js';
 import { IncomeLinks } from '../../read/income-links.js';
 import { IncomeStatusReader } from '../../read/income-status.js';
@@ -19,6 +21,7 @@ import {
   IncomeStatusResult,
   incomeStatusResult,
 } from '../platform/income-result.js';
+import { IncomeListQuery, IncomeListResult } from './income-list.js';
 
 /**
  * Income sessions for servers with a secret key: the account's own and its direct children's
@@ -32,7 +35,28 @@ export class ServerIncomeController {
     private readonly queries: QueryBus,
     private readonly statuses: IncomeStatusReader,
     private readonly links: IncomeLinks,
+    private readonly lists: AccountLists,
   ) {}
+
+  @Get()
+  @ReadsOnly()
+  @Header('cache-control', 'no-store')
+  @Operation({
+    id: 'listIncomeSessions',
+    summary: 'List the income sessions of the account or of a direct child, the newest first',
+    description: 'Each entry is as the status of the session. `next_cursor` leads to the next page.',
+    query: IncomeListQuery,
+    replies: { 200: IncomeListResult },
+    errors: ['request.not_found'],
+  })
+  list(@Query() query: IncomeListQuery, @CurrentPrincipal() principal: Principal): Promise<IncomeListResult> {
+    const { status } = query;
+    return this.lists.page(
+      askedPage(query, principal, 'income sessions'),
+      ({ owner, part }) => this.statuses.page({ ...owner, ...(status !== undefined && { status }) }, part),
+      ({ id, doc }) => incomeStatusResult(id, doc, this.links),
+    );
+  }
 
   @Get(':income_session_id/status')
   @ReadsOnly()

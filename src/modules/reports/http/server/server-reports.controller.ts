@@ -1,18 +1,50 @@
-import { Controller, Get, Param } from '@nestjs/common';
+import { Controller, Get, Header, Param, Query } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiSecurity, ApiTags } from '@nestjs/swagger';
-import { Limited } from '../../../../platform/http/limited.js';
+import { Clock } from '../../../../kernel/clock.js';
+import { Limited, ReadsOnly } from '../../../../platform/http/limited.js';
+import { CurrentPrincipal, type Principal } from '../../../../platform/http/principal.js';
+import { AccountLists } from '../../../../published/account-lists.js';
 import { Operation } from '../../../../surfaces/openapi/operation.js';
+import { askedPage } from '../../../../surfaces/server/list-query.js';
 import { OpenReportOnServer } from '../../application/open-report-on-server.js';
+import { ReportSharesReader } from '../../read/report-shares.js';
 import { CurrentReading, type ReportReading } from '../platform/report-reply.js';
 import { ApiPageLanguage, REPORT, REPORT_CHECKS, REPORT_PULL } from '../platform/report-result.js';
+import { sharedReport, SharedReportListResult, SharedReportsQuery } from './shared-reports.js';
 
 /** Reports for servers with a secret key: the account's own and its direct children's (docs/contract/server.md#readable-sessions). */
 @ApiTags('reports')
 @ApiSecurity('secret-key')
 @Controller('v1/reports')
 export class ServerReportsController {
-  constructor(private readonly commands: CommandBus) {}
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly shares: ReportSharesReader,
+    private readonly lists: AccountLists,
+    private readonly clock: Clock,
+  ) {}
+
+  @Get()
+  @ReadsOnly()
+  @Header('cache-control', 'no-store')
+  @Operation({
+    id: 'listSharedReports',
+    summary: 'List the reports that were shared with the account or a direct child, the newest first',
+    description:
+      'Lists shares, also revoked and expired ones, and shows no report. `next_cursor` leads to the next page.',
+    query: SharedReportsQuery,
+    replies: { 200: SharedReportListResult },
+    errors: ['request.not_found'],
+  })
+  list(@Query() query: SharedReportsQuery, @CurrentPrincipal() principal: Principal): Promise<SharedReportListResult> {
+    const now = this.clock.now();
+    return this.lists.page(
+      askedPage(query, principal, 'shared reports'),
+      ({ owner, part }) => this.shares.sharedWith(owner, part),
+      (listed) => sharedReport(listed, now),
+    );
+  }
 
   @Get(':session_id')
   @Limited({ by: ['reportReadsPerMinute', 'vendorShare'] })

@@ -1,45 +1,19 @@
-import { Controller, Get, Header, Param } from '@nestjs/common';
+import { Controller, Get, Header, Param, Query } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { ApiProperty, ApiPropertyOptional, ApiSecurity, ApiTags } from '@nestjs/swagger';
+import { ApiSecurity, ApiTags } from '@nestjs/swagger';
 import { Clock } from '../../../../kernel/clock.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
-import { Limited } from '../../../../platform/http/limited.js';
+import { Limited, ReadsOnly } from '../../../../platform/http/limited.js';
 import { CurrentPrincipal, type Principal } from '../../../../platform/http/principal.js';
-import { USER_TYPES, type UserType } from '../../../../published/accounts.js';
-import {
-  OVERALL_STATUSES,
-  type OverallStatus,
-  PAYMENT_STATUSES,
-  type PaymentStatus,
-  VERIFICATION_STATUSES,
-  type VerificationStatus,
-} from '../../../../published/screenings.js';
+import { AccountLists } from '../../../../published/account-lists.js';
 import { Operation } from '../../../../surfaces/openapi/operation.js';
+import { askedPage } from '../../../../surfaces/server/list-query.js';
 import { ExpireSession } from '../../application/expire-session.js';
-import { ScreeningStatusReader, type UnitAddress } from '../../read/screening-status.js';
+import { ScreeningLists } from '../../read/screening-lists.js';
+import { ScreeningStatusReader } from '../../read/screening-status.js';
+import { ScreeningListResult, ScreeningsQuery, ServerStatusResult } from './screening-results.js';
 
-const text = { type: 'string' } as const;
-
-class ServerStatusResult {
-  @ApiProperty({ format: 'uuid' }) readonly session_id!: string;
-  @ApiProperty({ enum: VERIFICATION_STATUSES }) readonly status!: VerificationStatus;
-  @ApiProperty({ enum: VERIFICATION_STATUSES, description: 'The same as `status`' })
-  readonly verification_status!: VerificationStatus;
-  @ApiProperty({ enum: PAYMENT_STATUSES }) readonly payment_status!: PaymentStatus;
-  @ApiProperty({ enum: OVERALL_STATUSES, description: 'What to branch on: verification and payment together' })
-  readonly overall_status!: OverallStatus;
-  @ApiProperty({ enum: USER_TYPES }) readonly user_type!: UserType;
-  @ApiProperty({ format: 'date-time' }) readonly created_at!: string;
-  @ApiProperty({ format: 'date-time' }) readonly updated_at!: string;
-  @ApiPropertyOptional({ format: 'date-time', description: 'Present after the release of a report' })
-  readonly report_expires_at?: string;
-  @ApiPropertyOptional({
-    oneOf: [text, { type: 'object', properties: { address: text, city: text, state: text, zip: text } }],
-    description:
-      "The home that the screening is for, as the page gave it. Only in the account's own sessions, until the person is erased",
-  })
-  readonly unit_address?: UnitAddress;
-}
+type Found = NonNullable<Awaited<ReturnType<ScreeningStatusReader['findReadable']>>>;
 
 /** Reads screenings of the account and its direct children, for servers with a secret key (docs/contract/server.md#readable-sessions). */
 @ApiTags('screening')
@@ -49,8 +23,30 @@ export class ServerScreeningController {
   constructor(
     private readonly commands: CommandBus,
     private readonly statuses: ScreeningStatusReader,
+    private readonly screenings: ScreeningLists,
+    private readonly lists: AccountLists,
     private readonly clock: Clock,
   ) {}
+
+  @Get()
+  @ReadsOnly()
+  @Header('cache-control', 'no-store')
+  @Operation({
+    id: 'listScreenings',
+    summary: 'List the sessions of the account or of a direct child, the newest first',
+    description: 'Each entry is as the status of the session. `next_cursor` leads to the next page.',
+    query: ScreeningsQuery,
+    replies: { 200: ScreeningListResult },
+    errors: ['request.not_found'],
+  })
+  async list(@Query() query: ScreeningsQuery, @CurrentPrincipal() principal: Principal): Promise<ScreeningListResult> {
+    const { status, overall_status: overallStatus, user_type: userType, external_id: externalId } = query;
+    return this.lists.page(
+      askedPage(query, principal, 'screenings'),
+      ({ owner, part }) => this.screenings.page({ ...owner, status, overallStatus, userType, externalId }, part),
+      (found) => this.resultOf(found, principal),
+    );
+  }
 
   @Get(':session_id/status')
   @Limited({ not: 'it reads; the end of an overdue session is recorded once' })
@@ -69,7 +65,11 @@ export class ServerScreeningController {
       found = await this.statuses.findReadable(id, principal);
     }
     if (!found) throw new DomainError('screening.not_found');
-    const { accountId, session, paymentStatus, overallStatus, createdAt, updatedAt } = found.doc;
+    return this.resultOf(found, principal);
+  }
+
+  private async resultOf({ id, doc }: Found, principal: Principal): Promise<ServerStatusResult> {
+    const { accountId, session, paymentStatus, overallStatus, createdAt, updatedAt } = doc;
     const reportExpiresAt = await this.statuses.reportExpiryOf(id);
     // A parent account does not see the unit addresses of its children.
     const unitAddress = accountId === principal.accountId ? await this.statuses.unitAddressOf(id, session) : null;
