@@ -6,6 +6,7 @@ import { attemptRecovery } from '../../external-calls/attempt-recovery.js';
 import { CompleteLists } from '../../platform/subscriptions/complete-lists.js';
 import { EventHandlers, Projections, Publishers } from '../../platform/subscriptions/declarations.js';
 import { ReadModels } from '../../ports/read-models.js';
+import { ReportHistory } from '../../published/report-history.js';
 import { ReportPulls, Reports } from '../../published/reports.js';
 import { Screenings } from '../../published/screenings.js';
 import { AccountsModule } from '../accounts/accounts.module.js';
@@ -38,6 +39,7 @@ import { UnlinkReportHandler } from './application/unlink-report.js';
 import { WhenReportSettled } from './application/when-report-settled.js';
 import { reportShares, ReportSharesReader } from './read/report-shares.js';
 import { ReportDirectory, reportStatus } from './read/report-status.js';
+import { ReportSteps } from './read/report-steps.js';
 import { reportViews } from './read/report-views.js';
 
 /** The module is global, because screenings, parties and payments use `Reports` and `ReportPulls`, while reports depend on these modules. */
@@ -51,6 +53,7 @@ import { reportViews } from './read/report-views.js';
     ReportDirectory,
     { provide: Reports, useExisting: ReportDirectory },
     { provide: ReportPulls, useClass: EndPulls },
+    { provide: ReportHistory, useClass: ReportSteps },
     ReportAccess,
     PartyReports,
     ReportRelease,
@@ -106,6 +109,6 @@ import { reportViews } from './read/report-views.js';
       settle: (id, signal) => new SettleReport(id, signal),
     }),
   ],
-  exports: [Reports, ReportPulls, ReportSharesReader],
+  exports: [Reports, ReportHistory, ReportPulls, ReportSharesReader],
 })
 export class ReportsModule {}

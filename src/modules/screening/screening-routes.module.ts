@@ -5,10 +5,11 @@ import { OptionsController } from './http/platform/options.controller.js';
 import { ScreeningController } from './http/platform/screening.controller.js';
 import { ServerScreeningController } from './http/server/server-screening.controller.js';
 import { ScreeningLists } from './read/screening-lists.js';
+import { Timelines } from './read/timeline.js';
 
 @Module({
   imports: [AccountsModule, ScreeningModule],
   controllers: [OptionsController, ScreeningController, ServerScreeningController],
-  providers: [ScreeningLists],
+  providers: [ScreeningLists, Timelines],
 })
 export class ScreeningRoutesModule {}

@@ -189,7 +189,7 @@ ${LIMITS(docs)}`,
     },
     tags: {
       'session grants': 'A grant binds the session of a page to your values: the account, the fee, your own id.',
-      screening: 'The sessions of your account and of its direct children.',
+      screening: 'The sessions of your account and of its direct children: state, lists and timeline.',
       reports: 'The reports of these sessions, and the reports that people shared with you.',
       income: 'The income sessions of these accounts.',
       payments: 'Payments and refunds.',

@@ -1,4 +1,4 @@
-// The lists of the server API (docs/contract/server.md#lists).
+// The lists of the server API, and the timeline of a session (docs/contract/server.md#lists).
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { childOf } from '../../support/child-account.js';
 import { EndpointOwner } from '../../support/endpoint-owner.js';
@@ -140,6 +140,7 @@ describe('GET /v1/screenings', () => {
       get(of, { cursor, created_after: '2020-01-01T00:00:00Z' }),
       get(of, { cursor }, as('demo')),
       get('payments', { cursor }),
+      get(`screenings/${made['lease']!.id}/timeline`, { cursor }),
     ]);
     expect(replies.map(refused)).toEqual(replies.map(() => [400, 'VALIDATION_ERROR', 'cursor']));
     expect((await get(of, { cursor, limit: '3' })).body.data).toHaveLength(3);
@@ -151,6 +152,67 @@ describe('GET /v1/screenings', () => {
     const { body } = await get('requests', { route: '/v1/screenings' });
     expect(body.data.length).toBeGreaterThan(0);
     expect(JSON.stringify(body) + service.program.output).not.toMatch(/Lease|Lovelace/);
+  });
+
+  describe('GET /v1/screenings/{id}/timeline', () => {
+    const timeline = (id: string, query = {}, key?: string) => get(`screenings/${id}/timeline`, query, key);
+    const steps = async (id: string) =>
+      (await timeline(id)).body.data.map(({ sequence, type }: any) => [sequence, type]).reverse();
+
+    it('200: answers the steps of the session and its report, numbered and without personal data', async () => {
+      const page = await service.signIn('nopay');
+      const { id } = (await page.submit({ lastName: 'Otptest' })).body;
+      await page.post(`/screening/${id}/otp`, { code: '000000' });
+      await page.post(`/screening/${id}/otp`, { code: '123456' });
+      await page.get(`/reports/${id}`);
+      await page.post(`/reports/${id}/consent-to-share`);
+      await page.post(`/reports/${id}/revoke-sharing`);
+      const types = [
+        'screening.submitted',
+        'verification.requested',
+        'step_up.required',
+        'otp.answered',
+        'otp.rejected',
+        'otp.answered',
+        'identity.verified',
+        'screening.completed',
+        'report.requested',
+        'report.released',
+        'report.shared',
+        'report.revoked',
+      ];
+      expect(await steps(id)).toEqual(types.map((type, place) => [place + 1, type]));
+      const { body, text } = await timeline(id);
+      expect([body.object, body.next_cursor, body.total]).toEqual(['list', null, undefined]);
+      expect(body.data.at(-1)).toEqual({
+        sequence: 1,
+        at: expect.stringMatching(/^\d{4}-.*Z$/),
+        type: 'screening.submitted',
+        actor: { kind: 'platform_token' },
+        detail: { user_type: 'CONSUMER' },
+      });
+      expect(body.data.find(({ type }: any) => type === 'otp.rejected').detail).toEqual({ attempts_remaining: 2 });
+      expect(body.data.find(({ type }: any) => type === 'otp.answered')).not.toHaveProperty('detail');
+      expect(text).not.toMatch(/Ada|Otptest|Main Street|subject|person|attempt_id/i);
+      expect((await walk(`screenings/${id}/timeline`, { limit: '5' })).flat()).toEqual(body.data);
+      expect((await timeline(id, { limit: '500' })).body.data).toHaveLength(types.length);
+    });
+
+    it('200: names the reason of a block', async () => {
+      const { data } = (await timeline(made['refused']!.id)).body;
+      expect(data[0]).toMatchObject({ type: 'screening.blocked', detail: { reason_code: expect.any(String) } });
+    });
+
+    it('404 NOT_FOUND: for an unknown session, and for one of another account or environment', async () => {
+      const { id } = made['lease']!;
+      const replies = await Promise.all([
+        timeline(UNKNOWN),
+        timeline('nonsense'),
+        timeline(id, {}, as('demo')),
+        timeline(id, {}, accounts.demo.liveSecretKey),
+      ]);
+      expect(replies.map(refused)).toEqual(replies.map(() => [404, 'NOT_FOUND', undefined]));
+    });
   });
 });
 

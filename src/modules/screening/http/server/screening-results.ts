@@ -1,6 +1,7 @@
 // Screenings as servers read them, and the query of their list (docs/contract/server.md#lists).
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsOptional, MaxLength, MinLength } from 'class-validator';
+import type { ActorKind } from '../../../../kernel/actor.js';
 import { USER_TYPES, type UserType } from '../../../../published/accounts.js';
 import {
   OVERALL_STATUSES,
@@ -10,9 +11,20 @@ import {
   VERIFICATION_STATUSES,
   type VerificationStatus,
 } from '../../../../published/screenings.js';
-import { ListQuery, ListResult, OneOf } from '../../../../surfaces/server/list-query.js';
+import { ListPageResult, ListQuery, ListResult, OneOf } from '../../../../surfaces/server/list-query.js';
 import type { UnitAddress } from '../../read/screening-status.js';
+import { TIMELINE_TYPES, type TimelineStep } from '../../read/timeline.js';
 
+/** This is written as a record, so that a new kind does not compile until it is listed here. */
+const ACTORS = {
+  'platform-token': 'platform_token',
+  'secret-key': 'secret_key',
+  'api-key': 'api_key',
+  'dashboard-user': 'dashboard_user',
+  operator: 'operator',
+  system: 'system',
+  vendor: 'vendor',
+} as const satisfies Record<ActorKind, string>;
 const text = { type: 'string' } as const;
 
 export class ServerStatusResult {
@@ -56,4 +68,32 @@ export class ScreeningsQuery extends ListQuery {
 export class ScreeningListResult extends ListResult {
   @ApiProperty({ type: [ServerStatusResult], description: 'Newest first' })
   readonly data!: ServerStatusResult[];
+}
+
+class TimelineActorResult {
+  @ApiProperty({ enum: Object.values(ACTORS) }) readonly kind!: string;
+}
+
+class TimelineStepResult {
+  @ApiProperty({ type: 'integer', description: 'The number of the step in the session: 1, 2, 3 and so on' })
+  readonly sequence!: number;
+  @ApiProperty({ format: 'date-time' }) readonly at!: string;
+  @ApiProperty({ enum: TIMELINE_TYPES }) readonly type!: string;
+  @ApiProperty({ type: TimelineActorResult }) readonly actor!: TimelineActorResult;
+  @ApiPropertyOptional({
+    type: Object,
+    description: 'Words, numbers and times that belong to the type (docs/contract/server.md#timeline)',
+    example: { attempts_remaining: 2 },
+  })
+  readonly detail?: object;
+}
+
+export class TimelineResult extends ListPageResult {
+  @ApiProperty({ type: [TimelineStepResult], description: 'Newest first' })
+  readonly data!: TimelineStepResult[];
+}
+
+export function timelineStepResult({ sequence, at, type, actor, detail }: TimelineStep): TimelineStepResult {
+  const isEmpty = Object.keys(detail).length === 0;
+  return { sequence, at, type, actor: { kind: ACTORS[actor] }, ...(!isEmpty && { detail }) };
 }

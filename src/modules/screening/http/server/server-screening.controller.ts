@@ -7,11 +7,18 @@ import { Limited, ReadsOnly } from '../../../../platform/http/limited.js';
 import { CurrentPrincipal, type Principal } from '../../../../platform/http/principal.js';
 import { AccountLists } from '../../../../published/account-lists.js';
 import { Operation } from '../../../../surfaces/openapi/operation.js';
-import { askedPage } from '../../../../surfaces/server/list-query.js';
+import { askedPage, PageQuery } from '../../../../surfaces/server/list-query.js';
 import { ExpireSession } from '../../application/expire-session.js';
 import { ScreeningLists } from '../../read/screening-lists.js';
 import { ScreeningStatusReader } from '../../read/screening-status.js';
-import { ScreeningListResult, ScreeningsQuery, ServerStatusResult } from './screening-results.js';
+import { Timelines } from '../../read/timeline.js';
+import {
+  ScreeningListResult,
+  ScreeningsQuery,
+  ServerStatusResult,
+  TimelineResult,
+  timelineStepResult,
+} from './screening-results.js';
 
 type Found = NonNullable<Awaited<ReturnType<ScreeningStatusReader['findReadable']>>>;
 
@@ -24,6 +31,7 @@ export class ServerScreeningController {
     private readonly commands: CommandBus,
     private readonly statuses: ScreeningStatusReader,
     private readonly screenings: ScreeningLists,
+    private readonly timelines: Timelines,
     private readonly lists: AccountLists,
     private readonly clock: Clock,
   ) {}
@@ -66,6 +74,31 @@ export class ServerScreeningController {
     }
     if (!found) throw new DomainError('screening.not_found');
     return this.resultOf(found, principal);
+  }
+
+  @Get(':session_id/timeline')
+  @ReadsOnly()
+  @Header('cache-control', 'no-store')
+  @Operation({
+    id: 'readScreeningTimeline',
+    summary: 'Read what happened in a session, the newest first',
+    description: 'The steps of the session, of its payment and of its report. They contain no personal data.',
+    query: PageQuery,
+    replies: { 200: TimelineResult },
+    errors: ['screening.not_found'],
+  })
+  async timeline(
+    @Param('session_id') id: string,
+    @Query() query: PageQuery,
+    @CurrentPrincipal() principal: Principal,
+  ): Promise<TimelineResult> {
+    if (!(await this.statuses.findReadable(id, principal))) throw new DomainError('screening.not_found');
+    const { total: _, ...page } = await this.lists.page(
+      askedPage(query, principal, `timeline ${id}`),
+      ({ part }) => this.timelines.page(id, part),
+      timelineStepResult,
+    );
+    return page;
   }
 
   private async resultOf({ id, doc }: Found, principal: Principal): Promise<ServerStatusResult> {
