@@ -91,7 +91,13 @@ class Checkout {
     const made = git(this.folder, 'ls-files', '--others', '--exclude-standard').filter(
       (path) => path !== 'node_modules',
     );
-    return [...git(this.folder, 'diff', '--name-only'), ...made];
+    return [...git(this.folder, 'diff', '--name-only'), ...made].filter((path) => !this.isRenumbered(path));
+  }
+
+  /** `npm run docs` numbers the requests for Bruno. A new request moves the numbers of the requests after it. */
+  private isRenumbered(path: string): boolean {
+    const lines = git(this.folder, 'diff', '--unified=0', '--', path).filter((line) => /^[+-](?![+-])/.test(line));
+    return path.endsWith('.bru') && lines.length > 0 && lines.every((line) => /^[+-] {2}seq: \d+$/.test(line));
   }
 
   remove(): void {
