@@ -102,6 +102,14 @@ const GROUPS: Readonly<Record<string, Group>> = {
     imports: readModels,
     providers: async () => [OperatorLists, ...(await import('./webhook-readers.js')).WEBHOOK_READERS],
   },
+  requests: {
+    load: () => import('./requests.commands.js'),
+    imports: readModels,
+    providers: async () => [
+      OperatorLists,
+      (await import('../modules/accounts/read/recent-requests.js')).RecentRequests,
+    ],
+  },
   projections: { load: () => import('./projections.commands.js'), imports: projector },
 };
 

@@ -17,6 +17,8 @@ export interface KeyedRequest {
 /** A reply as it was sent. */
 export interface KeptReply {
   readonly status: number;
+  /** The error code of the reply, in its wire form. Absent without an error. */
+  readonly code?: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
 }

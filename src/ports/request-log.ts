@@ -15,8 +15,8 @@ export interface LoggedRequest {
   readonly durationMs: number;
   /** The id of the caller's key; null for a dashboard user. */
   readonly keyId: string | null;
-  /** `replayed`: an earlier reply was sent again. Null: the request had no idempotency key. */
-  readonly idempotency: 'executed' | 'replayed' | null;
+  /** `replayed`: an earlier reply was sent again. `refused`: the key could not be used. Null: the request had no idempotency key. */
+  readonly idempotency: 'executed' | 'replayed' | 'refused' | null;
 }
 
 export interface RequestFilter {
@@ -24,29 +24,42 @@ export interface RequestFilter {
   readonly route?: string;
 }
 
+export interface PlacedRequest extends LoggedRequest {
+  /** The place in its share, `<milliseconds since 1970>-<number>`. */
+  readonly place: string;
+}
+
 export interface RequestPage {
   /** Sorted with the oldest first. */
-  readonly requests: readonly LoggedRequest[];
+  readonly requests: readonly PlacedRequest[];
   /** The position after the last examined request. A later read continues at this position. */
   readonly next: string;
   /** Whether more requests may follow after `next`. */
   readonly hasMore: boolean;
 }
 
+/** A share of the log. Pages are open to everyone, so their requests cannot replace those of servers and dashboard users. */
+export interface RequestShare {
+  readonly accountId: string;
+  readonly environment: Environment;
+  readonly callers: 'servers' | 'pages';
+}
+
 /**
- * The API requests of each account, for the developers of the account. The log contains no personal data, and no decision depends on it. The log
- * keeps the newest 10,000 requests of an account in an environment, and none older than 30 days. The whole log may be lost.
+ * The API requests of each account, for the developers of the account. The log contains no personal data, and no decision depends on it. In each
+ * environment of an account, the log keeps the newest 10,000 requests of servers and the newest 5,000 of pages. It keeps none older than 30 days.
+ * The whole log may be lost.
  */
 export abstract class RequestLog {
   /** Never throws and never waits. A request may be missing when the store was unavailable. */
-  abstract note(owner: { readonly accountId: string; readonly environment: Environment }, request: LoggedRequest): void;
+  abstract note(share: RequestShare, request: LoggedRequest): void;
 
   /**
-   * Requests after `after`, which is a `next` of an earlier page; null means the newest. With a filter, one read examines a limited number of
-   * requests, so a page may be empty although more follow. Throws Unavailable.
+   * Requests after `after`, which is a `next` of an earlier page; null means the newest. With a filter, a read after a position examines a limited
+   * number of requests, so a page may be empty although more follow. Throws Unavailable.
    */
   abstract read(
-    owner: { readonly accountId: string; readonly environment: Environment },
+    share: RequestShare,
     page: { readonly after: string | null; readonly limit: number; readonly filter: RequestFilter },
   ): Promise<RequestPage>;
 }

@@ -206,9 +206,9 @@ export class RedisIdempotencyRecords extends IdempotencyRecords {
     };
   }
 
-  /** The length of the head, the head with status and headers, and the body. */
-  private async seal(record: string, { status, headers, body }: KeptReply, subject: string | null): Promise<Buffer> {
-    const head = Buffer.from(JSON.stringify({ status, headers }));
+  /** The length of the head, the head with everything else, and the body. */
+  private async seal(record: string, { body, ...about }: KeptReply, subject: string | null): Promise<Buffer> {
+    const head = Buffer.from(JSON.stringify(about));
     const length = Buffer.alloc(4);
     length.writeUInt32BE(head.length);
     try {

@@ -17,6 +17,8 @@ declare module 'fastify' {
      * scope. When a process dies before it keeps the reply, the next process has the same scope.
      */
     idempotencyScope?: string;
+    /** The use of the request's key, for the request log. Undefined without a key. */
+    idempotency?: 'executed' | 'replayed' | 'refused';
     /** The execution whose reply is kept or released when the reply is sent. */
     idempotentExecution?: { readonly execution: Execution; temporary: boolean };
     /** The vault subject of the person in the reply, which the controller sets. The reply is not kept longer than the person's data. */
@@ -87,13 +89,17 @@ export class IdempotencyGuard implements CanActivate {
     const whose = grantId === undefined ? { lineage } : { grantId };
     const route = JSON.stringify(visitor === null ? asked : [...asked, whose]);
     const content = contentOf(request);
+    request.idempotency = 'refused';
     const beginning = await this.records.begin({ accountId, environment, visitor, route, key, content });
     switch (beginning.kind) {
       case 'execute':
+        request.idempotency = 'executed';
         request.idempotencyScope = beginning.execution.scope;
         request.idempotentExecution = { execution: beginning.execution, temporary: false };
         return null;
       case 'replay':
+        request.idempotency = 'replayed';
+        if (beginning.reply.code !== undefined) request.refusedWith = beginning.reply.code;
         return beginning.reply;
       case 'gone':
         throw new DomainError('request.idempotent_reply_gone');
@@ -135,7 +141,9 @@ export function keepReplies<Server extends RawServerBase>(fastify: FastifyInstan
             await execution.release(idle).catch(notNow);
             return body;
           }
-          const kept = await execution.keep(replyOf(reply, body), request.dataSubject ?? null).catch(notNow);
+          const kept = await execution
+            .keep(replyOf(reply, body, request.refusedWith), request.dataSubject ?? null)
+            .catch(notNow);
           if (kept === 'overtaken') note('a keyed request was executed again meanwhile');
           if (kept === 'beyond-cap') void reply.header('idempotency-kept', 'false');
           return body;
@@ -155,13 +163,17 @@ async function whole(payload: unknown): Promise<string | Uint8Array | null> {
   return payload instanceof Readable ? Buffer.concat(await payload.toArray()) : null;
 }
 
-function replyOf(reply: Pick<FastifyReply, 'statusCode' | 'getHeader'>, body: string | Uint8Array | null): KeptReply {
+function replyOf(
+  reply: Pick<FastifyReply, 'statusCode' | 'getHeader'>,
+  body: string | Uint8Array | null,
+  code: string | undefined,
+): KeptReply {
   const headers: Record<string, string> = {};
   for (const name of KEPT_HEADERS) {
     const value = reply.getHeader(name);
     if (value !== undefined) headers[name] = String(value);
   }
-  return { status: reply.statusCode, headers, body: Buffer.from(body ?? '') };
+  return { status: reply.statusCode, ...(code !== undefined && { code }), headers, body: Buffer.from(body ?? '') };
 }
 
 /** Records whether the reply is kept, and the person in a vendor's reply. The reply is not kept longer than that person's data. */

@@ -34,7 +34,7 @@ describe('the request log in Redis', () => {
   });
   afterAll(() => server.stop());
 
-  const someOwner = () => ({ accountId: randomUUID(), environment: 'test' as const });
+  const someOwner = () => ({ accountId: randomUUID(), environment: 'test' as const, callers: 'servers' as const });
   const noted = async (owner: ReturnType<typeof someOwner>, requests: readonly Partial<LoggedRequest>[]) => {
     for (const request of requests) log.note(owner, { ...REQUEST, ...request });
     await redis.ping();
@@ -54,7 +54,7 @@ describe('the request log in Redis', () => {
     expect([ids(second.requests), second.hasMore]).toEqual([['5', '6'], true]);
     const third = await log.read(owner, { ...NEWEST, after: second.next, limit: 10 });
     expect([ids(third.requests), third.hasMore]).toEqual([['7', '8', '9'], false]);
-    expect(third.requests[0]).toEqual({ ...REQUEST, requestId: '7' });
+    expect(third.requests[0]).toEqual({ ...REQUEST, requestId: '7', place: expect.any(String) });
   });
 
   it('returns only the requests with the given status and route', async () => {
@@ -73,6 +73,51 @@ describe('the request log in Redis', () => {
     const first = await read({ status: 404 }, '0-0', 2);
     expect([ids(first.requests), first.hasMore]).toEqual([['a', 'c'], true]);
     expect(ids((await read({ status: 404 }, first.next, 2)).requests)).toEqual(['d']);
+  });
+
+  it('finds requests with the filter behind thousands of others, from the newest and from a position', async () => {
+    const owner = someOwner();
+    await noted(owner, [{ requestId: 'rare', status: 404 }, ...numbered(4_500)]);
+    const filter = { status: 404 };
+    const newest = await log.read(owner, { after: null, limit: 5, filter });
+    expect([ids(newest.requests), newest.hasMore]).toEqual([['rare'], false]);
+    await noted(owner, [{ requestId: 'later', status: 404 }]);
+    const found: string[] = [];
+    let page = { next: newest.next, hasMore: true };
+    for (; page.hasMore;) {
+      const read = await log.read(owner, { after: page.next, limit: 5, filter });
+      found.push(...ids(read.requests));
+      expect(read.next).not.toBe(page.next);
+      page = read;
+    }
+    expect(found).toEqual(['later']);
+  });
+
+  it('keeps the requests of servers when those of pages exceed the length of their share', async () => {
+    const owner = someOwner();
+    const pages = { ...owner, callers: 'pages' as const };
+    await noted(owner, [{ requestId: 'server' }]);
+    for (const request of numbered(12_000)) log.note(pages, { ...REQUEST, ...request });
+    await redis.ping();
+    expect(ids((await log.read(owner, NEWEST)).requests)).toEqual(['server']);
+    expect(ids((await log.read(pages, { ...NEWEST, limit: 1 })).requests)).toEqual(['11999']);
+    expect(await redis.xlen(`requests:${owner.accountId}:test:pages`)).toBeLessThan(5_200);
+  });
+
+  it('continues after a position that is older than its 30 days with the oldest request that it keeps', async () => {
+    const owner = someOwner();
+    const key = `requests:${owner.accountId}:test`;
+    const old = Date.now() - 31 * DAY_MS;
+    for (let count = 0; count < 5; count++)
+      await redis.xadd(key, `${old + count}-0`, 'r', JSON.stringify({ ...REQUEST, requestId: `old ${count}` }));
+    await noted(owner, numbered(2));
+    for (const after of ['0-0', `${old}-0`]) {
+      const page = await log.read(owner, { ...NEWEST, after, limit: 2 });
+      expect([ids(page.requests), page.hasMore]).toEqual([['0', '1'], false]);
+    }
+    await redis.del(key);
+    const empty = await log.read(owner, { ...NEWEST, after: `${old}-0`, limit: 2 });
+    expect([empty.requests, empty.hasMore, Number.parseInt(empty.next, 10) > old]).toEqual([[], false, true]);
   });
 
   it('separates accounts and environments', async () => {

@@ -1,7 +1,7 @@
 // GET /v1/requests on the whole service (docs/contract/server.md#request-log).
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Credentials, type Reply, Service } from '../../support/service.js';
+import { aPerson, type Credentials, type Reply, Service } from '../../support/service.js';
 import { DirectCaller } from '../../support/direct.js';
 import { until } from '../../support/eventually.js';
 
@@ -59,6 +59,71 @@ describe('GET /v1/requests', () => {
     ]);
   });
 
+  it('200: a replayed refusal keeps its code, and a key for another body is shown as refused', async () => {
+    const caller = await service.signIn('broke');
+    const headers = { 'idempotency-key': randomUUID() };
+    const person = aPerson({ lastName: 'Fraudtest' });
+    const replies = [];
+    for (const body of [person, person, aPerson()]) replies.push(await caller.post('/screening/submit', body, headers));
+    const { code } = replies[0]!.body.error;
+    await until('the requests are in the log', async () => (await ofBroke()).length === 3);
+    expect((await ofBroke()).map(({ status, code, idempotency }) => [status, code, idempotency])).toEqual([
+      [replies[0]!.status, code, 'executed'],
+      [replies[0]!.status, code, 'replayed'],
+      [409, 'IDEMPOTENCY_KEY_REUSED', 'refused'],
+    ]);
+    async function ofBroke(): Promise<any[]> {
+      return (await requests('?route=/screening/submit', accounts.broke.secretKey)).body.data;
+    }
+  });
+
+  it("200: the log of a child shows the child's own key, and not the key of its parent", async () => {
+    const { accountId: on_behalf_of } = accounts.child;
+    const own = await service.signIn('child');
+    const parents = await service.signInUnderGrant('demo', { on_behalf_of });
+    for (const caller of [own, parents]) await caller.get('/screening/options');
+    const found = async (): Promise<any[]> =>
+      (await requests('?route=/screening/options', accounts.child.secretKey)).body.data;
+    await until('the requests are in the log', async () => (await found()).length === 2);
+    expect((await found()).map(({ key_id }) => key_id)).toEqual([expect.any(String), null]);
+  });
+
+  it('an operator sees the requests of an account, and of all accounts', async () => {
+    const caller = await service.signIn('unbilled');
+    for (let time = 0; time < 3; time++) await caller.get(`/screening/${randomUUID()}/status`);
+    const tail = async (...args: string[]): Promise<any[]> => {
+      const { exitCode, stdout } = await service.ops('requests', 'tail', '--json', ...args);
+      if (exitCode !== 0) throw new Error(stdout);
+      return stdout === ''
+        ? []
+        : stdout
+            .trimEnd()
+            .split('\n')
+            .map((line) => JSON.parse(line));
+    };
+    const of = ['--account', accounts.unbilled.accountId];
+    await until('the requests are in the log', async () => (await tail(...of, '--status', '404')).length === 3);
+    expect((await tail(...of, '--limit', '1'))[0]).toEqual({
+      at: expect.any(String),
+      method: 'GET',
+      route: '/screening/:id/status',
+      status: 404,
+      code: 'NOT_FOUND',
+      durationMs: expect.any(Number),
+      accountId: accounts.unbilled.accountId,
+      environment: 'test',
+      requestId: expect.any(String),
+      keyId: expect.any(String),
+      idempotency: null,
+    });
+    expect(await tail(...of, '--environment', 'live')).toEqual([]);
+    const all = await tail('--limit', '1000');
+    expect(all.filter(({ accountId }) => accountId === accounts.unbilled.accountId).length).toBeGreaterThanOrEqual(3);
+    expect((await service.ops('requests', 'tail', '--status', '20')).stdout).toContain(
+      '--status must be an HTTP status',
+    );
+  });
+
   it('200: shows the numeric code of the direct API', async () => {
     const direct = await DirectCaller.of(service, 'demo');
     const reply = await direct.register('renters', randomUUID(), { dob: 'unknown' });
@@ -74,6 +139,7 @@ describe('GET /v1/requests', () => {
     await entriesOf('/screening/:id/status', 4);
     const first = (await requests('?status=404&limit=2&after=0-0')).body;
     expect([first.object, first.data.length, first.has_more]).toEqual(['list', 2, true]);
+    expect((await requests('?after=1000-0&limit=1')).body).toMatchObject({ data: [{}], has_more: true });
     const second = (await requests(`?status=404&limit=2&after=${first.next_after}`)).body;
     expect(second.data).toHaveLength(2);
     expect(second.data[0].request_id).not.toBe(first.data[1].request_id);
@@ -107,6 +173,7 @@ describe('GET /v1/requests', () => {
     ['?status=200&status=404', 'status'],
     ['?limit=0', 'limit'],
     ['?after=yesterday', 'after'],
+    ['?after=1-0.', 'after'],
     [`?route=${'x'.repeat(201)}`, 'route'],
   ])('400: %s names the field', async (query, field) => {
     const reply = await requests(query);

@@ -104,6 +104,12 @@ export class AccessKeyDirectory extends AccessKeys {
     const key = issued(await this.keys.now(keyId));
     return key === null ? null : { keyId, ...accessKeyProjection.view(key) };
   }
+
+  /** The keys among these that belong to the account. An owner never changes. */
+  async ownAmong(keyIds: ReadonlySet<string>, accountId: string): Promise<ReadonlySet<string>> {
+    const keys = await Promise.all([...keyIds].map(async (id) => ({ id, key: issued(await this.keys.recent(id)) })));
+    return new Set(keys.flatMap(({ id, key }) => (key?.accountId === accountId ? [id] : [])));
+  }
 }
 
 function issued(state: AccessKeyState): IssuedKey | null {

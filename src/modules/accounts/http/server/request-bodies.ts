@@ -6,13 +6,13 @@ import type { LoggedRequest, RequestFilter, RequestPage } from '../../read/recen
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1_000;
 const ONCE = { message: 'must be given once' };
-const IDEMPOTENCY = ['executed', 'replayed'] as const;
+const IDEMPOTENCY = ['executed', 'replayed', 'refused'] as const;
 
 /** A repeated parameter arrives as a list and is refused. */
 export class RequestsQuery {
   @ApiPropertyOptional({ description: 'The `next_after` of an earlier page. Absent: the newest requests' })
   @IsOptional()
-  @Matches(/^\d{1,15}-\d{1,15}$/, { message: 'must be the next_after of a page' })
+  @Matches(/^\d{1,15}-\d{1,15}(?:\.\d{1,15}-\d{1,15})?$/, { message: 'must be the next_after of a page' })
   @IsString(ONCE)
   readonly after?: string;
 
@@ -52,7 +52,11 @@ export class RequestResult {
   @ApiProperty({ type: 'integer', example: 404 }) readonly status!: number;
   @ApiProperty({ type: String, nullable: true, example: 'SCREENING_NOT_FOUND' }) readonly code!: string | null;
   @ApiProperty({ type: 'integer', description: 'Milliseconds' }) readonly duration_ms!: number;
-  @ApiProperty({ type: String, nullable: true, description: "Null for a dashboard user's request" })
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: "Null for a request of a dashboard user, or with another account's key",
+  })
   readonly key_id!: string | null;
   @ApiProperty({
     type: String,
@@ -78,11 +82,16 @@ export function filterOf({ status, route }: RequestsQuery): RequestFilter {
   return { ...(status !== undefined && { status: Number(status) }), ...(route !== undefined && { route }) };
 }
 
-export function requestList({ requests, next, hasMore }: RequestPage): RequestList {
-  return { object: 'list', data: requests.map(requestResult), next_after: next, has_more: hasMore };
+/** A page of a parent may act for its child. The child does not see the key of the parent. */
+export function requestList({ requests, next, hasMore }: RequestPage, ownKeys: ReadonlySet<string>): RequestList {
+  const data = requests.map((request) => requestResult(request, ownKeys));
+  return { object: 'list', data, next_after: next, has_more: hasMore };
 }
 
-export function requestResult({ requestId, durationMs, keyId, ...request }: LoggedRequest): RequestResult {
+function requestResult(
+  { requestId, durationMs, keyId, ...request }: LoggedRequest,
+  ownKeys: ReadonlySet<string>,
+): RequestResult {
   const { at, method, route, status, code, idempotency } = request;
   return {
     at,
@@ -92,7 +101,7 @@ export function requestResult({ requestId, durationMs, keyId, ...request }: Logg
     status,
     code,
     duration_ms: durationMs,
-    key_id: keyId,
+    key_id: keyId !== null && ownKeys.has(keyId) ? keyId : null,
     idempotency,
   };
 }

@@ -3,6 +3,7 @@ import { ApiSecurity, ApiTags } from '@nestjs/swagger';
 import { ReadsOnly } from '../../../../platform/http/limited.js';
 import { CurrentContext, type RequestContext } from '../../../../platform/http/principal.js';
 import { Operation } from '../../../../surfaces/openapi/operation.js';
+import { AccessKeyDirectory } from '../../read/access-keys.js';
 import { RecentRequests } from '../../read/recent-requests.js';
 import { filterOf, limitOf, requestList, RequestList, RequestsQuery } from './request-bodies.js';
 
@@ -11,7 +12,10 @@ import { filterOf, limitOf, requestList, RequestList, RequestsQuery } from './re
 @ApiSecurity('secret-key')
 @Controller('v1/requests')
 export class RequestsController {
-  constructor(private readonly requests: RecentRequests) {}
+  constructor(
+    private readonly requests: RecentRequests,
+    private readonly keys: AccessKeyDirectory,
+  ) {}
 
   @Get()
   // A developer who follows the log would push all other requests out of it.
@@ -26,6 +30,8 @@ export class RequestsController {
   })
   async list(@Query() query: RequestsQuery, @CurrentContext() context: RequestContext): Promise<RequestList> {
     const page = { after: query.after ?? null, limit: limitOf(query), filter: filterOf(query) };
-    return requestList(await this.requests.read(context, page));
+    const read = await this.requests.read(context, page);
+    const keys = read.requests.flatMap(({ keyId }) => keyId ?? []);
+    return requestList(read, await this.keys.ownAmong(new Set(keys), context.accountId));
   }
 }
