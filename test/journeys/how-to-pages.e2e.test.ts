@@ -127,7 +127,7 @@ describe('a how-to page', () => {
       expect([kinds, kinds.map(({ length }) => length)]).toEqual([kinds, promisedBy(markdown)]);
       const code = files.filter((path) => path.endsWith('.ts'));
       await checkout.run('npx', 'eslint', '--max-warnings', '0', ...code);
-      await checkout.run('npx', 'prettier', '--check', ...files);
+      await checkout.run('npx', 'prettier', '--check', '--ignore-unknown', ...files);
       await checkout.run('npm', 'run', '--silent', 'lint:language');
       // The page ends with the commands that check the change.
       for (const block of blocks.slice(-1)) await checkout.apply(block);
