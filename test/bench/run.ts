@@ -1,4 +1,4 @@
-// npm run bench [-- a | d | f | g | h | i | k | l | m | n | o] measures the figures that have targets. Ratios compare
+// npm run bench [-- a | d | f | g | h | i | k | l | m | n | o | p] measures the figures that have targets. Ratios compare
 // values within one run.
 import 'reflect-metadata';
 import { cpus } from 'node:os';
@@ -8,6 +8,7 @@ import { benchEmbedding } from './embedding.js';
 import { benchEventStore } from './event-store.js';
 import { benchGrowth } from './growth.js';
 import { benchLightLoad } from './light-load.js';
+import { benchListPages } from './list-pages.js';
 import { benchLogCopy } from './log-copy.js';
 import { benchPayments } from './payments.js';
 import { benchRebuild } from './rebuild.js';
@@ -32,5 +33,6 @@ if (wanted('n')) {
   await benchGrowth();
 }
 if (wanted('o')) await benchLightLoad();
+if (wanted('p')) await benchListPages();
 if (wanted('k')) await benchAnchors(chosen.filter((argument) => argument.length > 1));
 process.exit(0);
