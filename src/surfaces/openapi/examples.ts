@@ -1,15 +1,9 @@
-// Replies of the service with the sandbox, by the name of the operation. Tokens and secrets are cut.
+// Replies to successful calls of the service with the sandbox, by the name of the operation. Tokens and secrets are cut.
 // `npm run openapi` compares them with the schemas.
 export const EXAMPLES: Readonly<Record<string, unknown>> = {
   answerScreeningCode: {
     id: '01a2194c-4fe4-71b6-8835-eef7055e2f4e',
-    status: 'OTP_PENDING',
-    stepUp: {
-      type: 'OTP',
-      otpEnabled: true,
-      kbaEnabled: false,
-    },
-    attemptsRemaining: 2,
+    status: 'VERIFIED',
   },
   answerScreeningQuestions: {
     id: '01a2194c-55c4-731f-9045-0e86356e1787',
@@ -24,12 +18,14 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
     last_success_at: null,
     last_failure_at: null,
     disabled_reason: null,
+    missed_events: 0,
+    missed_from: null,
     created_at: '2026-11-26T19:22:47.503Z',
     updated_at: '2026-11-26T19:22:47.503Z',
   },
   confirmPayment: {
     transaction_id: 'txn_337ace8c-76b6-8bc3-942b-69123861e3af',
-    status: 'FAILED',
+    status: 'SUCCEEDED',
     amount: 3500,
     currency: 'usd',
   },
@@ -42,6 +38,8 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
     last_success_at: null,
     last_failure_at: null,
     disabled_reason: null,
+    missed_events: 0,
+    missed_from: null,
     created_at: '2026-11-26T19:22:47.503Z',
     updated_at: '2026-11-26T19:22:47.503Z',
     secret: 'whsec_...',
@@ -49,7 +47,7 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   createPaymentIntent: {
     transaction_id: 'txn_7d35c637-3891-8d91-a7ef-0757996866a8',
     client_secret: 'pi_5a35e26fb1318279124f5503_secret_...',
-    amount: 50,
+    amount: 3500,
     currency: 'usd',
   },
   createSessionGrant: {
@@ -59,8 +57,8 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
     environment: 'test',
     account_id: 'dc7b3c6c-78c2-4243-98ee-d140d3d18916',
     on_behalf_of: null,
-    expires_in: 0,
-    expires_at: '2026-11-26T19:23:00.267Z',
+    expires_in: 900,
+    expires_at: '2026-11-26T19:38:00.267Z',
   },
   exchangeToken: {
     token: 'eyJhbGciOiJFUzI1NiJ9...',
@@ -96,6 +94,40 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
     ],
     next_cursor: null,
   },
+  listPayments: {
+    object: 'list',
+    data: [
+      {
+        transaction_id: 'txn_7d35c637-3891-8d91-a7ef-0757996866a8',
+        session_id: '01a21950-b8ca-7517-ae7b-22cf48c169ed',
+        status: 'SUCCEEDED',
+        amount: 3500,
+        amount_refunded: 0,
+        currency: 'usd',
+        created_at: '2026-11-26T19:24:10.402Z',
+        updated_at: '2026-11-26T19:24:12.118Z',
+      },
+    ],
+    next_cursor: null,
+    total: 1,
+  },
+  listScreenings: {
+    object: 'list',
+    data: [
+      {
+        session_id: '01a21950-b8ca-7517-ae7b-22cf48c169ed',
+        status: 'VERIFIED',
+        verification_status: 'VERIFIED',
+        payment_status: 'SUCCEEDED',
+        overall_status: 'COMPLETED',
+        user_type: 'CONSUMER',
+        created_at: '2026-11-26T19:24:10.321Z',
+        updated_at: '2026-11-26T19:24:10.446Z',
+      },
+    ],
+    next_cursor: 'CQXkWHcYzGcl4Dh...',
+    total: 128,
+  },
   listEndpoints: [
     {
       id: '01a2194c-a301-720b-80ea-6130861e21c4',
@@ -106,6 +138,8 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
       last_success_at: null,
       last_failure_at: null,
       disabled_reason: null,
+      missed_events: 0,
+      missed_from: null,
       created_at: '2026-11-26T19:19:42.595Z',
       updated_at: '2026-11-26T19:19:45.277Z',
     },
@@ -195,18 +229,18 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
     userTypes: ['CONSUMER', 'AGENT'],
     productIds: [],
     price: {
-      amount: 50,
+      amount: 3500,
       currency: 'usd',
       exponent: 2,
     },
     applicationFee: {
       fixed: null,
-      max: 40,
+      max: 500,
     },
     grant: null,
     support: null,
     brand: {
-      displayName: 'Other',
+      displayName: 'Example Homes',
       logo: null,
       privacyUrl: null,
     },
@@ -218,7 +252,7 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
         'I authorize the landlord or agent who asked me for this screening, and those who act for them, under the Fair Credit Reporting Act to obtain my consumer report from one or more consumer reporting agencies. The report may contain credit, public record and housing information. It may be used only to decide on my application to rent a home.',
       ],
     },
-    otpResendInterval: 0,
+    otpResendInterval: 30,
   },
   readRenterReport: {
     payload: {
@@ -294,17 +328,24 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   },
   readRenterReportExpiry: {
     payload: {
-      tokenExpiration: null,
+      tokenExpiration: '2026-12-26T19:21:30.491Z',
     },
     errors: [],
   },
   readReport: {
     id: '01a2194e-4857-7031-878a-4924721e7dc2',
     sessionId: '01a2194e-480d-7005-a6ff-d3e95e126e6a',
-    score: null,
+    score: {
+      value: 635,
+      model: 'Sandbox Score 1.0',
+      min: 300,
+      max: 850,
+      factors: ['Balances are high compared with limits', 'A payment was late in the last 24 months'],
+      date: '2026-11-26',
+    },
     report: {
       consumer: {
-        name: 'Ada Thinfiletest',
+        name: 'Ada Example',
         addresses: ['1 Main Street, San Francisco, CA 94105'],
         birthYear: 1990,
         ssnLastFour: '4976',
@@ -327,12 +368,12 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
           creditor: 'Example Department Store',
           type: 'REVOLVING',
           account: '8299',
-          openedOn: '2026-08-05',
+          openedOn: '2018-01-03',
           status: 'CURRENT',
-          balanceCents: 19000,
-          limitCents: 100000,
+          balanceCents: 408700,
+          limitCents: 610000,
           pastDueCents: 0,
-          paymentHistory: 'CCC',
+          paymentHistory: 'CCCCCCCCCCCCCCCCCC1CC1CC',
         },
       ],
       publicRecords: [],
@@ -368,6 +409,19 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
     created_at: '2026-11-26T19:24:10.321Z',
     updated_at: '2026-11-26T19:24:10.446Z',
   },
+  readScreeningTimeline: {
+    object: 'list',
+    data: [
+      {
+        sequence: 3,
+        at: '2026-11-26T19:24:10.446Z',
+        type: 'step_up.required',
+        actor: { kind: 'platform_token' },
+        detail: { methods: ['OTP'], attempts_allowed: 3, expires_at: '2026-11-26T19:54:10.446Z' },
+      },
+    ],
+    next_cursor: null,
+  },
   readSharing: {
     status: 'SHARED',
     reportId: '01a2194d-8cb7-70ac-bcfb-e9f5cce407f9',
@@ -400,7 +454,7 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
     status: 'REFUNDED',
     amount: 3500,
     currency: 'usd',
-    reason: 'other',
+    reason: 'requested_by_consumer',
   },
   registerRenter: {
     payload: {

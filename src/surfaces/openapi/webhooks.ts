@@ -53,23 +53,32 @@ function fieldOf({ type, meaning: description, words, open, format, pattern }: F
   return { type, ...one, ...(type === 'integer' && { minimum: 0 }), description };
 }
 
-const HEADER_NAMES: Readonly<Record<string, string>> = {
-  'webhook-id': 'The id of the event',
-  'webhook-timestamp': 'Seconds since 1970, new with each attempt',
-  'webhook-signature': 'One `v1,` signature for each valid secret, separated by spaces',
-  'service-event-type': 'The type of the event',
-  'service-delivery-id': 'The id of the delivery',
+const HEADERS: Readonly<Record<string, { readonly description: string; readonly schema: Json }>> = {
+  'webhook-id': { description: 'The id of the event', schema: text },
+  'webhook-timestamp': { description: 'Seconds since 1970, new with each attempt', schema: text },
+  'webhook-signature': { description: 'One `v1,` signature for each valid secret, separated by spaces', schema: text },
+  'service-event-type': { description: 'The type of the event', schema: text },
+  'service-delivery-id': { description: 'The id of the delivery', schema: text },
 };
+/** A ping is in no feed, and neither is a delivery from before the feed. */
+const FEED_HEADERS: typeof HEADERS = {
+  'service-event-sequence': {
+    description: "The event's place in the feed of the account (`GET /v1/events`): 1, 2, 3 and so on",
+    schema: { type: 'integer', minimum: 1 },
+  },
+  'service-event-digest': {
+    description:
+      'SHA-256 over the digest of the event before and this body, lowercase hex. It proves that no event is missing',
+    schema: { ...text, pattern: '^[0-9a-f]{64}$' },
+  },
+};
+
+function parametersOf(headers: typeof HEADERS, required: boolean): Json[] {
+  return Object.entries(headers).map(([name, about]) => ({ name, in: 'header', required, ...about }));
+}
 
 /** One entry for each event, as receivers get it. */
 export function webhooks(): Json {
-  const parameters = Object.entries(HEADER_NAMES).map(([name, description]) => ({
-    name,
-    in: 'header',
-    required: true,
-    description,
-    schema: text,
-  }));
   return Object.fromEntries(
     [
       ...CATALOGUE.map(([type, { firesWhen }]) => [type, firesWhen] as const),
@@ -83,7 +92,7 @@ export function webhooks(): Json {
           description: when,
           tags: ['webhooks'],
           security: [],
-          parameters,
+          parameters: [...parametersOf(HEADERS, true), ...(type === 'ping' ? [] : parametersOf(FEED_HEADERS, false))],
           requestBody: {
             required: true,
             content: { 'application/json': { schema: { $ref: `#/components/schemas/${nameOf(type)}` } } },

@@ -5,6 +5,8 @@ import { PASSED_ON } from '../../../src/surfaces/direct/operations.js';
 import { type Answered, Documented } from '../../support/documented.js';
 import { DOCUMENTS, openApiDocuments } from '../../support/documents.js';
 
+const JSON_TYPE = { 'content-type': 'application/json' };
+
 let documents: Awaited<ReturnType<typeof openApiDocuments>>;
 beforeAll(async () => {
   documents = await openApiDocuments();
@@ -50,6 +52,42 @@ describe('the OpenAPI documents', () => {
       expect(document.openapi).toBe('3.1.0');
       expect(JSON.stringify(document)).not.toContain('"nullable"');
     }
+  });
+
+  it('have examples of replies that keep their schemas and show a success', () => {
+    const documented = new Documented(documents.all);
+    let shown = 0;
+    for (const [template, operations] of Object.entries<any>(documents.all.paths))
+      for (const [method, { operationId, responses }] of Object.entries<any>(operations))
+        for (const [status, { content }] of Object.entries<any>(responses)) {
+          const example = content?.['application/json']?.example;
+          if (example === undefined) continue;
+          shown += 1;
+          const text = JSON.stringify(example);
+          const path = template.replace(/\{[^}]+\}/g, 'x');
+          const reply = { method: method.toUpperCase(), path, status: Number(status), headers: JSON_TYPE, text };
+          expect([operationId, documented.faultsOf(reply)]).toEqual([operationId, []]);
+          expect([operationId, text]).not.toEqual([
+            operationId,
+            expect.stringMatching(/"(?:FAILED|OTP_PENDING|ERROR)"|"(?:expires_in|otpResendInterval)":0\b/),
+          ]);
+        }
+    expect(shown).toBeGreaterThan(30);
+  });
+
+  it('say the place of an event in its feed beside the other headers of a delivery, except in a ping', () => {
+    const headersOf = (type: string): string[] =>
+      documents.dashboard.webhooks[type].post.parameters.map(({ name }: { name: string }) => name);
+    const common = [
+      'webhook-id',
+      'webhook-timestamp',
+      'webhook-signature',
+      'service-event-type',
+      'service-delivery-id',
+    ];
+    const feed = ['service-event-sequence', 'service-event-digest'];
+    expect(headersOf('screening.completed')).toEqual([...common, ...feed]);
+    expect(headersOf('ping')).toEqual(common);
   });
 
   it('have the schemas of vendors that may send further fields', () => {
