@@ -1,7 +1,6 @@
 // The readers of endpoints and deliveries for an operator, without the modules that send.
 import type { Provider } from '@nestjs/common';
-import type { RecordedEvent } from '../kernel/domain-event.js';
-import type { EndpointEvent } from '../modules/webhooks/domain/endpoint.js';
+import { foldStream } from '../modules/accounts/read/remembered-streams.js';
 import { DeliveryReader } from '../modules/webhooks/read/deliveries.js';
 import { EndpointReader } from '../modules/webhooks/read/endpoints.js';
 import { CompleteLists } from '../platform/subscriptions/complete-lists.js';
@@ -21,14 +20,7 @@ export const WEBHOOK_READERS: readonly Provider[] = [
     useFactory: (events: EventStore, readModels: ReadModels, deliveries: DeliveryReader) =>
       new EndpointReader(
         {
-          load: async (folded, accountId) => {
-            const history = await events.readStream(`${folded.category}-${accountId}`);
-            const state = (history as (RecordedEvent & EndpointEvent)[]).reduce(
-              (before, event) => folded.evolve(before, event),
-              folded.initial,
-            );
-            return { state };
-          },
+          load: (folded, accountId) => foldStream(events, folded, accountId),
         },
         readModels,
         deliveries,

@@ -13,7 +13,7 @@ import {
   type BehaviourWish,
   type OpenedAccount,
 } from '../domain/account.js';
-import { RememberedStreams } from './remembered-streams.js';
+import { foldStream, RememberedStreams } from './remembered-streams.js';
 
 const known = exhaustiveEvents<AccountEvent>('account', {
   AccountOpened: true,
@@ -157,11 +157,7 @@ export class AccountDirectory extends Accounts {
 
 /** As `AccountDirectory.read`, for a command that reads each account once. */
 export async function readAccount(events: EventStore, accountId: string): Promise<FoundAccount | null> {
-  const history = await events.readStream(`${account.category}-${accountId}`);
-  return found(
-    accountId,
-    history.reduce<AccountState>((state, event) => account.evolve(state, known(event)), account.initial),
-  );
+  return found(accountId, (await foldStream(events, account, accountId)).state);
 }
 
 function found(accountId: string, state: AccountState): FoundAccount | null {

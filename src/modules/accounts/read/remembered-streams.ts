@@ -39,17 +39,24 @@ export class RememberedStreams<State, Event extends DomainEvent> {
   async now(id: string): Promise<State> {
     // The age counts from before the read, because another event may be stored before the answer arrives.
     const asOf = this.clock.now().getTime();
-    let { state, revision = -1 }: { state: State; revision?: number } = this.seen.get(id) ?? {
-      state: this.decider.initial,
-    };
-    // A long stream is never whole in memory.
-    for (let page: readonly RecordedEvent[]; ;) {
-      page = await this.store.readStream(`${this.decider.category}-${id}`, { from: revision + 1, limit: PAGE });
-      state = fold({ ...this.decider, initial: state }, page as Iterable<RecordedEvent & Event>);
-      revision = page.at(-1)?.revision ?? revision;
-      if (page.length < PAGE) break;
-    }
+    const { state, revision } = await foldStream(this.store, this.decider, id, this.seen.get(id));
     if (revision >= 0) this.seen.set(id, { state, revision, asOf });
     return state;
+  }
+}
+
+/** The state of a stream, from its beginning or from a state at a revision. A long stream is never whole in memory. */
+export async function foldStream<State, Event extends DomainEvent>(
+  store: Pick<EventStore, 'readStream'>,
+  decider: Pick<Decider<State, never, Event>, 'category' | 'initial' | 'evolve'>,
+  id: string,
+  from?: Pick<Seen<State>, 'state' | 'revision'>,
+): Promise<Pick<Seen<State>, 'state' | 'revision'>> {
+  let { state, revision } = from ?? { state: decider.initial, revision: -1 };
+  for (let page: readonly RecordedEvent[]; ;) {
+    page = await store.readStream(`${decider.category}-${id}`, { from: revision + 1, limit: PAGE });
+    state = fold({ ...decider, initial: state }, page as Iterable<RecordedEvent & Event>);
+    revision = page.at(-1)?.revision ?? revision;
+    if (page.length < PAGE) return { state, revision };
   }
 }
