@@ -19,24 +19,13 @@ export interface LoggedRequest {
   readonly idempotency: 'executed' | 'replayed' | 'refused' | null;
 }
 
-export interface RequestFilter {
-  readonly status?: number;
-  readonly route?: string;
-}
-
 export interface PlacedRequest extends LoggedRequest {
   /** The place in its share, `<milliseconds since 1970>-<number>`. */
   readonly place: string;
 }
 
-export interface RequestPage {
-  /** Sorted with the oldest first. */
-  readonly requests: readonly PlacedRequest[];
-  /** The position after the last examined request. A later read continues at this position. */
-  readonly next: string;
-  /** Whether more requests may follow after `next`. */
-  readonly hasMore: boolean;
-}
+/** The requests after a place, or before a place. Null stands for the end of the log. */
+export type RequestRange = { readonly after: string } | { readonly before: string | null };
 
 /** A share of the log. Pages are open to everyone, so their requests cannot replace those of servers and dashboard users. */
 export interface RequestShare {
@@ -54,12 +43,6 @@ export abstract class RequestLog {
   /** Never throws and never waits. A request may be missing when the store was unavailable. */
   abstract note(share: RequestShare, request: LoggedRequest): void;
 
-  /**
-   * Requests after `after`, which is a `next` of an earlier page; null means the newest. With a filter, a read after a position examines a limited
-   * number of requests, so a page may be empty although more follow. Throws Unavailable.
-   */
-  abstract read(
-    share: RequestShare,
-    page: { readonly after: string | null; readonly limit: number; readonly filter: RequestFilter },
-  ): Promise<RequestPage>;
+  /** The `count` requests that are next to the place, the oldest first. Omits requests of more than 30 days ago. Throws Unavailable. */
+  abstract read(share: RequestShare, range: RequestRange, count: number): Promise<readonly PlacedRequest[]>;
 }

@@ -2,11 +2,15 @@
 import { expect, it } from '@jest/globals';
 import { RecentRequests } from '../../../src/modules/accounts/read/recent-requests.js';
 import { RequestTail } from '../../../src/ops/request-tail.js';
-import { type PlacedRequest, RequestLog, type RequestShare } from '../../../src/ports/request-log.js';
+import {
+  type PlacedRequest,
+  RequestLog,
+  type RequestRange,
+  type RequestShare,
+} from '../../../src/ports/request-log.js';
 
 const OWNER = { accountId: 'account', environment: 'test' as const };
 
-/** Examines two requests at a time after a position. */
 class LogInMemory extends RequestLog {
   private readonly shares = new Map<string, PlacedRequest[]>();
 
@@ -17,18 +21,13 @@ class LogInMemory extends RequestLog {
 
   override async read(
     { callers, accountId, environment }: RequestShare,
-    { after, limit, filter }: Parameters<RequestLog['read']>[1],
-  ): ReturnType<RequestLog['read']> {
+    range: RequestRange,
+    count: number,
+  ): Promise<readonly PlacedRequest[]> {
     const kept = this.shares.get(`${accountId} ${environment} ${callers}`) ?? [];
-    const matches = ({ status }: PlacedRequest): boolean => filter.status === undefined || filter.status === status;
-    if (after === null) {
-      const requests = kept.filter(matches).slice(-limit);
-      return { requests, next: requests.at(-1)?.place ?? '0-0', hasMore: false };
-    }
-    const left = kept.filter(({ place }) => parseInt(place, 10) > parseInt(after, 10));
-    const examined = left.slice(0, Math.min(limit, 2));
-    const next = examined.at(-1)?.place ?? after;
-    return { requests: examined.filter(matches), next, hasMore: left.length > examined.length };
+    const at = ({ place }: PlacedRequest): number => parseInt(place, 10);
+    if ('after' in range) return kept.filter((one) => at(one) > parseInt(range.after, 10)).slice(0, count);
+    return kept.filter((one) => at(one) < parseInt(range.before ?? 'Infinity', 10) || !range.before).slice(-count);
   }
 }
 
@@ -77,8 +76,11 @@ it('the newest page has the newest requests of both shares, and its position con
 });
 
 it('a filtered page that has examined only a part says that more follow', async () => {
-  const log = logOf([1, 2, 3, 4, 5], [6]);
-  log.note({ ...OWNER, callers: 'servers' }, request(7, 404));
+  const log = logOf(
+    Array.from({ length: 4_500 }, (_, at) => at + 1),
+    [4_600],
+  );
+  log.note({ ...OWNER, callers: 'servers' }, request(4_700, 404));
   const requests = new RecentRequests(log);
   const found: number[] = [];
   let [after, hasMore, pages] = ['0-0', true, 0];
@@ -87,7 +89,16 @@ it('a filtered page that has examined only a part says that more follow', async 
     found.push(...numbers(page.requests));
     ({ next: after, hasMore } = page);
   }
-  expect([found, pages > 1]).toEqual([[7], true]);
+  expect([found, pages > 1]).toEqual([[4_700], true]);
+  const newest = await requests.read(OWNER, { after: null, limit: 10, filter: { status: 404 } });
+  expect(numbers(newest.requests)).toEqual([4_700]);
+});
+
+it('the newest page with a filter reads on behind thousands of other requests', async () => {
+  const log = logOf([1], [2], 404);
+  for (let number = 3; number < 5_000; number++) log.note({ ...OWNER, callers: 'servers' }, request(number));
+  const page = await new RecentRequests(log).read(OWNER, { after: null, limit: 10, filter: { status: 404 } });
+  expect([numbers(page.requests), page.hasMore]).toEqual([[1, 2], false]);
 });
 
 it('a tail shows the newest requests of all accounts, and then each new request once', async () => {
