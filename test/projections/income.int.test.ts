@@ -260,7 +260,7 @@ describe('income sessions', () => {
       clock,
     });
     readModels = readModelsIn(redis, store, [incomeStatus]);
-    statuses = new IncomeStatusReader(readModels, accounts, { caughtUp: async () => undefined });
+    statuses = new IncomeStatusReader(readModels, accounts, { caughtUp: async () => undefined }, vault);
   });
 
   beforeEach(() => {

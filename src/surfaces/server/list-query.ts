@@ -1,6 +1,6 @@
 // The query and the reply that all lists of the server API share (docs/contract/server.md#lists).
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsIn, isISO8601, IsOptional, Matches, ValidateBy } from 'class-validator';
+import { IsIn, isISO8601, IsOptional, Matches, MaxLength, MinLength, ValidateBy } from 'class-validator';
 import type { Principal } from '../../platform/http/principal.js';
 import type { AskedPage } from '../../published/account-lists.js';
 
@@ -15,6 +15,16 @@ export function OneOf(values: readonly string[]): PropertyDecorator {
     ApiPropertyOptional({ type: String, enum: values })(target, name);
     IsOptional()(target, name);
     IsIn(values, { message: `must be one of ${values.join(', ')}, given once` })(target, name);
+  };
+}
+
+/** The integrator's own id of a session, as the grant takes it. */
+export function ExternalId(): PropertyDecorator {
+  return (target, name) => {
+    ApiPropertyOptional({ description: 'The `external_id` of the session grant; 1 to 255 characters' })(target, name);
+    IsOptional()(target, name);
+    MaxLength(255, { message: 'must have at most 255 characters' })(target, name);
+    MinLength(1, { message: 'must have at least one character, given once' })(target, name);
   };
 }
 

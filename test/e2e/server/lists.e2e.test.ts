@@ -311,6 +311,11 @@ describe('GET /v1/income-sessions', () => {
     expect([body.total, times]).toEqual([3, [...times].sort().reverse()]);
     expect((await walk('income-sessions', { limit: '2' }, as('broke'))).map(({ length }) => length)).toEqual([2, 1]);
     expect((await get('income-sessions', { status: 'FAILED' }, as('broke'))).body.total).toBe(0);
+    const underGrant = await service.signInUnderGrant('broke', { external_id: EXTERNAL_ID });
+    const { income_session_id: id } = (await underGrant.post('/voie/sessions')).body;
+    const leased = (await get('income-sessions', { external_id: EXTERNAL_ID }, as('broke'))).body;
+    expect([leased.data.map((one: any) => one.income_session_id), leased.total]).toEqual([[id], 1]);
+    expect((await get('income-sessions', { external_id: 'another' }, as('broke'))).body.total).toBe(0);
     expect((await get('income-sessions', {}, as('grandchild'))).body.total).toBe(0);
   });
 });

@@ -72,6 +72,7 @@ export class OpenIncomeSessionHandler implements ICommandHandler<OpenIncomeSessi
       screeningSessionId === null
         ? { subjectId: derivedId('income-subject', incomeSessionId), vendors: account.vendors }
         : await this.verified(screeningSessionId, context);
+    const externalIdHash = grantId === null ? null : ((await this.grants.find(grantId))?.externalIdHash ?? null);
     const now = this.clock.now();
     const times = this.policy.attempt(newId(), now);
     const attempt = { id: incomeSessionId, ...times, subject: subjectId, context, vendor: vendors.income };
@@ -92,6 +93,7 @@ export class OpenIncomeSessionHandler implements ICommandHandler<OpenIncomeSessi
           screeningSessionId,
           subjectId,
           ...(grantId && { grantId }),
+          ...(externalIdHash && { externalIdHash }),
           expiresAt: this.policy.expiresAt(now),
           vendor: vendors.income,
           attempt: times,

@@ -26,6 +26,7 @@ export type IncomeCommand =
       readonly screeningSessionId: string | null;
       readonly subjectId: string;
       readonly grantId?: string;
+      readonly externalIdHash?: string;
       readonly expiresAt: Date;
       readonly vendor: string;
       readonly attempt: NewAttempt;
@@ -71,7 +72,7 @@ function decide(command: IncomeCommand, state: IncomeState): readonly IncomeEven
   switch (command.kind) {
     case 'open': {
       if (state.status !== 'NONE') return [];
-      const { routes, screeningSessionId, subjectId, grantId, expiresAt, vendor, attempt } = command;
+      const { routes, screeningSessionId, subjectId, grantId, externalIdHash, expiresAt, vendor, attempt } = command;
       return [
         {
           type: 'IncomeSessionOpened',
@@ -80,6 +81,7 @@ function decide(command: IncomeCommand, state: IncomeState): readonly IncomeEven
             screeningSessionId,
             subjectId,
             ...(grantId && { grantId }),
+            ...(externalIdHash && { externalIdHash }),
             expiresAt: expiresAt.toISOString(),
             vendor,
           },

@@ -17,6 +17,8 @@ export type IncomeEvent =
         readonly subjectId: string;
         /** The session grant under which the session was opened. Absent if the session has no grant, and in older events. */
         readonly grantId?: string;
+        /** Keyed hash of the integrator's own id of the session, from the grant. Absent without one, and in older events. */
+        readonly externalIdHash?: string;
         readonly expiresAt: string;
         /** The vendor of the session's calls. Absent in older events, which used the first vendor. */
         readonly vendor?: string;

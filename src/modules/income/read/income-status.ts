@@ -13,7 +13,9 @@ import {
 } from '../../../kernel/projection.js';
 import { ListProgress, readPart, type ListPart } from '../../../ports/list-part.js';
 import { type Page, ReadModels } from '../../../ports/read-models.js';
+import { Vault } from '../../../ports/vault.js';
 import { Accounts } from '../../../published/accounts.js';
+import { EXTERNAL_ID_KEY, externalIdHash } from '../../../published/external-ids.js';
 import type { FailureReason, IncomeEvent, IncomeSession, Route } from '../domain/income.js';
 import { dueAt, incomeSession } from '../domain/income-session.js';
 
@@ -23,9 +25,11 @@ interface Followed {
   readonly session: IncomeSession;
   readonly createdAt: string;
   readonly updatedAt: string;
+  /** Null if the session has no external id (see published/external-ids.ts). */
+  readonly externalIdHash: string | null;
 }
 
-export interface IncomeStatus extends Omit<Followed, 'session'> {
+export interface IncomeStatus extends Omit<Followed, 'session' | 'externalIdHash'> {
   readonly status: IncomeSession['status'];
   /** The current route. After the session's end: the route that gave the outcome, or the last route. */
   readonly route: Route;
@@ -38,6 +42,10 @@ export interface IncomeStatus extends Omit<Followed, 'session'> {
   readonly updatedAt: string;
 }
 
+function beginning(event: IncomeEvent, createdAt: string): Pick<Followed, 'createdAt' | 'externalIdHash'> {
+  return { createdAt, externalIdHash: (event.type === 'IncomeSessionOpened' && event.data.externalIdHash) || null };
+}
+
 export const incomeStatus: Projection<IncomeStatus, Followed> = {
   name: 'income_status',
   version: 9,
@@ -45,18 +53,15 @@ export const incomeStatus: Projection<IncomeStatus, Followed> = {
   toldWithoutLog: true,
 
   evolve(doc, event) {
-    const session = incomeSession.evolve(doc?.session ?? incomeSession.initial, known(event));
+    const recorded = known(event);
+    const session = incomeSession.evolve(doc?.session ?? incomeSession.initial, recorded);
     const { accountId, environment, occurredAt } = event.metadata;
     if (session.status === 'NONE' || accountId === null || environment === null)
       throw new Error(`${event.stream} does not begin with an opened session`);
     const unchanged = doc?.session.status === session.status && doc.session.route === session.route;
-    return {
-      accountId,
-      environment,
-      session,
-      createdAt: doc?.createdAt ?? occurredAt,
-      updatedAt: unchanged ? doc.updatedAt : occurredAt,
-    };
+    const { createdAt, externalIdHash: hash } = doc ?? beginning(recorded, occurredAt);
+    const updatedAt = unchanged ? doc.updatedAt : occurredAt;
+    return { accountId, environment, session, createdAt, updatedAt, externalIdHash: hash };
   },
 
   view: ({ accountId, environment, session, createdAt, updatedAt }) => ({
@@ -70,9 +75,13 @@ export const incomeStatus: Projection<IncomeStatus, Followed> = {
     createdAt,
     updatedAt,
   }),
-  entries: ({ accountId, environment, session, createdAt }) => {
+  entries: ({ accountId: account, environment, session, createdAt, externalIdHash: hash }) => {
     const due = dueAt(session);
-    const lists = listsBy({ account: accountId, environment }, { status: session.status });
+    const { status } = session;
+    const lists = [
+      ...listsBy({ account, environment }, { status }),
+      ...(hash === null ? [] : listsBy({ account, environment, externalIdHash: hash }, { status })),
+    ];
     return [...lists.map((list) => ({ list, sort: createdAt })), ...(due === null ? [] : [openCall(environment, due)])];
   },
 };
@@ -95,6 +104,14 @@ interface Reader {
   readonly grantId?: string;
 }
 
+interface IncomeFilter {
+  readonly account: string;
+  readonly environment: Environment;
+  readonly status?: IncomeStatus['status'] | undefined;
+  /** The integrator's own id of the session (`external_id` of its grant). */
+  readonly externalId?: string | undefined;
+}
+
 /** Unknown, malformed and foreign ids, and ids of another environment, all give null. */
 @Injectable()
 export class IncomeStatusReader {
@@ -102,20 +119,21 @@ export class IncomeStatusReader {
     private readonly readModels: ReadModels,
     private readonly accounts: Accounts,
     private readonly progress: ListProgress,
+    private readonly vault: Vault,
   ) {}
 
-  /** The sessions of an account, the newest first; all of them, or those of one status. */
-  async page(
-    filter: { readonly account: string; readonly environment: Environment; readonly status?: IncomeStatus['status'] },
-    part: ListPart,
-  ): Promise<Page<IncomeStatus>> {
+  /** The sessions of an account that meet the filters, the newest first. */
+  async page({ account, environment, status, externalId }: IncomeFilter, part: ListPart): Promise<Page<IncomeStatus>> {
     if (part.after === null) await this.progress.caughtUp(incomeStatus);
-    const listed = {
-      projection: incomeStatus,
-      lists: [listOf({ ...filter })],
-      sortOf: (doc: IncomeStatus) => doc.createdAt,
-    };
-    return readPart(this.readModels, listed, part);
+    const hash =
+      externalId &&
+      externalIdHash(
+        await this.vault.installationKey(EXTERNAL_ID_KEY),
+        { accountId: account, environment },
+        externalId,
+      );
+    const lists = [listOf({ account, environment, externalIdHash: hash, status })];
+    return readPart(this.readModels, { projection: incomeStatus, lists, sortOf: ({ createdAt }) => createdAt }, part);
   }
 
   /** The account's own session, if the page with the reader's token may read it. */

@@ -50,10 +50,10 @@ export class ServerIncomeController {
     errors: ['request.not_found'],
   })
   list(@Query() query: IncomeListQuery, @CurrentPrincipal() principal: Principal): Promise<IncomeListResult> {
-    const { status } = query;
+    const { status, external_id: externalId } = query;
     return this.lists.page(
       askedPage(query, principal, 'income sessions'),
-      ({ owner, part }) => this.statuses.page({ ...owner, ...(status !== undefined && { status }) }, part),
+      ({ owner, part }) => this.statuses.page({ ...owner, status, externalId }, part),
       ({ id, doc }) => incomeStatusResult(id, doc, this.links),
     );
   }

@@ -1,6 +1,5 @@
 // Screenings as servers read them, and the query of their list (docs/contract/server.md#lists).
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsOptional, MaxLength, MinLength } from 'class-validator';
 import type { ActorKind } from '../../../../kernel/actor.js';
 import { USER_TYPES, type UserType } from '../../../../published/accounts.js';
 import {
@@ -11,7 +10,7 @@ import {
   VERIFICATION_STATUSES,
   type VerificationStatus,
 } from '../../../../published/screenings.js';
-import { ListPageResult, ListQuery, ListResult, OneOf } from '../../../../surfaces/server/list-query.js';
+import { ExternalId, ListPageResult, ListQuery, ListResult, OneOf } from '../../../../surfaces/server/list-query.js';
 import type { UnitAddress } from '../../read/screening-status.js';
 import { TIMELINE_TYPES, type TimelineStep } from '../../read/timeline.js';
 
@@ -58,10 +57,7 @@ export class ScreeningsQuery extends ListQuery {
   @OneOf(USER_TYPES)
   readonly user_type?: UserType;
 
-  @ApiPropertyOptional({ description: 'The `external_id` of the session grant; 1 to 255 characters' })
-  @IsOptional()
-  @MaxLength(255, { message: 'must have at most 255 characters' })
-  @MinLength(1, { message: 'must have at least one character, given once' })
+  @ExternalId()
   readonly external_id?: string;
 }
 
