@@ -4,7 +4,7 @@ import type { DeliveryStatus } from '../modules/webhooks/domain/delivery.js';
 import { type DeliveryPage, DeliveryReader } from '../modules/webhooks/read/deliveries.js';
 import { DELIVERY_STATUSES, deliveryLog } from '../modules/webhooks/read/delivery-log.js';
 import { EndpointReader } from '../modules/webhooks/read/endpoints.js';
-import { EVENT_CATALOGUE } from '../published/events.js';
+import { DELIVERED_TYPES } from '../published/events.js';
 import { CommandGroup } from './command-group.js';
 import { idPart, PagedCommand, type PageValues, tellNext } from './listing.js';
 import { idIn, oneOf, WrongInput } from './operator.js';
@@ -57,7 +57,7 @@ export class ListDeliveriesCommand extends PagedCommand {
 
   @Option({ flags: '--event-type <type>', description: 'such as screening.completed, with --account' })
   readEventType(text: string): string {
-    return oneOf(text, [...Object.keys(EVENT_CATALOGUE), 'ping'], '--event-type');
+    return oneOf(text, [...DELIVERED_TYPES, 'ping'], '--event-type');
   }
 
   override async run(_: string[], values: DeliveriesValues = {}): Promise<void> {

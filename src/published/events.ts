@@ -70,6 +70,9 @@ export interface EventData {
     readonly screening_session_id?: string;
     readonly reason_code: string;
   };
+  'endpoint.failing': { readonly endpoint_id: string; readonly disable_after: string };
+  'endpoint.disabled': { readonly endpoint_id: string; readonly reason_code: string };
+  'endpoint.recovered': { readonly endpoint_id: string };
 }
 
 export type EventType = keyof EventData;
@@ -88,6 +91,8 @@ export interface FieldRule {
 
 interface EventRule<Type extends EventType> {
   readonly firesWhen: string;
+  /** Set for events that are never delivered, whatever an endpoint has chosen. */
+  readonly feedOnly?: true;
   readonly fields: { readonly [Field in keyof Required<EventData[Type]>]: FieldRule };
 }
 
@@ -111,6 +116,7 @@ const SCREENING_OF_INCOME: FieldRule = {
   optional: true,
   meaning: 'Id of the linked screening session.',
 };
+const ENDPOINT: FieldRule = { type: 'string', format: 'uuid', meaning: 'Id of the webhook endpoint.' };
 const REPORT_URL: FieldRule = {
   type: 'string',
   format: 'uri',
@@ -242,7 +248,47 @@ export const EVENT_CATALOGUE: { readonly [Type in EventType]: EventRule<Type> } 
       },
     },
   },
+  'endpoint.failing': {
+    firesWhen: 'Several deliveries in a row to the webhook endpoint were exhausted.',
+    feedOnly: true,
+    fields: {
+      endpoint_id: ENDPOINT,
+      disable_after: {
+        type: 'string',
+        format: 'date-time',
+        meaning: 'Time at which the endpoint is disabled, unless a delivery succeeds before (ISO 8601 UTC).',
+      },
+    },
+  },
+  'endpoint.disabled': {
+    firesWhen: 'No delivery to a failing webhook endpoint succeeded in time, so the endpoint gets no more deliveries.',
+    feedOnly: true,
+    fields: {
+      endpoint_id: ENDPOINT,
+      reason_code: {
+        type: 'string',
+        words: ['NO_SUCCESSFUL_DELIVERY'],
+        open: true,
+        meaning: 'The reason, such as `NO_SUCCESSFUL_DELIVERY`.',
+      },
+    },
+  },
+  'endpoint.recovered': {
+    firesWhen: 'A delivery to a failing webhook endpoint succeeds.',
+    feedOnly: true,
+    fields: { endpoint_id: ENDPOINT },
+  },
 };
+
+/** The types that an endpoint can choose. The other ones are in the feed only. */
+export const DELIVERED_TYPES = (Object.keys(EVENT_CATALOGUE) as EventType[]).filter(
+  (type) => EVENT_CATALOGUE[type].feedOnly !== true,
+);
+
+/** Whether an endpoint with this choice of types (null: all) gets events of the type. */
+export function isDelivered(type: string, chosen: readonly string[] | null): boolean {
+  return (chosen ?? DELIVERED_TYPES).includes(type);
+}
 
 /** The envelope that receivers get. The envelope contains identifiers, enums and times, never personal data. */
 export interface PublishedEvent<Type extends EventType = EventType> {
@@ -271,6 +317,8 @@ export interface Publisher {
   readonly types: ReadonlySet<string>;
   /** If set, `history` contains only the event to translate. Use this setting for streams with many events. */
   readonly alone?: true;
+  /** If set, the events concern the account in both environments, so both of its feeds get them. */
+  readonly everyEnvironment?: true;
   /** Pure. `history` is the stream up to the event to translate, which is the last event. */
   publish(history: readonly RecordedEvent[], links: Links): PublishedEvent | null;
 }

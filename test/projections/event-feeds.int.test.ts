@@ -52,6 +52,9 @@ const publisher: Publisher = {
   },
 };
 
+/** Its events concern both environments. */
+const ofBoth: Publisher = { ...publisher, everyEnvironment: true };
+
 /** `watch` runs before and after each append. */
 class Watched extends EventStoreDecorator {
   readonly reads: string[] = [];
@@ -92,9 +95,9 @@ class Places extends HandlerCheckpoints {
 }
 
 /** The publisher of one process. */
-function publisherOn(store: EventStore, fault?: () => void, places = new Places()): WhenEventStored {
+function publisherOn(store: EventStore, fault?: () => void, places = new Places(), of = publisher): WhenEventStored {
   const watched = new Watched(store, fault);
-  const published = { publishers: [publisher], links: { reportUrl: null, incomeReportUrl: null } };
+  const published = { publishers: [of], links: { reportUrl: null, incomeReportUrl: null } };
   return new WhenEventStored(published, store, new GroupedStream(watched, clock, quiet), places);
 }
 
@@ -181,6 +184,22 @@ describe.each<[string, () => EventStore]>([
   ['the embedded log', () => embedded],
   ['EventStoreDB', () => eventStoreDb],
 ])('the feeds on %s', (_name, store) => {
+  it('have an event that concerns both environments once each, in the order of the log', async () => {
+    const accountId = newId();
+    await happens(store(), [accountId], 20);
+    await Promise.all(
+      [3, 100].map((size) => follows(store(), publisherOn(store(), undefined, undefined, ofBoth), size)),
+    );
+    const expected = (await logOf(store()))
+      .filter(({ type, metadata }) => type === 'Noted' && metadata.accountId === accountId)
+      .map(({ id }) => id);
+    for (const environment of ENVIRONMENTS) {
+      const feed = (await store().readStream(`feed-${accountId}-${environment}`)) as RecordedEvent<FeedEvent>[];
+      expect(feed.map(({ metadata }) => metadata.$causationId)).toEqual(expected);
+      expect(new Set(feed.map((event) => entryOf(event).event.environment))).toEqual(new Set([environment]));
+    }
+  });
+
   it('have every event once and in order when publishers race, fail before or after an append, and begin again', async () => {
     const accounts = [newId(), newId()];
     await happens(store(), accounts, 60);

@@ -29,6 +29,7 @@ import { EndpointChanges, EndpointObserver } from './application/endpoint-change
 import { EndpointSecrets } from './application/endpoint-secrets.js';
 import { PingEndpointHandler } from './application/ping-endpoint.js';
 import { RedeliverHandler } from './application/redeliver.js';
+import { endpointPublisher } from './application/publish.js';
 import { RegisterEndpointHandler } from './application/register-endpoint.js';
 import { ReplayEventsHandler } from './application/replay-events.js';
 import { ResumeDeliveries, ResumeDeliveriesHandler } from './application/resume-deliveries.js';
@@ -53,7 +54,7 @@ const LEFT_LYING_MS = 2_000;
 const CHECKED_EVERY_MS = 3_600_000;
 
 @Projections([endpointProjection, deliveryLog])
-@Publishers([testEventPublisher])
+@Publishers([endpointPublisher, testEventPublisher])
 @EventHandlers([
   WhenEventStored,
   WhenEventPublished,

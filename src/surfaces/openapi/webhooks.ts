@@ -1,5 +1,5 @@
 // The webhook events of OpenAPI documents. They are made from the event catalogue, as docs/events.md is.
-import { EVENT_CATALOGUE, type EventType, type FieldRule } from '../../published/events.js';
+import { DELIVERED_TYPES, EVENT_CATALOGUE, type EventType, type FieldRule } from '../../published/events.js';
 import type { Json } from './schemas.js';
 
 /** `ScreeningCompletedEvent` for `screening.completed`. */
@@ -12,6 +12,11 @@ const CATALOGUE = Object.entries(EVENT_CATALOGUE) as unknown as readonly (readon
 ])[];
 
 const text = { type: 'string' } as const;
+
+/** An event of the feed: one of all types. */
+export const FEED_EVENT = {
+  oneOf: CATALOGUE.map(([type]) => ({ $ref: `#/components/schemas/${nameOf(type)}` })),
+};
 
 /** The schema of each event's body. */
 export function eventSchemas(): Record<string, Json> {
@@ -81,7 +86,7 @@ function parametersOf(headers: typeof HEADERS, required: boolean): Json[] {
 export function webhooks(): Json {
   return Object.fromEntries(
     [
-      ...CATALOGUE.map(([type, { firesWhen }]) => [type, firesWhen] as const),
+      ...DELIVERED_TYPES.map((type) => [type, EVENT_CATALOGUE[type].firesWhen] as const),
       ['ping', 'A test of the endpoint.'] as const,
     ].map(([type, when]) => [
       type,

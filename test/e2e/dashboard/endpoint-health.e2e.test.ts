@@ -204,6 +204,26 @@ describe('the health of an endpoint', () => {
     expect(mails.subjects.slice(4)).toEqual([expect.stringMatching(/ is active again$/)]);
   });
 
+  it('is in the event feed, and no endpoint has got it', async () => {
+    const headers = { 'x-secret-key': owner.account.secretKey };
+    const types = 'endpoint.failing,endpoint.recovered,endpoint.disabled';
+    const { status, body } = await service.request('GET', `/v1/events?types=${types}`, { headers });
+    const endpoint_id = owner.endpointId;
+    const failing = ['endpoint.failing', { endpoint_id, disable_after: expect.stringMatching(TIME) }];
+    expect([status, body.data.map(({ event }: any) => [event.type, event.data])]).toEqual([
+      200,
+      [
+        failing,
+        ['endpoint.recovered', { endpoint_id }],
+        failing,
+        ['endpoint.disabled', { endpoint_id, reason_code: 'NO_SUCCESSFUL_DELIVERY' }],
+      ],
+    ]);
+    const delivered = (await owner.deliveries()).map(({ event_type }) => event_type);
+    expect(new Set(delivered)).toEqual(new Set(['screening.step_up_required']));
+    expect(refused(await owner.change({ enabled_events: ['endpoint.failing'] }))).toEqual([400, 'VALIDATION_ERROR']);
+  });
+
   it("has one log line for each of its changes, and the line does not hold the endpoint's address", () => {
     const lines = service.program.output.split('\n').filter((line) => line.includes('"webhook endpoint changed"'));
     const told = lines.map((line) => JSON.parse(line) as Record<string, unknown>);

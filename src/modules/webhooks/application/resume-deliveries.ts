@@ -10,6 +10,7 @@ import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { DeliveryQueue } from '../../../ports/delivery-queue.js';
 import { EventStore } from '../../../ports/event-store.js';
 import { HandlerCheckpoints } from '../../../ports/handler-checkpoints.js';
+import { isDelivered } from '../../../published/events.js';
 import { delivery, type DeliveryState } from '../domain/delivery.js';
 import { webhookEndpoint, type Endpoint, type Resume } from '../domain/endpoint.js';
 import { feedStream, type FeedEvent } from '../domain/feed.js';
@@ -97,9 +98,7 @@ export class ResumeDeliveriesHandler implements ICommandHandler<ResumeDeliveries
       await this.endpoints.execute(accountId, { kind: 'end-resume', endpointId, resumeId }, context);
       return through;
     }
-    const wanted = (events as RecordedEvent<FeedEvent>[]).find(
-      ({ data }) => enabledEvents === null || enabledEvents.includes(data.type),
-    );
+    const wanted = (events as RecordedEvent<FeedEvent>[]).find(({ data }) => isDelivered(data.type, enabledEvents));
     if (wanted !== undefined && !(await this.deliver(wanted, endpointId, resumeId))) return null;
     return (wanted ?? last).revision + 1;
   }

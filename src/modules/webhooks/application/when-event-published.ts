@@ -7,6 +7,7 @@ import { GroupedStream } from '../../../platform/aggregates/grouped-stream.js';
 import { DeliveryQueue } from '../../../ports/delivery-queue.js';
 import { EventStore } from '../../../ports/event-store.js';
 import type { EventHandler } from '../../../ports/event-handler.js';
+import { isDelivered } from '../../../published/events.js';
 import { delivery } from '../domain/delivery.js';
 import { isHeldBack } from '../domain/endpoint.js';
 import { endpointAt, endpointRecord } from '../domain/endpoint-record.js';
@@ -66,7 +67,7 @@ export class WhenEventPublished implements EventHandler {
     const source = await positionOfSource(published.data, published.position, this.store);
     const endpoint = endpointAt(state, published, source);
     const { type, occurredAt } = published.data;
-    if (endpoint === null || (endpoint.enabledEvents !== null && !endpoint.enabledEvents.includes(type))) return null;
+    if (endpoint === null || !isDelivered(type, endpoint.enabledEvents)) return null;
     const deliveryId = derivedIdLike($causationId, 'webhook-delivery', endpoint.endpointId, type);
     const { command, context } = deliveryOf(published, endpoint.endpointId, occurredAt);
     const { state: stored, events } = await this.aggregates.execute(

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { categoryOf, type RecordedEvent } from '../../../kernel/domain-event.js';
+import { ENVIRONMENTS } from '../../../kernel/environment.js';
 import { newId } from '../../../kernel/ids.js';
 import { together } from '../../../kernel/together.js';
 import { GroupedStream } from '../../../platform/aggregates/grouped-stream.js';
@@ -69,10 +70,13 @@ export class WhenEventStored implements EventHandler {
   async handle(...events: readonly RecordedEvent[]): Promise<void> {
     const feeds = new Map<string, RecordedEvent[]>();
     for (const event of events) {
-      const { accountId, environment } = event.metadata;
-      if (accountId === null || environment === null) continue;
-      const id = feedIdOf(accountId, environment);
-      feeds.set(id, [...(feeds.get(id) ?? []), event]);
+      const { accountId, environment: own } = event.metadata;
+      const environments = this.publishers.get(categoryOf(event.stream))?.everyEnvironment ? ENVIRONMENTS : [own];
+      for (const environment of environments) {
+        if (accountId === null || environment === null) continue;
+        const id = feedIdOf(accountId, environment);
+        feeds.set(id, [...(feeds.get(id) ?? []), { ...event, metadata: { ...event.metadata, environment } }]);
+      }
     }
     await together([...feeds], FEEDS_TOGETHER, ([id, ofFeed]) => this.append(id, ofFeed));
   }
@@ -122,8 +126,8 @@ export class WhenEventStored implements EventHandler {
     const publisher = this.publishers.get(categoryOf(event.stream));
     if (!publisher?.types.has(event.type)) return null;
     const history = publisher.alone
-      ? [event]
-      : await this.store.readStream(event.stream, { limit: event.revision + 1 });
-    return publisher.publish(history, this.published.links);
+      ? []
+      : (await this.store.readStream(event.stream, { limit: event.revision + 1 })).slice(0, -1);
+    return publisher.publish([...history, event], this.published.links);
   }
 }

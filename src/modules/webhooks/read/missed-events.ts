@@ -1,3 +1,4 @@
+import { DELIVERED_TYPES } from '../../../published/events.js';
 import type { EndpointView } from './endpoints.js';
 import type { FeedEntry } from '../domain/feed.js';
 import type { DeliveryReader } from './deliveries.js';
@@ -12,7 +13,7 @@ export interface MissedEvents {
   readonly more: boolean;
 }
 
-/** With a choice of event types each event is looked at, up to this number. */
+/** Each event is looked at, up to this number. */
 const MOST_LOOKED_AT = 10_000;
 const PAGE = 1_000;
 
@@ -27,22 +28,17 @@ export class MissedEventsReader {
     const taken = await this.deliveries.newestTaken(endpointId, owner.environment);
     const head = (await this.feeds.head(owner)).sequence;
     const had = taken?.place?.sequence ?? (await this.publishedUntil(owner, taken?.occurredAt ?? createdAt, head));
-    if (enabledEvents === null)
-      return { events: Math.max(0, head - had), from: had < head ? had + 1 : null, more: false };
-    return this.ofTypes(enabledEvents, owner, { had, head });
-  }
-
-  private async ofTypes(
-    types: readonly string[],
-    owner: FeedOwner,
-    { had, head }: { readonly had: number; readonly head: number },
-  ): Promise<MissedEvents> {
     const end = Math.min(head, had + MOST_LOOKED_AT);
     const found: FeedEntry[] = [];
     for (let place = had; place < end; place += PAGE)
-      found.push(...(await this.feeds.entries(owner, place, Math.min(PAGE, end - place), types)));
-    const more = end < head;
-    return { events: found.length, from: found[0]?.sequence ?? (more ? end + 1 : null), more };
+      found.push(
+        ...(await this.feeds.entries(owner, place, Math.min(PAGE, end - place), enabledEvents ?? DELIVERED_TYPES)),
+      );
+    const rest = Math.max(0, head - end);
+    const from = found[0]?.sequence ?? (rest > 0 ? end + 1 : null);
+    // All events beyond are counted for an endpoint with all types, because the few in the feed only hardly change the number.
+    if (enabledEvents === null) return { events: found.length + rest, from, more: false };
+    return { events: found.length, from, more: rest > 0 };
   }
 
   /** How many events the feed had at that time (ISO 8601 UTC). Deliveries of earlier releases do not name their sequence. */

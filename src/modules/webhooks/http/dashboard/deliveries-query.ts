@@ -3,9 +3,9 @@ import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn, IsOptional, IsString, Matches, ValidateBy } from 'class-validator';
 import type { DeliveryPage } from '../../read/deliveries.js';
 import { DELIVERY_STATUSES, type DeliveryFilter } from '../../read/delivery-log.js';
-import { EVENT_TYPES } from './endpoint-bodies.js';
+import { DELIVERED_TYPES } from '../../../../published/events.js';
 
-export const LOGGED_TYPES: readonly string[] = [...EVENT_TYPES, 'ping'];
+export const LOGGED_TYPES: readonly string[] = [...DELIVERED_TYPES, 'ping'];
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 100;
 

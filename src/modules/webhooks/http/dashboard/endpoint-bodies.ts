@@ -2,17 +2,16 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsInt, IsOptional, IsString, Max, MaxLength, Min, ValidateBy, ValidateIf } from 'class-validator';
 import { IsMailAddress, means, NullCounts } from '../../../../platform/http/body-pipe.js';
-import { EVENT_CATALOGUE, type EventType } from '../../../../published/events.js';
+import { DELIVERED_TYPES, type EventType } from '../../../../published/events.js';
 import type { EndpointChange } from '../../application/change-endpoint.js';
 
-export const EVENT_TYPES = Object.keys(EVENT_CATALOGUE) as readonly EventType[];
 const MAX_URL = 2_048;
 const MAX_MAIL_ADDRESS = 254;
 const MAX_OVERLAP_SECONDS = 259_200;
 const DEFAULT_OVERLAP_SECONDS = 86_400;
 
 const text = { message: 'must be a string' };
-const EVENTS_RULE = 'must be null or a list of at least one known event type other than ping';
+const EVENTS_RULE = 'must be null or a list of at least one event type that is delivered, without ping';
 const OVERLAP_RULE = { message: `must be a whole number of seconds from 0 to ${MAX_OVERLAP_SECONDS}` };
 const notTooLong = means('webhook.url_invalid', `must have at most ${MAX_URL} characters`);
 const IsEventList = (): PropertyDecorator =>
@@ -26,13 +25,15 @@ const mailAddress = { message: 'must be a mail address' };
 
 function isEventList(value: unknown): boolean {
   return (
-    Array.isArray(value) && value.length > 0 && value.every((one) => (EVENT_TYPES as readonly unknown[]).includes(one))
+    Array.isArray(value) &&
+    value.length > 0 &&
+    value.every((one) => (DELIVERED_TYPES as readonly unknown[]).includes(one))
   );
 }
 
 const EVENTS_SHOWN = {
   isArray: true,
-  enum: [...EVENT_TYPES],
+  enum: DELIVERED_TYPES,
   nullable: true,
   description: 'Null or absent: all current and future event types',
 };

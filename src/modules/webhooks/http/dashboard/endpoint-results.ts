@@ -5,7 +5,7 @@ import type { RotatedSecret } from '../../application/rotate-secret.js';
 import type { EndpointView } from '../../read/endpoints.js';
 import { ERROR_CODES } from './delivery-results.js';
 import type { MissedEvents } from '../../read/missed-events.js';
-import { EVENT_TYPES } from './endpoint-bodies.js';
+import { DELIVERED_TYPES } from '../../../../published/events.js';
 
 const TIME_OR_NULL = { type: String, format: 'date-time', nullable: true } as const;
 
@@ -15,7 +15,7 @@ export class EndpointResult {
   @ApiProperty({ enum: ['active', 'failing', 'disabled'] }) readonly status!: EndpointView['status'];
   @ApiProperty({
     isArray: true,
-    enum: [...EVENT_TYPES],
+    enum: DELIVERED_TYPES,
     nullable: true,
     description: 'Null: all current and future event types',
   })

@@ -2,6 +2,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import type { Environment } from '../../../../kernel/environment.js';
 import { EVENT_CATALOGUE } from '../../../../published/events.js';
+import { FEED_EVENT } from '../../../../surfaces/openapi/webhooks.js';
 import type { FeedHead, FeedPage } from '../../read/feed.js';
 
 const DIGEST = { description: 'SHA-256, lowercase hex', example: '0'.repeat(64) };
@@ -22,7 +23,8 @@ class FeedEntryResult {
   @ApiProperty({ type: 'integer', description: 'The place in the feed: 1, 2, 3 and so on' }) readonly sequence!: number;
   @ApiProperty({ ...DIGEST, description: 'SHA-256 over the digest before and the body of the event, lowercase hex' })
   readonly digest!: string;
-  @ApiProperty({ type: EventResult }) readonly event!: EventResult;
+  @ApiProperty({ ...FEED_EVENT, description: 'See docs/events.md' })
+  readonly event!: FeedPage['entries'][number]['event'];
 }
 
 class HeadResult {
