@@ -105,7 +105,17 @@ export default defineConfig(
           paths: [
             {
               name: 'node:crypto',
-              allowImportNames: ['createHash', 'createHmac', 'timingSafeEqual', 'createCipheriv', 'createDecipheriv'],
+              allowImportNames: [
+                'createHash',
+                'createHmac',
+                'timingSafeEqual',
+                'createCipheriv',
+                'createDecipheriv',
+                'createPrivateKey',
+                'createPublicKey',
+                'KeyObject',
+                'sign',
+              ],
               message: 'The domain is pure: of crypto it takes what gives the same for the same, and nothing random.',
             },
           ],

@@ -1,6 +1,7 @@
 // Webhook endpoints and deliveries on a real event store, vault and Redis, from the event to the log that the account
 // reads.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { createPublicKey, verify } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import { Webhook } from 'standardwebhooks';
 import { Unavailable } from '../../src/kernel/unavailable.js';
@@ -288,6 +289,42 @@ describe('a published event', () => {
     // The event id and the bytes are the same, and the signature is new.
     expect([after?.headers['webhook-id'], after?.body]).toEqual([during?.headers['webhook-id'], during?.body]);
     expect(after?.headers['webhook-timestamp']).not.toBe(during?.headers['webhook-timestamp']);
+  });
+
+  it('has Ed25519 signatures of the valid keys beside, when its endpoint asks for v1a', async () => {
+    const plain = await harness.register();
+    await harness.happens(plain.accountId);
+    await harness.react(plain.accountId);
+    await harness.attempt((await harness.deliveriesOf(plain.endpointId))[0] ?? '');
+    expect([
+      harness.receivers.requests.pop()?.headers['webhook-signature'],
+      await harness.keys(plain.accountId),
+    ]).toEqual([expect.stringMatching(/^v1,[^ ]+$/), []]);
+    const { accountId, endpointId } = await harness.register(newId(), { signatures: ['v1', 'v1a'] });
+    const [first] = await harness.keys(accountId);
+    await harness.rotate(accountId, endpointId, 100);
+    const keys = await harness.keys(accountId);
+    expect(keys).toEqual([expect.objectContaining({ expiresAt: null }), { ...first, expiresAt: expect.any(String) }]);
+    await harness.happens(accountId);
+    await harness.react(accountId);
+    const [deliveryId = ''] = await harness.deliveriesOf(endpointId);
+    harness.receivers.answer = REFUSED;
+    await harness.attempt(deliveryId);
+    harness.clock.pass(200);
+    await harness.attempt(deliveryId);
+    const [during, after] = harness.receivers.requests;
+    const verified = (request: typeof during): boolean[] => {
+      const { 'webhook-id': id, 'webhook-timestamp': time, 'webhook-signature': header = '' } = request?.headers ?? {};
+      const signed = Buffer.concat([Buffer.from(`${id}.${time}.`), Buffer.from(request?.body ?? [])]);
+      const entries = header.split(' ').filter((entry) => entry.startsWith('v1a,'));
+      return entries.map((entry, at) => {
+        const x = Buffer.from(keys[at]?.publicKey ?? '', 'base64').toString('base64url');
+        const key = createPublicKey({ format: 'jwk', key: { kty: 'OKP', crv: 'Ed25519', x } });
+        return verify(null, signed, key, Buffer.from(entry.slice('v1a,'.length), 'base64'));
+      });
+    };
+    expect([verified(during), verified(after)]).toEqual([[true, true], [true]]);
+    expect(during?.headers['webhook-signature']).toMatch(/^v1,\S+ v1,\S+ v1a,\S+ v1a,\S+$/);
   });
 
   it('has its next attempt requested when one has failed', async () => {

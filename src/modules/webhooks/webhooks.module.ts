@@ -1,6 +1,7 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
 import { CommandBus } from '@nestjs/cqrs';
+import { Clock } from '../../kernel/clock.js';
 import { HttpSettings } from '../../config/http.js';
 import { Limits } from '../../config/limits.js';
 import { ProcessSettings, runs } from '../../config/process.js';
@@ -28,8 +29,8 @@ import { DueDeliveries } from './application/due-deliveries.js';
 import { EndpointChanges, EndpointObserver } from './application/endpoint-changes.js';
 import { EndpointSecrets } from './application/endpoint-secrets.js';
 import { PingEndpointHandler } from './application/ping-endpoint.js';
-import { RedeliverHandler } from './application/redeliver.js';
 import { endpointPublisher } from './application/publish.js';
+import { RedeliverHandler } from './application/redeliver.js';
 import { RegisterEndpointHandler } from './application/register-endpoint.js';
 import { ReplayEventsHandler } from './application/replay-events.js';
 import { ResumeDeliveries, ResumeDeliveriesHandler } from './application/resume-deliveries.js';
@@ -48,6 +49,7 @@ import { deliveryLog } from './read/delivery-log.js';
 import { endpointProjection, EndpointReader } from './read/endpoints.js';
 import { FeedReader } from './read/feed.js';
 import { MissedEventsReader } from './read/missed-events.js';
+import { WebhookKeyReader } from './read/webhook-keys.js';
 
 /** The queue makes attempts that have just become due. The recovery job handles attempts that have been due for longer than this. */
 const LEFT_LYING_MS = 2_000;
@@ -98,6 +100,11 @@ const CHECKED_EVERY_MS = 3_600_000;
       useFactory: (streams: GroupedStream, readModels: ReadModels, deliveries: DeliveryReader) =>
         new EndpointReader(streams, readModels, deliveries),
       inject: [GroupedStream, ReadModels, DeliveryReader],
+    },
+    {
+      provide: WebhookKeyReader,
+      useFactory: (streams: GroupedStream, clock: Clock) => new WebhookKeyReader(streams, clock),
+      inject: [GroupedStream, Clock],
     },
     {
       provide: MissedEventsReader,

@@ -61,7 +61,11 @@ function fieldOf({ type, meaning: description, words, open, format, pattern }: F
 const HEADERS: Readonly<Record<string, { readonly description: string; readonly schema: Json }>> = {
   'webhook-id': { description: 'The id of the event', schema: text },
   'webhook-timestamp': { description: 'Seconds since 1970, new with each attempt', schema: text },
-  'webhook-signature': { description: 'One `v1,` signature for each valid secret, separated by spaces', schema: text },
+  'webhook-signature': {
+    description:
+      'One `v1,` signature for each valid secret, and with `v1a` one `v1a,` signature for each valid key, separated by spaces',
+    schema: text,
+  },
   'service-event-type': { description: 'The type of the event', schema: text },
   'service-delivery-id': { description: 'The id of the delivery', schema: text },
 };

@@ -1,4 +1,5 @@
 // The management of webhook endpoints, as the dashboard of an account uses it (docs/contract/webhooks.md#endpoint).
+import { createPublicKey, verify } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -173,6 +174,7 @@ describe('POST /tsp/webhooks', () => {
       url: receiver.url('/status/200'),
       status: 'active',
       enabled_events: null,
+      signatures: ['v1'],
       secret: expect.stringMatching(SECRET),
       consecutive_failures: 0,
       last_success_at: null,
@@ -314,6 +316,73 @@ describe('POST /tsp/webhooks', () => {
   it('makes one endpoint when several requests run at once', async () => {
     const replies = await Promise.all(Array.from({ length: 4 }, () => call('POST', '', { url: receiver.url() })));
     expect(replies.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409]);
+  });
+});
+
+describe('signatures without a shared secret', () => {
+  const keysOf = (account: string): Promise<Reply> =>
+    service.request('GET', `/.well-known/webhook-keys.json?account=${account}`);
+  const accountId = (account: Account): string => credentials.accounts[account].accountId;
+
+  it('answers 200 with the public keys of the account, which verify a delivery', async () => {
+    expect((await keysOf(accountId('unrelated'))).body).toEqual({ keys: [] });
+    const { id, signatures } = await created({ url: receiver.url('/keys'), signatures: ['v1a', 'v1'] });
+    expect([signatures, (await listed()).signatures]).toEqual([
+      ['v1', 'v1a'],
+      ['v1', 'v1a'],
+    ]);
+    const { status, body } = await keysOf(accountId('demo'));
+    const newest = {
+      kid: expect.stringMatching(UUID),
+      public_key: expect.stringMatching(/^whpk_[A-Za-z0-9+/]{43}=$/),
+      valid_from: expect.stringMatching(TIME),
+    };
+    expect([status, body]).toEqual([200, { keys: [newest] }]);
+    const { previous_expires_at } = (await call('POST', `/${id}/rotate`, {})).body;
+    const rotated = (await keysOf(accountId('demo'))).body.keys;
+    expect(rotated).toEqual([newest, { ...body.keys[0], valid_until: previous_expires_at }]);
+    await call('POST', `/${id}/test`);
+    const { headers, body: bytes } = receiver.requests.findLast(({ path }) => path === '/keys')!;
+    const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${bytes.toString()}`;
+    const entries = headers['webhook-signature']!.split(' ').filter((entry) => entry.startsWith('v1a,'));
+    const judged = entries.map((entry, at) => {
+      const x = Buffer.from(rotated[at].public_key.slice(5), 'base64').toString('base64url');
+      const key = createPublicKey({ format: 'jwk', key: { kty: 'OKP', crv: 'Ed25519', x } });
+      return verify(null, Buffer.from(signed), key, Buffer.from(entry.slice(4), 'base64'));
+    });
+    expect(judged).toEqual([true, true]);
+    // The pair outlives the endpoint, and a plain endpoint makes none.
+    await call('DELETE', `/${id}`);
+    await created({}, 'unrelated');
+    expect([(await keysOf(accountId('demo'))).body, (await keysOf(accountId('unrelated'))).body]).toEqual([
+      { keys: rotated },
+      { keys: [] },
+    ]);
+  });
+
+  it('answers 200 with no keys for an unknown account, and 400 without one account', async () => {
+    for (const account of [UNKNOWN, 'x', '%2e%2e', 'a-b'])
+      expect([(await keysOf(account)).status, (await keysOf(account)).body]).toEqual([200, { keys: [] }]);
+    for (const query of ['', '?account=', '?account=a&account=b'])
+      expect(faulty(await service.request('GET', `/.well-known/webhook-keys.json${query}`))).toEqual([
+        400,
+        'VALIDATION_ERROR',
+        'account',
+      ]);
+  });
+
+  it('answers 400 VALIDATION_ERROR for other lists, and keeps the choice', async () => {
+    const { id } = await created({ signatures: ['v1', 'v1a'] });
+    for (const signatures of [[], ['v1a'], ['v2'], ['v1', 'v2'], 'v1', [null], {}, true]) {
+      expect(faulty(await call('PUT', `/${id}`, { signatures }))).toEqual([400, 'VALIDATION_ERROR', 'signatures']);
+      expect(faulty(await call('POST', '', { url: receiver.url(), signatures }, 'unrelated'))).toEqual([
+        400,
+        'VALIDATION_ERROR',
+        'signatures',
+      ]);
+    }
+    expect((await call('PUT', `/${id}`, {})).body.signatures).toEqual(['v1', 'v1a']);
+    expect((await call('PUT', `/${id}`, { signatures: null })).body.signatures).toEqual(['v1']);
   });
 });
 

@@ -7,6 +7,7 @@ import {
   healthDueAt,
   isHeldBack,
   signingSecrets,
+  validKeys,
   webhookEndpoint,
   type EndpointEvent,
 } from '../../../src/modules/webhooks/domain/endpoint.js';
@@ -48,6 +49,7 @@ describe('registering an endpoint', () => {
       url: 'https://hooks.example.com/a',
       enabledEvents: ['report.shared'],
       notifies: true,
+      signatures: ['v1'],
       secret: { secretId: 'secret-1' },
       previousSecret: null,
       consecutiveFailures: 0,
@@ -137,6 +139,60 @@ describe('changing an endpoint', () => {
       status: 'failing',
       consecutiveFailures: 3,
     });
+  });
+});
+
+describe('the key pair of an account', () => {
+  const key = (keyId: string, seconds = 0) => ({ keyId, publicKey: `public ${keyId}`, validFrom: iso(seconds) });
+  const made = (keyId: string, previousExpiresAt: string | null = null, seconds = 0): EndpointEvent => ({
+    type: 'WebhookKeyMade',
+    data: { endpointId: ENDPOINT, ...key(keyId, seconds), previousExpiresAt },
+  });
+  const BOTH = ['v1', 'v1a'] as const;
+
+  it('is made when an endpoint is registered with v1a', () => {
+    const { state } = endpoint()
+      .when({ ...register({ signatures: BOTH }), key: key('a') } as ReturnType<typeof register>)
+      .then(registered({ signatures: BOTH }), made('a'));
+    expect([state.current?.signatures, state.keys]).toEqual([BOTH, [{ ...key('a'), expiresAt: null }]]);
+  });
+
+  it('is made when a change first asks for v1a, and not again later', () => {
+    const chosen = endpoint(registered())
+      .when(change({ signatures: BOTH, key: key('a') }))
+      .then({ type: 'WebhookSignaturesChosen', data: { endpointId: ENDPOINT, signatures: BOTH } }, made('a'));
+    chosen.when(change({ signatures: BOTH, key: key('b') })).then();
+    expect(chosen.when(change({ signatures: ['v1'] })).decided.state).toMatchObject({
+      current: { signatures: ['v1'] },
+      keys: [key('a')],
+    });
+  });
+
+  it('stays when the endpoint is deleted, and the next endpoint has it', () => {
+    const next = endpoint(registered({ signatures: BOTH }), made('a'))
+      .when({ kind: 'delete', endpointId: ENDPOINT })
+      .decided.when({ ...register({ endpointId: OTHER, signatures: BOTH }), key: key('b') } as ReturnType<
+        typeof register
+      >)
+      .then(registered({ endpointId: OTHER, signatures: BOTH }));
+    expect(next.state.keys).toMatchObject([key('a')]);
+  });
+
+  it('is replaced by a rotation, and the previous one is valid for a while', () => {
+    const rotate = (name: string, expires: number) =>
+      ({
+        kind: 'rotate',
+        endpointId: ENDPOINT,
+        secretId: `s-${name}`,
+        key: key(name),
+        previousExpiresAt: at(expires),
+      }) as const;
+    const rotated = endpoint(registered({ signatures: BOTH }), made('a')).when(rotate('b', 100)).decided;
+    const valid = (seconds: number, { state } = rotated): string[] =>
+      validKeys(state, at(seconds)).map(({ keyId }) => keyId);
+    expect([valid(99), valid(100)]).toEqual([['b', 'a'], ['b']]);
+    expect(valid(50, rotated.when(rotate('c', 200)).decided)).toEqual(['c', 'b']);
+    rotated.when(rotate('b', 300)).then();
   });
 });
 

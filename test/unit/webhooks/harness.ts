@@ -66,6 +66,7 @@ import { WhenEventPublished } from '../../../src/modules/webhooks/application/wh
 import { WhenEventStored } from '../../../src/modules/webhooks/application/when-event-stored.js';
 import { WhenHealthChanged } from '../../../src/modules/webhooks/application/when-health-changed.js';
 import { WhenResumeEnded } from '../../../src/modules/webhooks/application/when-resume-ended.js';
+import { type SignatureVersion, validKeys, webhookEndpoint } from '../../../src/modules/webhooks/domain/endpoint.js';
 import { DeliveryReader } from '../../../src/modules/webhooks/read/deliveries.js';
 import { deliveryLog } from '../../../src/modules/webhooks/read/delivery-log.js';
 import { endpointProjection, EndpointReader } from '../../../src/modules/webhooks/read/endpoints.js';
@@ -281,7 +282,7 @@ export class WebhookHarness {
     const { clock, vault, models, queue } = this;
     const aggregates = new AttendedStore(store, models, clock, { appendConflict: () => undefined });
     const streams = new GroupedStream(store, clock, { appendConflict: () => undefined });
-    const secrets = new EndpointSecrets(vault);
+    const secrets = new EndpointSecrets(vault, clock);
     const endpoints = new EndpointChanges(
       streams,
       { changed: (news) => void this.news.push(news) },
@@ -327,13 +328,14 @@ export class WebhookHarness {
       readonly events?: readonly string[] | null;
       readonly mail?: string | null;
       readonly endpointId?: string;
+      readonly signatures?: readonly SignatureVersion[];
     } = {},
   ): Promise<{ readonly accountId: string; readonly endpointId: string; readonly secret: string }> {
     const { streams, endpoints, secrets, addresses } = this.parts();
-    const { endpointId = newId(), events = null, mail = null } = given;
+    const { endpointId = newId(), events = null, mail = null, signatures = ['v1'] } = given;
     const { secret } = await new RegisterEndpointHandler(streams, endpoints, secrets, addresses).execute(
       new RegisterEndpoint(
-        { endpointId, url: 'https://hooks.example.com/a', enabledEvents: events, notifyEmail: mail },
+        { endpointId, url: 'https://hooks.example.com/a', enabledEvents: events, notifyEmail: mail, signatures },
         this.as(accountId),
       ),
     );
@@ -421,6 +423,11 @@ export class WebhookHarness {
     return new RotateSecretHandler(streams, endpoints, secrets, clock).execute(
       new RotateSecret({ endpointId, secretId, previousValidForSeconds: seconds }, this.as(accountId)),
     );
+  }
+
+  /** The account's public keys that are valid now, the newest first. */
+  async keys(accountId: string) {
+    return validKeys((await this.parts().streams.load(webhookEndpoint, accountId)).state, this.clock.now());
   }
 
   delete(accountId: string, endpointId: string): Promise<void> {

@@ -6,7 +6,12 @@ import type {
   DeliveryEvent,
   LadderPolicy,
 } from '../../../src/modules/webhooks/domain/delivery.js';
-import type { EndpointCommand, EndpointEvent, HealthPolicy } from '../../../src/modules/webhooks/domain/endpoint.js';
+import type {
+  EndpointCommand,
+  EndpointEvent,
+  HealthPolicy,
+  NewKey,
+} from '../../../src/modules/webhooks/domain/endpoint.js';
 import type { PublishCommand } from '../../../src/modules/webhooks/domain/feed.js';
 
 /** Seconds after the start. */
@@ -51,6 +56,8 @@ export const delivered = (deliveryId: string, endedAt: number, endpointId = ENDP
   deliveryId,
   endedAt: iso(endedAt),
 });
+
+export const KEY: NewKey = { keyId: '0190a6d0-0000-7000-8000-000000000062', publicKey: 'cHVibGlj', validFrom: iso(0) };
 
 type Scheduled = Extract<DeliveryEvent, { type: 'DeliveryScheduled' }>['data'];
 

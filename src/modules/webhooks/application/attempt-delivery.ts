@@ -45,7 +45,7 @@ export class AttemptDeliveryHandler implements ICommandHandler<AttemptDelivery> 
     const { state } = await this.endpoints.load(webhookEndpoint, accountId);
     const endpoint = await this.usable(deliveryId, loaded.state, state.current, context);
     if (endpoint === null) return null;
-    const made = await this.attempts.make(deliveryId, loaded, { of: kind, endpoint }, context);
+    const made = await this.attempts.make(deliveryId, loaded, { of: kind, endpoint, keys: state.keys }, context);
     const next = made?.delivery ?? loaded.state;
     // The next attempt is queued even if this attempt was made before, because the earlier process may have died before the queueing.
     if (kind === 'ladder' && next.nextAttemptAt !== null)

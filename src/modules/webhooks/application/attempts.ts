@@ -16,9 +16,9 @@ import {
   type DeliveryCommand,
   type DeliveryState,
 } from '../domain/delivery.js';
-import { signingSecrets, type Endpoint } from '../domain/endpoint.js';
+import { signingSecrets, validKeys, type Endpoint, type EndpointState } from '../domain/endpoint.js';
 import { EXCERPT_KEY, excerptPlace, sealExcerpt } from '../domain/excerpt.js';
-import { signatureOf } from '../domain/signature.js';
+import { keySignatureOf, signatureOf } from '../domain/signature.js';
 import { EndpointChanges } from './endpoint-changes.js';
 import { EndpointSecrets } from './endpoint-secrets.js';
 import { WebhookPolicy } from './webhook-policy.js';
@@ -26,6 +26,11 @@ import { WebhookPolicy } from './webhook-policy.js';
 export interface MadeAttempt {
   readonly delivery: Delivery;
   readonly answer: WebhookAnswer;
+}
+
+/** The receiver of an attempt, with the keys of its account. */
+interface Receiver extends Pick<EndpointState, 'keys'> {
+  readonly endpoint: Endpoint;
 }
 
 type Recorded = Pick<Extract<DeliveryCommand, { kind: 'record' }>, 'attempt' | 'of' | 'startedAt' | 'outcome'>;
@@ -53,7 +58,7 @@ export class Attempts {
   async make(
     deliveryId: string,
     known: LoadedAggregate<DeliveryState>,
-    { of, endpoint }: { readonly of: AttemptKind; readonly endpoint: Endpoint },
+    { of, ...receiver }: { readonly of: AttemptKind } & Receiver,
     context: ActionContext & { readonly accountId: string },
   ): Promise<MadeAttempt | null> {
     const { state } = known;
@@ -63,7 +68,7 @@ export class Attempts {
     // The key for the excerpt is read before the attempt. If it were read afterwards, an unavailable vault would make the attempt be sent again and
     // again.
     const key = await this.vault.installationKey(EXCERPT_KEY);
-    const answer = await this.send(deliveryId, state, endpoint, context.accountId);
+    const answer = await this.send(deliveryId, state, receiver, context.accountId);
     const { errorCode, httpStatus, latencyMs, responseExcerpt } = answer;
     const excerpt = responseExcerpt
       ? sealExcerpt(key, randomBytes(12), excerptPlace(deliveryId, attempt), responseExcerpt)
@@ -73,7 +78,7 @@ export class Attempts {
       try {
         const recorded = await this.record(deliveryId, made, context, before);
         // A ping does not change the health of the endpoint (docs/contract/webhooks.md#pings).
-        if (errorCode === null && of !== 'ping') await this.recovered(deliveryId, endpoint, context);
+        if (errorCode === null && of !== 'ping') await this.recovered(deliveryId, receiver.endpoint, context);
         return recorded;
       } catch (error) {
         // An unrecorded ping is not remembered here, because the recovery job ends it.
@@ -121,22 +126,26 @@ export class Attempts {
   private async send(
     deliveryId: string,
     { eventId, eventType, body, place }: Delivery,
-    endpoint: Endpoint,
+    { endpoint, keys }: Receiver,
     accountId: string,
   ): Promise<WebhookAnswer> {
     const now = this.clock.now();
     const bytes = Buffer.from(body);
     const timestamp = Math.floor(now.getTime() / 1_000);
-    const secrets = await Promise.all(
-      signingSecrets(endpoint, now).map((secretId) => this.secrets.secret(accountId, secretId)),
-    );
+    const read = (ids: readonly string[]): Promise<Uint8Array[]> =>
+      Promise.all(ids.map((id) => this.secrets.secret(accountId, id)));
+    const signatures = [signatureOf(await read(signingSecrets(endpoint, now)), eventId, timestamp, bytes)];
+    if (endpoint.signatures.includes('v1a')) {
+      const keyIds = validKeys({ keys }, now).map(({ keyId }) => keyId);
+      signatures.push(keySignatureOf(await read(keyIds), eventId, timestamp, bytes));
+    }
     return this.sender.send({
       url: endpoint.url,
       body: bytes,
       headers: {
         'webhook-id': eventId,
         'webhook-timestamp': String(timestamp),
-        'webhook-signature': signatureOf(secrets, eventId, timestamp, bytes),
+        'webhook-signature': signatures.join(' '),
         'service-event-type': eventType,
         'service-delivery-id': deliveryId,
         ...(place !== null && {

@@ -4,7 +4,7 @@ import { newId } from '../../../kernel/ids.js';
 import { GroupedStream } from '../../../platform/aggregates/grouped-stream.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { WebhookAddressRules } from '../../../ports/webhook-sender.js';
-import { current, webhookEndpoint, type Endpoint, type Resume } from '../domain/endpoint.js';
+import { current, webhookEndpoint, type Endpoint, type Resume, type SignatureVersion } from '../domain/endpoint.js';
 import { feed, feedIdOf } from '../domain/feed.js';
 import { EndpointChanges } from './endpoint-changes.js';
 import { EndpointSecrets } from './endpoint-secrets.js';
@@ -15,6 +15,7 @@ export interface EndpointChange {
   readonly url?: string;
   readonly enabledEvents?: readonly string[] | null;
   readonly notifyEmail?: string | null;
+  readonly signatures?: readonly SignatureVersion[];
   /** The sequence in the feed of the caller's environment from which events are delivered again. */
   readonly resumeFrom?: number;
 }
@@ -45,7 +46,7 @@ export class ChangeEndpointHandler implements ICommandHandler<ChangeEndpoint> {
     const { state } = await this.streams.load(webhookEndpoint, accountId);
     const stored = current(state, endpointId);
     await this.endpoints.admit(accountId);
-    const { url, enabledEvents, notifyEmail, resumeFrom } = change;
+    const { url, enabledEvents, notifyEmail, signatures, resumeFrom } = change;
     // An endpoint may keep its URL, even if newer rules would refuse the URL.
     if (url !== undefined && url !== stored.url) await admitUrl(this.addresses, url);
     if (notifyEmail !== undefined) await this.secrets.keepContact(accountId, endpointId, notifyEmail);
@@ -55,6 +56,8 @@ export class ChangeEndpointHandler implements ICommandHandler<ChangeEndpoint> {
       ...(url !== undefined && { url }),
       ...(enabledEvents !== undefined && { enabledEvents }),
       ...(notifyEmail !== undefined && { notifies: notifyEmail !== null }),
+      ...(signatures && { signatures }),
+      ...(await this.secrets.firstKey(accountId, state, signatures)),
       ...(resumeFrom !== undefined && (await this.resume(resumeFrom, stored, context))),
     } as const;
     await this.endpoints.execute(accountId, command, context);

@@ -45,6 +45,8 @@ const CHANGES: Readonly<Record<EndpointEvent['type'], EndpointChangeName | null>
   WebhookUrlChanged: 'updated',
   WebhookEventsChosen: 'updated',
   WebhookContactChosen: 'updated',
+  WebhookSignaturesChosen: 'updated',
+  WebhookKeyMade: null,
   WebhookSecretRotated: 'secret rotated',
   WebhookExhaustionCounted: null,
   WebhookEndpointFailing: 'failing',

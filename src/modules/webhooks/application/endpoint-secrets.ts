@@ -1,30 +1,42 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
+import { Clock } from '../../../kernel/clock.js';
 import { idOf, type RecordedEvent } from '../../../kernel/domain-event.js';
-import { derivedId } from '../../../kernel/ids.js';
+import { derivedId, newId } from '../../../kernel/ids.js';
 import type { VaultPlace, VaultPromise } from '../../../kernel/vault-promise.js';
 import { Vault } from '../../../ports/vault.js';
-import { type EndpointEvent, webhookEndpoint } from '../domain/endpoint.js';
+import {
+  type EndpointEvent,
+  type EndpointState,
+  type NewKey,
+  type SignatureVersion,
+  webhookEndpoint,
+} from '../domain/endpoint.js';
+import { publicKeyOf } from '../domain/signature.js';
 
 const SECRET_BYTES = 32;
 /** A secret that is no longer cached is read from the vault again. */
 const REMEMBERED_SECRETS = 20_000;
 
-/** A secret is kept permanently, so that old signatures can be checked. A contact is kept until it is changed or the endpoint is deleted. */
+/** A secret and a private key are kept permanently, so that old signatures can be checked. A contact is kept until it is changed or the endpoint is deleted. */
 export const ENDPOINT_SECRETS: readonly VaultPromise[] = [
   promised('WebhookEndpointRegistered', secretIn, []),
   promised('WebhookSecretRotated', secretIn, []),
+  promised('WebhookKeyMade', privateKeyIn, []),
   promised('WebhookEndpointRegistered', contactIn, ['WebhookContactChosen', 'WebhookEndpointDeleted']),
   promised('WebhookContactChosen', contactIn, ['WebhookContactChosen', 'WebhookEndpointDeleted']),
 ];
 
-/** Signing secrets and contacts of endpoints, in the vault under the account. The secret of an id never changes, so it can be cached. */
+/** Signing secrets, private keys and contacts of endpoints, in the vault under the account. The secret of an id never changes, so it can be cached. */
 @Injectable()
 export class EndpointSecrets {
   private readonly remembered = new LRUCache<string, Uint8Array>({ max: REMEMBERED_SECRETS });
 
-  constructor(private readonly vault: Vault) {}
+  constructor(
+    private readonly vault: Vault,
+    private readonly clock: Clock,
+  ) {}
 
   /** Stores a secret before the log names it. Returns the stored secret when an earlier process stored it and died. */
   async create(accountId: string, secretId: string): Promise<Uint8Array> {
@@ -35,6 +47,22 @@ export class EndpointSecrets {
     return secret;
   }
 
+  /** A private key of Ed25519 is 32 random bytes, as a secret is, so the vault keeps both in the same way. */
+  async createKey(accountId: string, keyId: string): Promise<NewKey> {
+    const publicKey = publicKeyOf(await this.create(accountId, keyId));
+    return { keyId, publicKey, validFrom: this.clock.now().toISOString() };
+  }
+
+  /** A key pair for an endpoint with `v1a`, if its account has none. */
+  async firstKey(
+    accountId: string,
+    { keys }: EndpointState,
+    signatures: readonly SignatureVersion[] = [],
+  ): Promise<{ readonly key?: NewKey }> {
+    return signatures.includes('v1a') && keys.length === 0 ? { key: await this.createKey(accountId, newId()) } : {};
+  }
+
+  /** The secret or private key of that id. */
   async secret(accountId: string, secretId: string): Promise<Uint8Array> {
     const known = this.remembered.get(secretId);
     if (known !== undefined) return known;
@@ -69,6 +97,10 @@ function promised(
 
 function secretIn({ secretId }: { readonly secretId: string }): string {
   return secretEntry(secretId);
+}
+
+function privateKeyIn({ keyId }: { readonly keyId: string }): string {
+  return secretEntry(keyId);
 }
 
 function contactIn({

@@ -46,7 +46,8 @@ export class PingEndpointHandler implements ICommandHandler<PingEndpoint> {
 
   async execute({ endpointId, context }: PingEndpoint): Promise<Ping> {
     const { accountId, environment } = context;
-    const endpoint = current((await this.endpoints.load(webhookEndpoint, accountId)).state, endpointId);
+    const { state } = await this.endpoints.load(webhookEndpoint, accountId);
+    const endpoint = current(state, endpointId);
     if (endpoint.status === 'disabled') throw new DomainError('webhook.endpoint_disabled');
     const limit = this.policy.pingsPerSecond;
     const rule = limitRule(limit, 'pings of one account', 1, 'PINGS_PER_SECOND');
@@ -79,7 +80,7 @@ export class PingEndpointHandler implements ICommandHandler<PingEndpoint> {
       { kind: 'schedule', delivery: scheduled },
       context,
     );
-    const made = await this.attempts.make(deliveryId, known, { of: 'ping', endpoint }, context);
+    const made = await this.attempts.make(deliveryId, known, { of: 'ping', endpoint, keys: state.keys }, context);
     if (made === null) throw new Error(`The ping ${deliveryId} is not due`);
     return { deliveryId, answer: made.answer };
   }

@@ -5,7 +5,7 @@ import { fieldError } from '../../../kernel/domain-error.js';
 import { GroupedStream } from '../../../platform/aggregates/grouped-stream.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { WebhookAddressRules } from '../../../ports/webhook-sender.js';
-import { webhookEndpoint } from '../domain/endpoint.js';
+import { type SignatureVersion, webhookEndpoint } from '../domain/endpoint.js';
 import { secretText } from '../domain/signature.js';
 import { EndpointChanges } from './endpoint-changes.js';
 import { EndpointSecrets } from './endpoint-secrets.js';
@@ -22,6 +22,7 @@ export class RegisterEndpoint extends Command<{ readonly secret: string }> {
       readonly url: string;
       readonly enabledEvents: readonly string[] | null;
       readonly notifyEmail: string | null;
+      readonly signatures: readonly SignatureVersion[];
     },
     readonly context: ActionContext & { readonly accountId: string },
   ) {
@@ -39,7 +40,7 @@ export class RegisterEndpointHandler implements ICommandHandler<RegisterEndpoint
   ) {}
 
   async execute({
-    request: { endpointId, url, enabledEvents, notifyEmail },
+    request: { endpointId, url, enabledEvents, notifyEmail, signatures },
     context,
   }: RegisterEndpoint): Promise<{ readonly secret: string }> {
     const { accountId } = context;
@@ -61,6 +62,8 @@ export class RegisterEndpointHandler implements ICommandHandler<RegisterEndpoint
       enabledEvents,
       notifies: notifyEmail !== null,
       secretId,
+      signatures,
+      ...(await this.secrets.firstKey(accountId, state, signatures)),
     } as const;
     await this.endpoints.execute(accountId, command, context);
     return { secret: secretText(secret) };

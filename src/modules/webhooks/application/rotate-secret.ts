@@ -1,6 +1,7 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { Clock } from '../../../kernel/clock.js';
 import type { ActionContext } from '../../../kernel/context.js';
+import { derivedId } from '../../../kernel/ids.js';
 import { GroupedStream } from '../../../platform/aggregates/grouped-stream.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { current, webhookEndpoint } from '../domain/endpoint.js';
@@ -15,7 +16,9 @@ export interface RotatedSecret {
   readonly previousExpiresAt: string;
 }
 
-/** Gives the endpoint a new secret, which signs at once. A second call with the same `secretId` is the same rotation. */
+/**
+ * Gives the endpoint a new secret, which signs at once. An endpoint with `v1a` gets a new key pair with it. A second call with the same `secretId` is the same rotation.
+ */
 @UseCase()
 export class RotateSecret extends Command<RotatedSecret> {
   constructor(
@@ -44,13 +47,16 @@ export class RotateSecretHandler implements ICommandHandler<RotateSecret> {
     context,
   }: RotateSecret): Promise<RotatedSecret> {
     const { accountId } = context;
-    current((await this.streams.load(webhookEndpoint, accountId)).state, endpointId);
+    const { signatures } = current((await this.streams.load(webhookEndpoint, accountId)).state, endpointId);
     await this.endpoints.admit(accountId);
     const secret = await this.secrets.create(accountId, secretId);
+    const key = signatures.includes('v1a')
+      ? { key: await this.secrets.createKey(accountId, derivedId('webhook-key', secretId)) }
+      : {};
     const previousExpiresAt = new Date(this.clock.now().getTime() + previousValidForSeconds * 1_000);
     const { state } = await this.endpoints.execute(
       accountId,
-      { kind: 'rotate', endpointId, secretId, previousExpiresAt },
+      { kind: 'rotate', endpointId, secretId, ...key, previousExpiresAt },
       context,
     );
     return {

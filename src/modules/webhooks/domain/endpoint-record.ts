@@ -51,6 +51,7 @@ export const endpointRecord = {
   category: webhookEndpoint.category,
   initial: {
     current: null,
+    keys: [],
     createdAt: '',
     updatedAt: '',
     statusAt: '',
@@ -62,12 +63,13 @@ export const endpointRecord = {
 
   evolve(before: EndpointRecord, event: RecordedEvent & EndpointEvent): EndpointRecord {
     const { occurredAt } = event.metadata;
-    const { current } = webhookEndpoint.evolve(before, event);
+    const { current, keys } = webhookEndpoint.evolve(before, event);
     const same = current !== null && current.endpointId === before.current?.endpointId;
     const untold = untoldAfter(before, event);
     if (!same)
       return {
         current,
+        keys,
         createdAt: occurredAt,
         updatedAt: occurredAt,
         statusAt: occurredAt,
@@ -78,6 +80,7 @@ export const endpointRecord = {
       };
     return {
       current,
+      keys,
       createdAt: before.createdAt,
       updatedAt: event.type === 'WebhookHealthNotified' ? before.updatedAt : occurredAt,
       statusAt: current.status === before.current.status ? before.statusAt : occurredAt,

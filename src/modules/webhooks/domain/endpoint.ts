@@ -16,6 +16,8 @@ export type EndpointEvent =
         /** Whether the endpoint has a contact for health notifications. The vault stores the address. */
         readonly notifies: boolean;
         readonly secretId: string;
+        /** Absent: `v1` only. */
+        readonly signatures?: readonly SignatureVersion[];
       }
     >
   | DomainEvent<'WebhookUrlChanged', { readonly endpointId: string; readonly url: string }>
@@ -24,6 +26,12 @@ export type EndpointEvent =
       { readonly endpointId: string; readonly enabledEvents: readonly string[] | null }
     >
   | DomainEvent<'WebhookContactChosen', { readonly endpointId: string; readonly notifies: boolean }>
+  | DomainEvent<
+      'WebhookSignaturesChosen',
+      { readonly endpointId: string; readonly signatures: readonly SignatureVersion[] }
+    >
+  /** The account has a new key pair, which signs at once. Its previous one also signs until `previousExpiresAt`; null: it had none. */
+  | DomainEvent<'WebhookKeyMade', { readonly endpointId: string; readonly previousExpiresAt: string | null } & NewKey>
   /** The new secret signs at once. The previous secret also signs until `previousExpiresAt`. Earlier secrets no longer sign. */
   | DomainEvent<
       'WebhookSecretRotated',
@@ -81,12 +89,30 @@ export interface Resume {
   readonly head: number;
 }
 
+/** The signatures of Standard Webhooks: `v1` is made with the endpoint's secret, `v1a` with the account's key pair. */
+export type SignatureVersion = 'v1' | 'v1a';
+
+/** A key pair of an account. The vault has its private part under `keyId`. */
+export interface NewKey {
+  readonly keyId: string;
+  /** Base64. */
+  readonly publicKey: string;
+  /** ISO 8601 UTC. */
+  readonly validFrom: string;
+}
+
+export interface SigningKey extends NewKey {
+  /** Null for the newest key, which has no end. */
+  readonly expiresAt: string | null;
+}
+
 export interface Endpoint {
   readonly endpointId: string;
   readonly status: 'active' | 'failing' | 'disabled';
   readonly url: string;
   readonly enabledEvents: readonly string[] | null;
   readonly notifies: boolean;
+  readonly signatures: readonly SignatureVersion[];
   readonly secret: { readonly secretId: string };
   /** The secret before the last rotation, which may have expired. Null when the secret was never rotated. */
   readonly previousSecret: { readonly secretId: string; readonly expiresAt: string } | null;
@@ -106,6 +132,8 @@ export interface Endpoint {
 /** The state of one account. */
 export interface EndpointState {
   readonly current: Endpoint | null;
+  /** At most two, the newest first. They outlive the endpoint, and the next endpoint of the account has them. */
+  readonly keys: readonly SigningKey[];
 }
 
 export interface HealthPolicy {
@@ -122,6 +150,9 @@ export type EndpointCommand =
       readonly enabledEvents: readonly string[] | null;
       readonly notifies: boolean;
       readonly secretId: string;
+      readonly signatures?: readonly SignatureVersion[];
+      /** Given if the endpoint has `v1a` and the account has no key pair. */
+      readonly key?: NewKey;
     }
   /** Absent fields stay unchanged. A disabled endpoint becomes active again, and its counter and clock are reset. */
   | {
@@ -130,6 +161,8 @@ export type EndpointCommand =
       readonly url?: string;
       readonly enabledEvents?: readonly string[] | null;
       readonly notifies?: boolean;
+      readonly signatures?: readonly SignatureVersion[];
+      readonly key?: NewKey;
       readonly resume?: Resume;
     }
   | {
@@ -141,6 +174,8 @@ export type EndpointCommand =
       readonly kind: 'rotate';
       readonly endpointId: string;
       readonly secretId: string;
+      /** Given if the endpoint has `v1a`. */
+      readonly key?: NewKey;
       readonly previousExpiresAt: Date;
     }
   | {
@@ -165,7 +200,7 @@ export type EndpointCommand =
 
 export const webhookEndpoint: Decider<EndpointState, EndpointCommand, EndpointEvent> = {
   category: 'webhook_endpoint',
-  initial: { current: null },
+  initial: { current: null, keys: [] },
   decide,
   evolve,
 };
@@ -173,7 +208,7 @@ export const webhookEndpoint: Decider<EndpointState, EndpointCommand, EndpointEv
 function decide(command: EndpointCommand, state: EndpointState): readonly EndpointEvent[] {
   switch (command.kind) {
     case 'register': {
-      const { endpointId, url, enabledEvents, notifies, secretId } = command;
+      const { endpointId, url, enabledEvents, notifies, secretId, signatures } = command;
       if (state.current?.endpointId === endpointId) return [];
       if (state.current !== null && state.current.status !== 'disabled')
         throw new DomainError('webhook.endpoint_exists');
@@ -183,24 +218,27 @@ function decide(command: EndpointCommand, state: EndpointState): readonly Endpoi
           : [{ type: 'WebhookEndpointDeleted', data: { endpointId: state.current.endpointId } }];
       return [
         ...retired,
-        { type: 'WebhookEndpointRegistered', data: { endpointId, url, enabledEvents, notifies, secretId } },
+        {
+          type: 'WebhookEndpointRegistered',
+          data: { endpointId, url, enabledEvents, notifies, secretId, ...(signatures && { signatures }) },
+        },
+        ...firstKey(command, state),
       ];
     }
     case 'change':
-      return change(command, current(state, command.endpointId));
+      return [...change(command, current(state, command.endpointId)), ...firstKey(command, state)];
     case 'end-resume': {
       const { endpointId, resumeId } = command;
       return state.current?.endpointId === endpointId ? endsOf(state.current, resumeId) : [];
     }
     case 'rotate': {
-      const { endpointId, secretId, previousExpiresAt } = command;
+      const { endpointId, secretId, key } = command;
       const endpoint = current(state, endpointId);
       if (endpoint.secret.secretId === secretId) return [];
+      const previousExpiresAt = command.previousExpiresAt.toISOString();
       return [
-        {
-          type: 'WebhookSecretRotated',
-          data: { endpointId, secretId, previousExpiresAt: previousExpiresAt.toISOString() },
-        },
+        { type: 'WebhookSecretRotated', data: { endpointId, secretId, previousExpiresAt } },
+        ...(key ? [keyMade(endpointId, key, previousExpiresAt)] : []),
       ];
     }
     case 'count-exhausted':
@@ -245,8 +283,20 @@ export function current(state: EndpointState, endpointId: string): Endpoint {
   return state.current;
 }
 
+/** The key pair of an account is made once. When two requests ask for it, the first one's is kept. */
+function firstKey(
+  { endpointId, key }: { readonly endpointId: string; readonly key?: NewKey },
+  { keys }: EndpointState,
+): readonly EndpointEvent[] {
+  return key && keys.length === 0 ? [keyMade(endpointId, key, null)] : [];
+}
+
+function keyMade(endpointId: string, key: NewKey, previousExpiresAt: string | null): EndpointEvent {
+  return { type: 'WebhookKeyMade', data: { endpointId, ...key, previousExpiresAt } };
+}
+
 function change(
-  { endpointId, url, enabledEvents, notifies, resume }: Extract<EndpointCommand, { kind: 'change' }>,
+  { endpointId, url, enabledEvents, notifies, signatures, resume }: Extract<EndpointCommand, { kind: 'change' }>,
   endpoint: Endpoint,
 ): readonly EndpointEvent[] {
   const events: EndpointEvent[] = [];
@@ -257,6 +307,8 @@ function change(
   // Only the vault stores the address. A new address that replaces another address is a change too.
   if (notifies !== undefined && (notifies || endpoint.notifies))
     events.push({ type: 'WebhookContactChosen', data: { endpointId, notifies } });
+  if (signatures !== undefined && signatures.length !== endpoint.signatures.length)
+    events.push({ type: 'WebhookSignaturesChosen', data: { endpointId, signatures } });
   if (endpoint.status === 'disabled') events.push({ type: 'WebhookEndpointReactivated', data: { endpointId } });
   if (resume !== undefined) events.push({ type: 'WebhookResumeRequested', data: { endpointId, ...resume } });
   return events;
@@ -310,29 +362,47 @@ export function signingSecrets({ secret, previousSecret }: Endpoint, now: Date):
   return [secret.secretId, ...previous];
 }
 
-function evolve(state: EndpointState, event: EndpointEvent): EndpointState {
+/** The keys that sign for an endpoint with `v1a`, and verify what was signed, the newest first. */
+export function validKeys({ keys }: Pick<EndpointState, 'keys'>, now: Date): readonly SigningKey[] {
+  return keys.filter(({ expiresAt }) => expiresAt === null || now < new Date(expiresAt));
+}
+
+function evolve({ current, keys }: EndpointState, event: EndpointEvent): EndpointState {
+  return {
+    current: endpointAfter(current, event),
+    keys: event.type === 'WebhookKeyMade' ? withKey(keys, event) : keys,
+  };
+}
+
+function withKey(
+  [before]: readonly SigningKey[],
+  { data: { keyId, publicKey, validFrom, previousExpiresAt } }: Extract<EndpointEvent, { type: 'WebhookKeyMade' }>,
+): readonly SigningKey[] {
+  const previous = before ? [{ ...before, expiresAt: previousExpiresAt }] : [];
+  return [{ keyId, publicKey, validFrom, expiresAt: null }, ...previous];
+}
+
+function endpointAfter(endpoint: Endpoint | null, event: EndpointEvent): Endpoint | null {
   if (event.type === 'WebhookEndpointRegistered') {
-    const { endpointId, url, enabledEvents, notifies, secretId } = event.data;
+    const { endpointId, url, enabledEvents, notifies, secretId, signatures = ['v1'] } = event.data;
     return {
-      current: {
-        endpointId,
-        status: 'active',
-        url,
-        enabledEvents,
-        notifies,
-        secret: { secretId },
-        previousSecret: null,
-        consecutiveFailures: 0,
-        run: 0,
-        disableAfter: null,
-        disabledReason: null,
-        resumes: [],
-        counted: null,
-      },
+      endpointId,
+      status: 'active',
+      url,
+      enabledEvents,
+      notifies,
+      signatures,
+      secret: { secretId },
+      previousSecret: null,
+      consecutiveFailures: 0,
+      run: 0,
+      disableAfter: null,
+      disabledReason: null,
+      resumes: [],
+      counted: null,
     };
   }
-  const endpoint = state.current;
-  if (endpoint?.endpointId !== event.data.endpointId) return state;
+  if (endpoint?.endpointId !== event.data.endpointId) return endpoint;
   const healthy = {
     status: 'active' as const,
     consecutiveFailures: 0,
@@ -342,56 +412,51 @@ function evolve(state: EndpointState, event: EndpointEvent): EndpointState {
   };
   switch (event.type) {
     case 'WebhookUrlChanged':
-      return { current: { ...endpoint, url: event.data.url } };
+      return { ...endpoint, url: event.data.url };
     case 'WebhookEventsChosen':
-      return { current: { ...endpoint, enabledEvents: event.data.enabledEvents } };
+      return { ...endpoint, enabledEvents: event.data.enabledEvents };
     case 'WebhookContactChosen':
-      return { current: { ...endpoint, notifies: event.data.notifies } };
+      return { ...endpoint, notifies: event.data.notifies };
+    case 'WebhookSignaturesChosen':
+      return { ...endpoint, signatures: event.data.signatures };
     case 'WebhookSecretRotated':
       return {
-        current: {
-          ...endpoint,
-          secret: { secretId: event.data.secretId },
-          previousSecret: { ...endpoint.secret, expiresAt: event.data.previousExpiresAt },
-        },
+        ...endpoint,
+        secret: { secretId: event.data.secretId },
+        previousSecret: { ...endpoint.secret, expiresAt: event.data.previousExpiresAt },
       };
     case 'WebhookExhaustionCounted':
-      return {
-        current: { ...endpoint, consecutiveFailures: event.data.consecutive, counted: counting(endpoint, event.data) },
-      };
+      return { ...endpoint, consecutiveFailures: event.data.consecutive, counted: counting(endpoint, event.data) };
     case 'WebhookEndpointFailing':
-      return { current: { ...endpoint, status: 'failing', disableAfter: event.data.disableAfter } };
+      return { ...endpoint, status: 'failing', disableAfter: event.data.disableAfter };
     case 'WebhookEndpointRecovered':
-      return { current: { ...endpoint, ...healthy, counted: counting(endpoint, event.data) } };
+      return { ...endpoint, ...healthy, counted: counting(endpoint, event.data) };
     case 'WebhookEndpointReactivated':
-      return { current: { ...endpoint, ...healthy } };
+      return { ...endpoint, ...healthy };
     case 'WebhookEndpointDisabled':
       return {
-        current: {
-          ...endpoint,
-          status: 'disabled',
-          disableAfter: null,
-          disabledReason: event.data.reason,
-          resumes: [],
-        },
+        ...endpoint,
+        status: 'disabled',
+        disableAfter: null,
+        disabledReason: event.data.reason,
+        resumes: [],
       };
+    case 'WebhookKeyMade':
     case 'WebhookHealthNotified':
-      return state;
+      return endpoint;
     case 'WebhookResumeRequested': {
       const { resumeId, environment, from, head = from - 1 } = event.data;
       return {
-        current: {
-          ...endpoint,
-          resumes: [...without(endpoint, environment), { resumeId, environment, from, head }],
-        },
+        ...endpoint,
+        resumes: [...without(endpoint, environment), { resumeId, environment, from, head }],
       };
     }
     case 'WebhookResumed':
-      return { current: { ...endpoint, resumes: without(endpoint, event.data.environment) } };
+      return { ...endpoint, resumes: without(endpoint, event.data.environment) };
     case 'WebhookEndpointDeleted':
-      return { current: null };
+      return null;
     default:
-      return assertNever(event, state);
+      return assertNever(event, endpoint);
   }
 }
 

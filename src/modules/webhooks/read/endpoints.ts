@@ -11,7 +11,14 @@ import type { DeliveryReader } from './deliveries.js';
 /** The facts about an endpoint that callers see. Times are ISO 8601 UTC. */
 export interface EndpointSummary extends Pick<
   Endpoint,
-  'endpointId' | 'status' | 'url' | 'enabledEvents' | 'notifies' | 'consecutiveFailures' | 'disabledReason'
+  | 'endpointId'
+  | 'status'
+  | 'url'
+  | 'enabledEvents'
+  | 'notifies'
+  | 'signatures'
+  | 'consecutiveFailures'
+  | 'disabledReason'
 > {
   readonly createdAt: string;
   readonly updatedAt: string;
@@ -34,7 +41,8 @@ export const endpointProjection: Projection<EndpointDoc, EndpointRecord> = {
   evolve: (before, event) => endpointRecord.evolve(before ?? endpointRecord.initial, known(event)),
   view: ({ current, createdAt, updatedAt, statusAt, run }) => {
     if (current === null) return { current };
-    const { endpointId, status, url, enabledEvents, notifies, consecutiveFailures, disabledReason } = current;
+    const { endpointId, status, url, enabledEvents, notifies, signatures, consecutiveFailures, disabledReason } =
+      current;
     return {
       current: {
         endpointId,
@@ -42,6 +50,7 @@ export const endpointProjection: Projection<EndpointDoc, EndpointRecord> = {
         url,
         enabledEvents,
         notifies,
+        signatures,
         consecutiveFailures,
         disabledReason,
         createdAt,
@@ -68,6 +77,8 @@ const known = exhaustiveEvents<EndpointEvent>('webhook_endpoint', {
   WebhookUrlChanged: true,
   WebhookEventsChosen: true,
   WebhookContactChosen: true,
+  WebhookSignaturesChosen: true,
+  WebhookKeyMade: true,
   WebhookSecretRotated: true,
   WebhookExhaustionCounted: true,
   WebhookEndpointFailing: true,

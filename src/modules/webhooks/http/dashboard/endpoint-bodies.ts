@@ -4,6 +4,7 @@ import { IsInt, IsOptional, IsString, Max, MaxLength, Min, ValidateBy, ValidateI
 import { IsMailAddress, means, NullCounts } from '../../../../platform/http/body-pipe.js';
 import { DELIVERED_TYPES, type EventType } from '../../../../published/events.js';
 import type { EndpointChange } from '../../application/change-endpoint.js';
+import type { EndpointView } from '../../read/endpoints.js';
 
 const MAX_URL = 2_048;
 const MAX_MAIL_ADDRESS = 254;
@@ -20,6 +21,16 @@ const IsEventList = (): PropertyDecorator =>
     constraints: [{ form: { minItems: 1 } }],
     validator: { validate: isEventList, defaultMessage: () => EVENTS_RULE },
   });
+/** `v1` may not be missing, so that a receiver with the endpoint's secret always finds its signature. */
+const IsSignatureList = (): PropertyDecorator =>
+  ValidateBy({
+    name: 'isSignatureList',
+    constraints: [{ form: { minItems: 1 } }],
+    validator: {
+      validate: (value) => Array.isArray(value) && value.includes('v1') && value.every(isSignatureVersion),
+      defaultMessage: () => 'must be ["v1"] or ["v1","v1a"]',
+    },
+  });
 const SEQUENCE_RULE = { message: 'must be a sequence of the event feed: a whole number from 0' };
 const mailAddress = { message: 'must be a mail address' };
 
@@ -31,6 +42,20 @@ function isEventList(value: unknown): boolean {
   );
 }
 
+function isSignatureVersion(value: unknown): boolean {
+  return (SIGNATURE_VERSIONS as readonly unknown[]).includes(value);
+}
+
+type Signatures = EndpointView['signatures'];
+
+export const SIGNATURE_VERSIONS = ['v1', 'v1a'] as const satisfies Signatures;
+const SIGNATURES_SHOWN = {
+  isArray: true,
+  enum: [...SIGNATURE_VERSIONS],
+  nullable: true,
+  example: ['v1', 'v1a'],
+  description: 'The signatures of each delivery. `v1a` needs no shared secret. Null or absent: `v1` only',
+};
 const EVENTS_SHOWN = {
   isArray: true,
   enum: DELIVERED_TYPES,
@@ -65,6 +90,11 @@ export class CreateEndpointBody {
   @MaxLength(MAX_MAIL_ADDRESS, { message: `must have at most ${MAX_MAIL_ADDRESS} characters` })
   @IsString(text)
   readonly notify_email?: string;
+
+  @ApiPropertyOptional(SIGNATURES_SHOWN)
+  @IsOptional()
+  @IsSignatureList()
+  readonly signatures?: Signatures;
 }
 
 /** In a change, null has a meaning of its own: it removes an earlier choice. */
@@ -90,6 +120,12 @@ export class ChangeEndpointBody {
   @MaxLength(MAX_MAIL_ADDRESS, { message: `must have at most ${MAX_MAIL_ADDRESS} characters` })
   @IsString(text)
   readonly notify_email?: string | null;
+
+  @ApiPropertyOptional({ ...SIGNATURES_SHOWN, description: 'Absent: unchanged. Null: `v1` only' })
+  @NullCounts()
+  @IsOptional()
+  @IsSignatureList()
+  readonly signatures?: Signatures | null;
 
   @ApiPropertyOptional({
     type: 'integer',
@@ -127,12 +163,18 @@ export function eventsOf(events: readonly EventType[] | undefined): readonly Eve
   return events === undefined ? null : [...new Set(events)];
 }
 
+/** In a fixed order, so that the same choice gives the same list. */
+export function signaturesOf(chosen: Signatures | undefined): Signatures {
+  return chosen === undefined ? ['v1'] : SIGNATURE_VERSIONS.filter((one) => chosen.includes(one));
+}
+
 export function changeOf(body: ChangeEndpointBody): EndpointChange {
-  const { url, enabled_events: events, notify_email: mail, resume_from: resumeFrom } = body;
+  const { url, enabled_events: events, notify_email: mail, signatures, resume_from: resumeFrom } = body;
   return {
     ...(resumeFrom !== undefined && { resumeFrom }),
     ...(url !== undefined && { url }),
     ...(events !== undefined && { enabledEvents: eventsOf(events ?? undefined) }),
     ...(mail !== undefined && { notifyEmail: mail }),
+    ...(signatures !== undefined && { signatures: signaturesOf(signatures ?? undefined) }),
   };
 }

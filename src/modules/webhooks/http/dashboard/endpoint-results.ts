@@ -6,6 +6,7 @@ import type { EndpointView } from '../../read/endpoints.js';
 import { ERROR_CODES } from './delivery-results.js';
 import type { MissedEvents } from '../../read/missed-events.js';
 import { DELIVERED_TYPES } from '../../../../published/events.js';
+import { SIGNATURE_VERSIONS } from './endpoint-bodies.js';
 
 const TIME_OR_NULL = { type: String, format: 'date-time', nullable: true } as const;
 
@@ -22,6 +23,8 @@ export class EndpointResult {
   readonly enabled_events!: readonly string[] | null;
   @ApiPropertyOptional({ format: 'email', description: "Absent when no mails tell of the endpoint's health" })
   readonly notify_email?: string;
+  @ApiProperty({ isArray: true, enum: [...SIGNATURE_VERSIONS], description: 'The signatures of each delivery' })
+  readonly signatures!: EndpointView['signatures'];
   @ApiProperty({ type: 'integer', description: 'Exhausted deliveries since the last success' })
   readonly consecutive_failures!: number;
   @ApiProperty(TIME_OR_NULL) readonly last_success_at!: string | null;
@@ -88,6 +91,7 @@ export function endpointResult(
     status: endpoint.status,
     enabled_events: endpoint.enabledEvents,
     ...(notifyEmail !== null && { notify_email: notifyEmail }),
+    signatures: endpoint.signatures,
     consecutive_failures: endpoint.consecutiveFailures,
     last_success_at: endpoint.lastSuccessAt,
     last_failure_at: endpoint.lastFailureAt,

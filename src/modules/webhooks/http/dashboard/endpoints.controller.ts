@@ -30,6 +30,7 @@ import {
   eventsOf,
   overlapOf,
   RotateSecretBody,
+  signaturesOf,
 } from './endpoint-bodies.js';
 import {
   CreatedEndpointResult,
@@ -81,6 +82,7 @@ export class EndpointsController {
           url: body.url,
           enabledEvents: eventsOf(body.enabled_events),
           notifyEmail: body.notify_email ?? null,
+          signatures: signaturesOf(body.signatures),
         },
         context,
       ),
@@ -129,7 +131,8 @@ export class EndpointsController {
   @Operation({
     id: 'rotateSecret',
     summary: 'Make a new secret that signs at once. The previous one signs as well for a while',
-    description: 'Only this reply shows the new secret. An endpoint has at most two.',
+    description:
+      'Only this reply shows the new secret. An endpoint has at most two. With `v1a`, the account gets a new key pair too.',
     body: RotateSecretBody,
     bodyIsOptional: true,
     replies: { 200: RotatedSecretResult },
