@@ -177,7 +177,7 @@ const CHECKED_EVERY_MS = 3_600_000;
       settle: (id) => new DisableOverdueEndpoint(id),
     }),
   ],
-  exports: [EndpointReader, DeliveryReader, EndpointSecrets, FeedReader, MissedEventsReader],
+  exports: [EndpointReader, DeliveryReader, EndpointSecrets, FeedReader, MissedEventsReader, WebhookKeyReader],
 })
 export class WebhooksModule implements OnModuleInit {
   constructor(

@@ -18,6 +18,7 @@ export const GUIDES: Readonly<Record<string, Readonly<Record<string, string>>>> 
     'contract/server': 'For your servers: session grants, statuses, reports, refunds, the event feed, the request log.',
     'contract/direct': 'For servers that hold the personal data themselves.',
     'contract/webhooks': 'Events to your endpoint, their signatures, and the management of the endpoint.',
+    'contract/changes': 'Which changes may come, with which notice, and how a client learns of them.',
   },
   'Look up': {
     errors: 'Every error code with its status and its reason.',

@@ -118,6 +118,7 @@ function operationOf({ [OPERATION]: _, ...operation }: Operation, route: Route, 
     'X-Request-Id',
     'Service-Request-Id',
     ...(value.headers ?? []),
+    ...(value.deprecated ? ['Deprecation', 'Sunset'] : []),
     ...(route.secured && operation.requestBody ? ['Service-Warnings'] : []),
   ];
   const kept = takesKey(route) ? ['Idempotent-Replayed', 'Idempotency-Kept'] : [];

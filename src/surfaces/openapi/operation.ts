@@ -1,5 +1,5 @@
 // An operation of an API is a value beside its route: its name, bodies and errors. The documents are made of these values.
-import { applyDecorators, HttpCode, type Type } from '@nestjs/common';
+import { applyDecorators, Header, HttpCode, type Type } from '@nestjs/common';
 import { ApiBody, ApiExtension, ApiExtraModels, ApiOperation, ApiResponse, getSchemaPath } from '@nestjs/swagger';
 import type { ErrorCode } from '../../kernel/error-codes.js';
 
@@ -23,7 +23,8 @@ export interface OperationValue {
   readonly errors: readonly ErrorCode[] | ((path: string) => readonly ErrorCode[]);
   /** Headers of every reply, besides those of all operations. */
   readonly headers?: readonly string[];
-  readonly deprecated?: true;
+  /** Days (ISO 8601 UTC). The replies tell them in the headers `Deprecation` and `Sunset` (docs/contract/changes.md). */
+  readonly deprecated?: { readonly since: string; readonly goneAfter: string };
 }
 
 /** An operation with the function that handles it, which has the other facts about the route. */
@@ -49,7 +50,7 @@ const DONE: Readonly<Record<number, string>> = {
 
 /** Describes a route by its value, and sets the status of a success. */
 export function Operation(value: OperationValue): MethodDecorator {
-  const { summary, description, body, bodyIsOptional = false, replies, deprecated = false } = value;
+  const { summary, description, body, bodyIsOptional = false, replies, deprecated } = value;
   const [status = 200] = Object.keys(replies).map(Number).sort();
   const answers = Object.entries(replies).map(([at, answer]) =>
     applyDecorators(
@@ -61,12 +62,27 @@ export function Operation(value: OperationValue): MethodDecorator {
     const number = described.push({ value, handler: descriptor.value as object }) - 1;
     applyDecorators(
       HttpCode(status),
-      ApiOperation({ summary, description, deprecated }),
+      ApiOperation({ summary, description: description + whenGone(deprecated), deprecated: deprecated !== undefined }),
+      ...(deprecated ? [Header('deprecation', sinceOf(deprecated)), Header('sunset', endOf(deprecated))] : []),
       ApiExtension(OPERATION, number),
       ...(body ? [ApiBody({ type: body, required: !bodyIsOptional })] : []),
       ...answers,
     )(target, name, descriptor);
   };
+}
+
+function whenGone(deprecated: OperationValue['deprecated']): string {
+  return deprecated ? ` Deprecated since ${deprecated.since}; it may be gone after ${deprecated.goneAfter}.` : '';
+}
+
+/** RFC 9745. */
+function sinceOf({ since }: NonNullable<OperationValue['deprecated']>): string {
+  return `@${Date.parse(since) / 1_000}`;
+}
+
+/** RFC 8594: the end of the last day. */
+function endOf({ goneAfter }: NonNullable<OperationValue['deprecated']>): string {
+  return new Date(`${goneAfter}T23:59:59Z`).toUTCString();
 }
 
 type Content = Readonly<Record<string, { readonly schema: object }>>;

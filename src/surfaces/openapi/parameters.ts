@@ -42,6 +42,7 @@ export const HEADERS = {
     description: 'The route is deprecated since this time (RFC 9745)',
     schema: { ...text, pattern: '^@\\d+$' },
   },
+  Sunset: { description: 'The route may be gone after this time (RFC 8594)', schema: text },
   'Content-Security-Policy': { description: 'The page runs no script and loads nothing', schema: text },
   'Content-Disposition': { description: 'Names the file to save', schema: text },
 } as const satisfies Json;

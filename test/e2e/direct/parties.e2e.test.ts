@@ -289,20 +289,25 @@ describe('re-authentication', () => {
 });
 
 describe('PUT /api/idv/organizations/{id}?token=', () => {
-  it('200 with a Deprecation header: creates the organization, and the vendor receives this token', async () => {
+  it('200 with the headers Deprecation and Sunset: creates the organization, and the vendor receives this token', async () => {
     const id = randomUUID();
     const token = (await caller.register('organizations', randomUUID())).body.payload.UserToken as string;
     expect(told(await caller.get(`/organizations/${id}/auth/status`))).toEqual([404, 293, null]);
     const stored = await caller.put(`/organizations/${id}?token=${encodeURIComponent(token)}`);
     expect([told(stored), stored.body.payload]).toEqual([[200], { success: true }]);
-    expect(stored.headers.get('deprecation')).toMatch(/^@\d+$/);
+    expect([stored.headers.get('deprecation'), stored.headers.get('sunset')]).toEqual([
+      '@1735689600',
+      'Fri, 31 Dec 2027 23:59:59 GMT',
+    ]);
     expect((await caller.get(`/organizations/${id}/auth/status`)).body.payload.authenticated).toBe(true);
     expect(service.program.output).not.toContain(token);
   });
 
   it('400/138 `token`: the token is missing or empty, or there are several', async () => {
-    for (const query of ['', '?token=', '?token=a&token=b'])
-      expect(told(await caller.put(`/organizations/x${query}`))).toEqual([400, 138, 'token']);
+    for (const query of ['', '?token=', '?token=a&token=b']) {
+      const reply = await caller.put(`/organizations/x${query}`);
+      expect([...told(reply), reply.headers.has('sunset')]).toEqual([400, 138, 'token', true]);
+    }
   });
 });
 

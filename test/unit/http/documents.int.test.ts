@@ -1,8 +1,10 @@
 // The OpenAPI documents of the real controllers, and the comparison of replies with them.
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { introduced } from '../../../src/surfaces/documents/introductions.js';
+import { readFileSync } from 'node:fs';
 import { DELIVERED_TYPES } from '../../../src/published/events.js';
 import { PASSED_ON } from '../../../src/surfaces/direct/operations.js';
+import { Operation } from '../../../src/surfaces/openapi/operation.js';
 import { type Answered, Documented } from '../../support/documented.js';
 import { DOCUMENTS, openApiDocuments } from '../../support/documents.js';
 
@@ -11,6 +13,29 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 let documents: Awaited<ReturnType<typeof openApiDocuments>>;
 beforeAll(async () => {
   documents = await openApiDocuments();
+});
+
+class Old {
+  @Operation({
+    id: 'readOld',
+    summary: 'Old',
+    description: 'Old.',
+    replies: { 200: null },
+    errors: [],
+    deprecated: { since: '2026-01-31', goneAfter: '2027-02-28' },
+  })
+  read(): void {}
+}
+
+describe('a deprecated operation', () => {
+  it('has both headers in its replies', () => {
+    expect(Reflect.getMetadata('__headers__', Old.prototype.read)).toEqual(
+      expect.arrayContaining([
+        { name: 'deprecation', value: '@1769817600' },
+        { name: 'sunset', value: 'Sun, 28 Feb 2027 23:59:59 GMT' },
+      ]),
+    );
+  });
 });
 
 const operationsOf = (document: any): any[] =>
@@ -123,7 +148,36 @@ describe('the OpenAPI documents', () => {
     expect(shown(false)).toMatch(/## First calls\\n\\nAsk the operator/);
   });
 
-  it('have each event of the catalogue as a webhook', () => {
+  it('say of each deprecated operation since when and until when, as docs/contract/changes.md does, and of no other', () => {
+    const rows = readFileSync('docs/contract/changes.md', 'utf8').matchAll(
+      /^\| `([A-Z]+) ([^`?]+)[^`]*` \| (\S+) \| (\S+) \|/gm,
+    );
+    const listed = [...rows].map(([, method = '', path, since, goneAfter]) => [
+      method.toLowerCase(),
+      path,
+      since,
+      goneAfter,
+    ]);
+    const found = Object.entries<object>(documents.all.paths).flatMap(([path, operations]) =>
+      Object.entries<any>(operations).flatMap(
+        ([method, { deprecated = false, responses, operationId, description }]) => {
+          for (const [status, response] of Object.entries<any>(responses)) {
+            const { headers } = response.$ref
+              ? documents.all.components.responses[response.$ref.split('/').at(-1)]
+              : response;
+            const told = ['Deprecation', 'Sunset'].map((name) => name in headers);
+            expect([operationId, status, ...told]).toEqual([operationId, status, deprecated, deprecated]);
+          }
+          const [, ...days] = /Deprecated since (\S+); it may be gone after (\S+)\.$/.exec(description) ?? [];
+          return deprecated ? [[method, path, ...days]] : [];
+        },
+      ),
+    );
+    expect(found.length).toBeGreaterThan(0);
+    expect(found).toEqual(listed);
+  });
+
+  it('have each event of the catalogue that is delivered as a webhook', () => {
     const { webhooks, components } = documents.dashboard;
     expect(Object.keys(webhooks)).toEqual([...DELIVERED_TYPES, 'ping']);
     expect(components.schemas.ReportUnavailableEvent.properties.data.properties.reason_code.enum).toContain(

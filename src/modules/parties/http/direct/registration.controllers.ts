@@ -1,5 +1,5 @@
 // Registration of renters, agents and organizations on the direct API (docs/contract/direct.md#registration).
-import { Body, Controller, Get, Header, Injectable, Post, Put, Query } from '@nestjs/common';
+import { Body, Controller, Get, Injectable, Post, Put, Query } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiQuery, ApiSecurity, ApiTags } from '@nestjs/swagger';
 import type { Applicant } from '../../../../kernel/applicant.js';
@@ -150,18 +150,16 @@ export class OrganizationsController extends RegistrationController {
   protected override readonly kind = 'organization';
   protected override readonly userType = 'PMC';
 
-  /** This route has been deprecated since the first version of the API, which explains the date (RFC 9745). */
+  /** This route has been deprecated since the first version of the API, which explains the date. */
   @Put()
   @Limited({ not: 'only a server of the account stores it, once for each organization' })
-  @Header('deprecation', '@1735689600')
   @ApiQuery({ name: 'token', schema: { type: 'string', minLength: 1 }, required: true })
   @Operation({
     id: 'storeVendorToken',
     summary: 'Store a token of the vendor. This does not confirm the organization',
     description: 'Kept for older callers. A registration stores the token by itself.',
     replies: { 200: StoredResult },
-    headers: ['Deprecation'],
-    deprecated: true,
+    deprecated: { since: '2025-01-01', goneAfter: '2027-12-31' },
     errors: ['party.locked', 'party.already_confirmed', 'screening.attempt_in_progress', 'account.not_live'],
   })
   async store(
