@@ -11,6 +11,8 @@ export abstract class HttpSettings {
   /** The operator's reason for plain HTTP in production; null if production accepts only https. */
   abstract readonly plainHttpReason: string | null;
   abstract readonly trustedProxies: readonly string[];
+  /** The addresses from which webhooks come, as the operator states them. Receivers read them; they change no connection. */
+  abstract readonly egressIps: readonly string[];
   /** The public address of the service, without a trailing slash. */
   abstract readonly publicUrl: string;
   /** Whether PUBLIC_URL is configured. Without PUBLIC_URL, events have no report_url. */
@@ -54,6 +56,7 @@ export function readHttp(env: Variables, lowestPort: number): HttpSettings {
     requireTls,
     plainHttpReason,
     trustedProxies: readTrustedProxies(env),
+    egressIps: readEgressIps(env),
     publicUrl: base,
     publicUrlConfigured: publicUrl !== null,
     embeddedUrl,
@@ -105,6 +108,13 @@ function readTls(env: Variables): HttpSettings['tls'] {
     if (path !== null && !existsSync(path)) env.fault(name, 'must name a file that exists');
   }
   return certPath !== null && keyPath !== null ? { certPath, keyPath } : null;
+}
+
+function readEgressIps(env: Variables): readonly string[] {
+  const addresses = [...new Set(env.list('EGRESS_IPS'))];
+  if (!addresses.every(isAddressOrCidr))
+    env.fault('EGRESS_IPS', 'must be a comma list of IP addresses and CIDR ranges');
+  return addresses;
 }
 
 function readTrustedProxies(env: Variables): readonly string[] {

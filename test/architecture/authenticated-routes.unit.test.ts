@@ -9,10 +9,15 @@ import { SURFACES } from '../../src/surfaces/all.js';
 
 const MODULES = join(import.meta.dirname, '../../src/modules');
 /**
- * Routes that any caller may use: the public keys, and a document by its signed link. All of these are GET routes,
+ * Routes that any caller may use: the public keys, the addresses of the service, and a document by its signed link. All of these are GET routes,
  * whose bodies are never read.
  */
-const OPEN = ['GET JwksController.jwks', 'GET PdfController.fetch', 'GET WebhookKeysController.keys'];
+const OPEN = [
+  'GET EgressIpsController.addresses',
+  'GET JwksController.jwks',
+  'GET PdfController.fetch',
+  'GET WebhookKeysController.keys',
+];
 
 async function openRoutes(): Promise<string[]> {
   const files = readdirSync(MODULES, { recursive: true, encoding: 'utf8' }).filter((path) =>

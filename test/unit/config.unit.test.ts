@@ -314,6 +314,10 @@ describe('the configuration', () => {
       kind: 'eventstoredb',
       url: 'esdb://a,b,c?tls=true',
     });
+    expect([
+      read({}).http.egressIps,
+      read({ EGRESS_IPS: '198.51.100.7, 2001:db8::/48,198.51.100.7' }).http.egressIps,
+    ]).toEqual([[], ['198.51.100.7', '2001:db8::/48']]);
     expect(read({ TRUSTED_PROXIES: '10.0.0.0/8, 192.168.1.1 ,fd00::/8' }).http.trustedProxies).toEqual([
       '10.0.0.0/8',
       '192.168.1.1',
@@ -400,6 +404,7 @@ describe('the configuration', () => {
       NODE_ENV: 'staging',
       REQUIRE_TLS: 'yes',
       TRUSTED_PROXIES: '10.0.0.0/8,proxy',
+      EGRESS_IPS: '198.51.100.7,gateway.example.com',
       TLS_CERT: 'package.json',
       LOG_LEVEL: 'loud',
       PROCESSOR_JS_URL: 'x',

@@ -139,16 +139,17 @@ const CHECKED_EVERY_MS = 3_600_000;
     WhenResumeEnded,
     {
       provide: WebhookPolicy,
-      useFactory: (limits: Limits): WebhookPolicy => ({
+      useFactory: (limits: Limits, { egressIps }: HttpSettings): WebhookPolicy => ({
         timeoutSeconds: limits.webhookTimeout,
         redeliveryIntervalSeconds: limits.webhookRedeliveryInterval,
         pingsPerSecond: limits.pingsPerSecond,
         endpointChangesPerHour: limits.endpointChangesPerHour,
         testEventsPerHour: limits.testHelpersPerHour,
+        egressIps,
         ladder: { ladder: limits.webhookRetryLadder, jitter: limits.webhookJitter },
         health: { failingAfter: limits.webhookFailingAfter, disableAfterSeconds: limits.webhookDisableAfter },
       }),
-      inject: [Limits],
+      inject: [Limits, HttpSettings],
     },
     {
       provide: PublishedEvents,
@@ -177,7 +178,7 @@ const CHECKED_EVERY_MS = 3_600_000;
       settle: (id) => new DisableOverdueEndpoint(id),
     }),
   ],
-  exports: [EndpointReader, DeliveryReader, EndpointSecrets, FeedReader, MissedEventsReader, WebhookKeyReader],
+  exports: [EndpointReader, DeliveryReader, EndpointSecrets, FeedReader, MissedEventsReader, WebhookKeyReader, WebhookPolicy],
 })
 export class WebhooksModule implements OnModuleInit {
   constructor(

@@ -30,7 +30,12 @@ beforeAll(async () => {
     WEBHOOK_DISABLE_AFTER: '0.5',
     WEBHOOK_TIMEOUT: '0.5',
   };
-  service = await Service.start({ NODE_EXTRA_CA_CERTS: authority, WEBHOOK_EGRESS_ALLOW: '127.0.0.1/32', ...limits });
+  service = await Service.start({
+    NODE_EXTRA_CA_CERTS: authority,
+    WEBHOOK_EGRESS_ALLOW: '127.0.0.1/32',
+    EGRESS_IPS: '198.51.100.7, 2001:db8::/48',
+    ...limits,
+  });
   credentials = await service.credentials();
   demo = await service.signIn('demo');
 });
@@ -316,6 +321,13 @@ describe('POST /tsp/webhooks', () => {
   it('makes one endpoint when several requests run at once', async () => {
     const replies = await Promise.all(Array.from({ length: 4 }, () => call('POST', '', { url: receiver.url() })));
     expect(replies.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409]);
+  });
+});
+
+describe('GET /.well-known/egress-ips.json', () => {
+  it('answers 200 with the configured addresses without a credential', async () => {
+    const { status, body } = await service.request('GET', '/.well-known/egress-ips.json');
+    expect([status, body]).toEqual([200, { ip_addresses: ['198.51.100.7', '2001:db8::/48'] }]);
   });
 });
 

@@ -270,6 +270,7 @@ export class WebhookHarness {
     pingsPerSecond: 1,
     endpointChangesPerHour: 30,
     testEventsPerHour: 60,
+    egressIps: [],
     timeoutSeconds: 8,
     redeliveryIntervalSeconds: 60,
     ladder: LADDER,

@@ -9,6 +9,8 @@ export abstract class WebhookPolicy {
   abstract readonly pingsPerSecond: number;
   abstract readonly endpointChangesPerHour: number;
   abstract readonly testEventsPerHour: number;
+  /** The addresses from which deliveries come, for receivers. */
+  abstract readonly egressIps: readonly string[];
   abstract readonly ladder: LadderPolicy;
   abstract readonly health: HealthPolicy;
 }
