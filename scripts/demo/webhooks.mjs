@@ -42,6 +42,7 @@ export class Webhooks {
       receiving: endpoint !== null && endpoint.id === id,
       // An endpoint of an earlier run does not count, because its secret is lost.
       occupiedBy: endpoint === null || this.#isOurs(endpoint) ? null : endpoint.url,
+      trouble: troubleOf(endpoint),
     };
   }
 
@@ -149,6 +150,13 @@ export class Webhooks {
     if (account.came.length > KEPT) account.came.shift();
     for (const page of account.pages) send(page, delivery);
   }
+}
+
+/** The endpoint's state, if deliveries to it have failed; otherwise null. */
+function troubleOf(endpoint) {
+  if (endpoint === null || (endpoint.status === 'active' && endpoint.recent_failures.length === 0)) return null;
+  const { status, consecutive_failures: failures, last_error_code: code, last_http_status: answered } = endpoint;
+  return { status, failures, error: code && [code, answered].filter((part) => part !== null).join(' ') };
 }
 
 function send(page, delivery) {

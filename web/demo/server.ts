@@ -14,7 +14,15 @@ export interface WebhookState {
   readonly receiving: boolean;
   /** The address of another endpoint of the account, which this page did not make. */
   readonly occupiedBy: string | null;
+  /** The state of an endpoint with failed deliveries: those in a row, and the last error. */
+  readonly trouble: {
+    readonly status: EndpointStatus;
+    readonly failures: number;
+    readonly error: string | null;
+  } | null;
 }
+
+export type EndpointStatus = 'active' | 'failing' | 'disabled';
 
 export interface Webhook {
   readonly id: string;

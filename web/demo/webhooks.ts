@@ -22,6 +22,17 @@ export interface WebhookParts {
 
 const PAUSE_MS = 1_000;
 
+function inWords({ status, failures, error }: NonNullable<WebhookState['trouble']>): string {
+  const state = {
+    active: say(['Some deliveries failed.', 'Fallaron algunas entregas.']),
+    failing: say(['The endpoint is failing.', 'El destino está fallando.']),
+    disabled: say(['The endpoint is disabled.', 'El destino está desactivado.']),
+  }[status];
+  const inARow = say([`Failed in a row: ${failures}.`, `Fallos seguidos: ${failures}.`]);
+  const last = error === null ? '' : say([` Last error: ${error}.`, ` Último error: ${error}.`]);
+  return `${state} ${inARow}${last}`;
+}
+
 export class WebhookPanel {
   private account = '';
   private state: WebhookState | null = null;
@@ -48,7 +59,7 @@ export class WebhookPanel {
   describe(): void {
     const { parts, state } = this;
     if (state === null) return;
-    const { missing, receiving, occupiedBy } = state;
+    const { missing, receiving, occupiedBy, trouble } = state;
     parts.button.hidden = missing !== null || receiving;
     parts.button.textContent =
       occupiedBy === null
@@ -62,9 +73,10 @@ export class WebhookPanel {
       'Callbacks of the component, and signed webhooks that the server of this page verifies.',
       'Callbacks del componente, y webhooks firmados que verifica el servidor de esta página.',
     ]);
-    parts.status.textContent = receiving
+    const told = receiving
       ? arriving
       : `${elsewhere}${missing ?? (elsewhere === '' ? say(['No webhooks arrive yet.', 'Aún no llegan webhooks.']) : '')}`;
+    parts.status.textContent = [told, ...(trouble ? [inWords(trouble)] : [])].join(' ');
   }
 
   private mayRegister(): boolean {

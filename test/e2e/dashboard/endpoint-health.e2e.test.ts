@@ -121,6 +121,13 @@ describe('the health of an endpoint', () => {
       exhausted.map(() => [2, null]),
     );
     expect(exhausted).toHaveLength(4);
+    const { last_error_code, last_http_status, recent_failures } = await owner.endpoint();
+    expect([last_error_code, last_http_status, recent_failures]).toEqual([
+      'HTTP_STATUS',
+      500,
+      await owner.deliveries(),
+    ]);
+    expect(recent_failures).toHaveLength(5);
     await until('a mail has come', () => mails.subjects.length > 0);
     expect([mails.subjects, mails.recipients]).toEqual([[expect.stringMatching(/ is failing$/)], [contact]]);
     const failing = await service.ops('deliveries', 'failing', '--account', owner.account.accountId);

@@ -184,6 +184,9 @@ describe('POST /tsp/webhooks', () => {
       consecutive_failures: 0,
       last_success_at: null,
       last_failure_at: null,
+      last_error_code: null,
+      last_http_status: null,
+      recent_failures: [],
       missed_events: 0,
       missed_from: null,
       missed_more: false,
@@ -321,6 +324,27 @@ describe('POST /tsp/webhooks', () => {
   it('makes one endpoint when several requests run at once', async () => {
     const replies = await Promise.all(Array.from({ length: 4 }, () => call('POST', '', { url: receiver.url() })));
     expect(replies.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409]);
+  });
+});
+
+describe('an endpoint that is created disabled', () => {
+  it('gets nothing until a PUT makes it active', async () => {
+    const { id, status, disabled_reason } = await created({ url: receiver.url('/later'), disabled: true });
+    expect([status, disabled_reason]).toEqual(['disabled', 'CREATED_DISABLED']);
+    await happens();
+    await until('the event is missed', async () => (await listed()).missed_events === 1);
+    expect((await call('PUT', `/${id}`)).body).toMatchObject({ status: 'active', disabled_reason: null });
+    await happens();
+    expect(await delivered(id, 'succeeded')).toHaveLength(1);
+    expect((await deliveries(id)).items).toHaveLength(1);
+  });
+
+  it.each([['true'], [1], [{}]])('answers 400 VALIDATION_ERROR for %j', async (disabled) => {
+    expect(faulty(await call('POST', '', { url: receiver.url(), disabled }))).toEqual([
+      400,
+      'VALIDATION_ERROR',
+      'disabled',
+    ]);
   });
 });
 

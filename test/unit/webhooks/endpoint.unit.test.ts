@@ -61,6 +61,15 @@ describe('registering an endpoint', () => {
     });
   });
 
+  it('makes a disabled endpoint on request, which a change makes active', () => {
+    const made = endpoint()
+      .when(register({ disabled: true }))
+      .then(registered({ disabled: true }));
+    expect(current(made)).toMatchObject({ status: 'disabled', disabledReason: 'CREATED_DISABLED' });
+    const active = made.when(change()).then({ type: 'WebhookEndpointReactivated', data: { endpointId: ENDPOINT } });
+    expect(current(active)).toMatchObject({ status: 'active', disabledReason: null });
+  });
+
   it('is refused while an active or failing endpoint exists', () => {
     endpoint(registered())
       .when(register({ endpointId: OTHER }))

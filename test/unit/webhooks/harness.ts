@@ -330,13 +330,21 @@ export class WebhookHarness {
       readonly mail?: string | null;
       readonly endpointId?: string;
       readonly signatures?: readonly SignatureVersion[];
+      readonly disabled?: boolean;
     } = {},
   ): Promise<{ readonly accountId: string; readonly endpointId: string; readonly secret: string }> {
     const { streams, endpoints, secrets, addresses } = this.parts();
-    const { endpointId = newId(), events = null, mail = null, signatures = ['v1'] } = given;
+    const { endpointId = newId(), events = null, mail = null, signatures = ['v1'], disabled = false } = given;
     const { secret } = await new RegisterEndpointHandler(streams, endpoints, secrets, addresses).execute(
       new RegisterEndpoint(
-        { endpointId, url: 'https://hooks.example.com/a', enabledEvents: events, notifyEmail: mail, signatures },
+        {
+          endpointId,
+          url: 'https://hooks.example.com/a',
+          enabledEvents: events,
+          notifyEmail: mail,
+          signatures,
+          disabled,
+        },
         this.as(accountId),
       ),
     );

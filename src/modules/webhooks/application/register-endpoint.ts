@@ -23,6 +23,7 @@ export class RegisterEndpoint extends Command<{ readonly secret: string }> {
       readonly enabledEvents: readonly string[] | null;
       readonly notifyEmail: string | null;
       readonly signatures: readonly SignatureVersion[];
+      readonly disabled: boolean;
     },
     readonly context: ActionContext & { readonly accountId: string },
   ) {
@@ -40,7 +41,7 @@ export class RegisterEndpointHandler implements ICommandHandler<RegisterEndpoint
   ) {}
 
   async execute({
-    request: { endpointId, url, enabledEvents, notifyEmail, signatures },
+    request: { endpointId, url, enabledEvents, notifyEmail, signatures, disabled },
     context,
   }: RegisterEndpoint): Promise<{ readonly secret: string }> {
     const { accountId } = context;
@@ -63,6 +64,7 @@ export class RegisterEndpointHandler implements ICommandHandler<RegisterEndpoint
       notifies: notifyEmail !== null,
       secretId,
       signatures,
+      ...(disabled && { disabled }),
       ...(await this.secrets.firstKey(accountId, state, signatures)),
     } as const;
     await this.endpoints.execute(accountId, command, context);

@@ -18,6 +18,8 @@ export type EndpointEvent =
         readonly secretId: string;
         /** Absent: `v1` only. */
         readonly signatures?: readonly SignatureVersion[];
+        /** The endpoint gets nothing until its account makes it active. */
+        readonly disabled?: true;
       }
     >
   | DomainEvent<'WebhookUrlChanged', { readonly endpointId: string; readonly url: string }>
@@ -151,6 +153,7 @@ export type EndpointCommand =
       readonly notifies: boolean;
       readonly secretId: string;
       readonly signatures?: readonly SignatureVersion[];
+      readonly disabled?: true;
       /** Given if the endpoint has `v1a` and the account has no key pair. */
       readonly key?: NewKey;
     }
@@ -208,7 +211,7 @@ export const webhookEndpoint: Decider<EndpointState, EndpointCommand, EndpointEv
 function decide(command: EndpointCommand, state: EndpointState): readonly EndpointEvent[] {
   switch (command.kind) {
     case 'register': {
-      const { endpointId, url, enabledEvents, notifies, secretId, signatures } = command;
+      const { endpointId, url, enabledEvents, notifies, secretId, signatures, disabled } = command;
       if (state.current?.endpointId === endpointId) return [];
       if (state.current !== null && state.current.status !== 'disabled')
         throw new DomainError('webhook.endpoint_exists');
@@ -220,7 +223,15 @@ function decide(command: EndpointCommand, state: EndpointState): readonly Endpoi
         ...retired,
         {
           type: 'WebhookEndpointRegistered',
-          data: { endpointId, url, enabledEvents, notifies, secretId, ...(signatures && { signatures }) },
+          data: {
+            endpointId,
+            url,
+            enabledEvents,
+            notifies,
+            secretId,
+            ...(signatures && { signatures }),
+            ...(disabled && { disabled }),
+          },
         },
         ...firstKey(command, state),
       ];
@@ -384,10 +395,10 @@ function withKey(
 
 function endpointAfter(endpoint: Endpoint | null, event: EndpointEvent): Endpoint | null {
   if (event.type === 'WebhookEndpointRegistered') {
-    const { endpointId, url, enabledEvents, notifies, secretId, signatures = ['v1'] } = event.data;
+    const { endpointId, url, enabledEvents, notifies, secretId, signatures = ['v1'], disabled = false } = event.data;
     return {
       endpointId,
-      status: 'active',
+      status: disabled ? 'disabled' : 'active',
       url,
       enabledEvents,
       notifies,
@@ -397,7 +408,7 @@ function endpointAfter(endpoint: Endpoint | null, event: EndpointEvent): Endpoin
       consecutiveFailures: 0,
       run: 0,
       disableAfter: null,
-      disabledReason: null,
+      disabledReason: disabled ? 'CREATED_DISABLED' : null,
       resumes: [],
       counted: null,
     };

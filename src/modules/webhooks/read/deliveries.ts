@@ -65,6 +65,12 @@ export class DeliveryReader {
     return { items, next: next?.id ?? null, total };
   }
 
+  /** The newest deliveries whose attempts have failed so far. */
+  async failed(endpointId: string, limit: number): Promise<readonly View<DeliveryDoc>[]> {
+    const lists = (['retrying', 'exhausted'] as const).map((status) => listed({ endpointId, status }));
+    return (await this.pageOf(lists, null, limit)).items;
+  }
+
   /** Null unless the delivery belongs to that endpoint. */
   async find(endpointId: string, deliveryId: string): Promise<View<DeliveryDoc> | null> {
     const view = isId(deliveryId) ? await this.readModels.get(deliveryLog, deliveryId) : null;

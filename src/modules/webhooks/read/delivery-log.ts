@@ -21,6 +21,11 @@ export interface DeliveryDoc {
   readonly failedAt: string | null;
 }
 
+/** The outcome of the last attempt that failed. */
+export function lastErrorOf(doc: DeliveryDoc | undefined): LoggedAttempt['outcome'] {
+  return doc?.attempts.findLast(({ outcome }) => outcome !== null && outcome.errorCode !== null)?.outcome ?? null;
+}
+
 const NOTHING_YET = { environment: null, attempts: [], succeededAt: null, failedAt: null, exhaustedAt: null };
 
 /** The deliveries of earlier releases name no environment. */

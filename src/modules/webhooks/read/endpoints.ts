@@ -3,22 +3,16 @@ import type { Environment } from '../../../kernel/environment.js';
 import { exhaustiveEvents, listOf, type Projection } from '../../../kernel/projection.js';
 import { readPart } from '../../../ports/list-part.js';
 import type { Cursor, Page, ReadModels } from '../../../ports/read-models.js';
-import type { AttemptErrorCode } from '../domain/delivery.js';
+import type { AttemptErrorCode, AttemptOutcome } from '../domain/delivery.js';
 import { healthDueAt, type Endpoint, type EndpointEvent } from '../domain/endpoint.js';
 import { endpointRecord, resumeDueAt, type EndpointRecord } from '../domain/endpoint-record.js';
-import type { DeliveryReader } from './deliveries.js';
+import type { DeliveryPage, DeliveryReader } from './deliveries.js';
+import { lastErrorOf } from './delivery-log.js';
 
 /** The facts about an endpoint that callers see. Times are ISO 8601 UTC. */
-export interface EndpointSummary extends Pick<
+export interface EndpointSummary extends Omit<
   Endpoint,
-  | 'endpointId'
-  | 'status'
-  | 'url'
-  | 'enabledEvents'
-  | 'notifies'
-  | 'signatures'
-  | 'consecutiveFailures'
-  | 'disabledReason'
+  'secret' | 'previousSecret' | 'run' | 'disableAfter' | 'resumes' | 'counted'
 > {
   readonly createdAt: string;
   readonly updatedAt: string;
@@ -94,6 +88,10 @@ const known = exhaustiveEvents<EndpointEvent>('webhook_endpoint', {
 export interface EndpointView extends EndpointSummary {
   readonly lastSuccessAt: string | null;
   readonly lastFailureAt: string | null;
+  /** The error of that failure. */
+  readonly lastError: AttemptOutcome | null;
+  /** The newest first; at most five. */
+  readonly recentFailures: DeliveryPage['items'];
 }
 
 /**
@@ -117,6 +115,7 @@ export interface TroubledEndpoint {
 
 /** The number of accounts that are read at a time. */
 const STEP = 200;
+const SHOWN_FAILURES = 5;
 
 /** Reads the present endpoint of an account from the log (see platform/aggregates/grouped-stream.ts). */
 interface Endpoints {
@@ -145,6 +144,8 @@ export class EndpointReader {
       consecutiveFailures: await this.failuresInARow(current),
       lastSuccessAt: taken?.doc.succeededAt ?? null,
       lastFailureAt: refused?.doc.failedAt ?? null,
+      lastError: lastErrorOf(refused?.doc),
+      recentFailures: await this.deliveries.failed(current.endpointId, SHOWN_FAILURES),
     };
   }
 
@@ -212,9 +213,7 @@ export class EndpointReader {
   ): Promise<Omit<TroubledEndpoint, 'retrying' | 'exhausted'>> {
     const { endpointId, status, statusAt } = endpoint;
     const { refused } = await this.deliveries.lastOutcomes(endpointId);
-    const outcome = refused?.doc.attempts.findLast(
-      (one) => one.outcome !== null && one.outcome.errorCode !== null,
-    )?.outcome;
+    const outcome = lastErrorOf(refused?.doc);
     return {
       account,
       environment: refused?.doc.environment ?? null,

@@ -8,7 +8,7 @@ type LoggedDelivery = DeliveryPage['items'][number];
 
 const EVENT_ID = '^evt_[0-9a-f-]{36}$';
 const TIME_OR_NULL = { type: String, format: 'date-time', nullable: true } as const;
-const NUMBER_OR_NULL = { type: 'integer', nullable: true } as const;
+export const NUMBER_OR_NULL = { type: 'integer', nullable: true } as const;
 /** This is written as a record, so that a new code does not compile until it is listed here. */
 export const ERROR_CODES = Object.keys({
   TIMEOUT: true,
@@ -19,7 +19,7 @@ export const ERROR_CODES = Object.keys({
   HTTP_STATUS: true,
   BLOCKED_ADDRESS: true,
 } satisfies Record<NonNullable<ReadAttempt['errorCode']>, true>);
-const ERROR_CODE = {
+export const ERROR_CODE = {
   enum: ERROR_CODES,
   nullable: true,
   description: 'Null: delivered, or not tried yet',
@@ -75,7 +75,7 @@ export class RedeliveryResult {
   @ApiProperty({ enum: ['pending'] }) readonly status!: 'pending';
 }
 
-type Fields<Result> = Pick<Result, keyof Result>;
+export type Fields<Result> = Pick<Result, keyof Result>;
 
 export function deliveryResult({ id, doc: { delivery, attempts } }: LoggedDelivery): Fields<DeliveryResult> {
   // An attempt is shown only when it has ended, because its count, time and outcome belong together.

@@ -1,6 +1,6 @@
 // The request bodies for the management of webhook endpoints (docs/contract/webhooks.md#endpoint, #secrets).
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsInt, IsOptional, IsString, Max, MaxLength, Min, ValidateBy, ValidateIf } from 'class-validator';
+import { IsBoolean, IsInt, IsOptional, IsString, Max, MaxLength, Min, ValidateBy, ValidateIf } from 'class-validator';
 import { IsMailAddress, means, NullCounts } from '../../../../platform/http/body-pipe.js';
 import { DELIVERED_TYPES, type EventType } from '../../../../published/events.js';
 import type { EndpointChange } from '../../application/change-endpoint.js';
@@ -95,6 +95,15 @@ export class CreateEndpointBody {
   @IsOptional()
   @IsSignatureList()
   readonly signatures?: Signatures;
+
+  @ApiPropertyOptional({
+    type: Boolean,
+    default: false,
+    description: 'Makes a disabled endpoint. It gets events from its first PUT on',
+  })
+  @IsOptional()
+  @IsBoolean({ message: 'must be true or false' })
+  readonly disabled?: boolean;
 }
 
 /** In a change, null has a meaning of its own: it removes an earlier choice. */

@@ -3,7 +3,14 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import type { Ping } from '../../application/ping-endpoint.js';
 import type { RotatedSecret } from '../../application/rotate-secret.js';
 import type { EndpointView } from '../../read/endpoints.js';
-import { ERROR_CODES } from './delivery-results.js';
+import {
+  deliveryResult,
+  DeliveryResult,
+  ERROR_CODE,
+  ERROR_CODES,
+  type Fields,
+  NUMBER_OR_NULL,
+} from './delivery-results.js';
 import type { MissedEvents } from '../../read/missed-events.js';
 import { DELIVERED_TYPES } from '../../../../published/events.js';
 import { SIGNATURE_VERSIONS } from './endpoint-bodies.js';
@@ -29,10 +36,19 @@ export class EndpointResult {
   readonly consecutive_failures!: number;
   @ApiProperty(TIME_OR_NULL) readonly last_success_at!: string | null;
   @ApiProperty(TIME_OR_NULL) readonly last_failure_at!: string | null;
+  @ApiProperty({ ...ERROR_CODE, description: 'The error of the failure at `last_failure_at`' })
+  readonly last_error_code!: string | null;
+  @ApiProperty({ ...NUMBER_OR_NULL, description: "The receiver's status then, if it answered" })
+  readonly last_http_status!: number | null;
+  @ApiProperty({
+    type: [DeliveryResult],
+    description: 'The newest five deliveries whose attempts have failed so far (retrying or exhausted), newest first',
+  })
+  readonly recent_failures!: readonly Fields<DeliveryResult>[];
   @ApiProperty({
     type: String,
     nullable: true,
-    'x-extensible-enum': ['NO_SUCCESSFUL_DELIVERY'],
+    'x-extensible-enum': ['NO_SUCCESSFUL_DELIVERY', 'CREATED_DISABLED'],
     example: 'NO_SUCCESSFUL_DELIVERY',
   } as object)
   readonly disabled_reason!: string | null;
@@ -95,6 +111,9 @@ export function endpointResult(
     consecutive_failures: endpoint.consecutiveFailures,
     last_success_at: endpoint.lastSuccessAt,
     last_failure_at: endpoint.lastFailureAt,
+    last_error_code: endpoint.lastError?.errorCode ?? null,
+    last_http_status: endpoint.lastError?.httpStatus ?? null,
+    recent_failures: endpoint.recentFailures.map(deliveryResult),
     disabled_reason: endpoint.disabledReason,
     missed_events: missed.events,
     missed_from: missed.from,
