@@ -1,12 +1,8 @@
 // ops endpoints list
 import { Command, Option, SubCommand } from 'nest-commander';
 import type { Endpoint } from '../modules/webhooks/domain/endpoint.js';
-import {
-  ENDPOINT_STATUSES,
-  type EndpointPage,
-  endpointProjection,
-  EndpointReader,
-} from '../modules/webhooks/read/endpoints.js';
+import { endpointProjection } from '../modules/webhooks/read/endpoint-projection.js';
+import { ENDPOINT_STATUSES, type EndpointPage, EndpointReader } from '../modules/webhooks/read/endpoints.js';
 import { CommandGroup } from './command-group.js';
 import { idPart, PagedCommand, type PageValues, tellNext } from './listing.js';
 import { oneOf } from './operator.js';

@@ -27,8 +27,15 @@ export abstract class DeliveryQueue {
   abstract backlog(): Promise<Backlog>;
 }
 
+/** No request was sent, because the endpoint wants this time between two attempts. The attempt stays due. */
+export interface TooSoon {
+  readonly spacingMs: number;
+}
+
 /** The work of the queue's workers. */
 export abstract class DeliveryAttempts {
   /** Makes the attempt if it is still due. Null if no request was sent. `outcome` is `SUCCESS` or the error, for metrics. */
-  abstract attempt(due: DueDelivery): Promise<{ readonly timedOut: boolean; readonly outcome: string } | null>;
+  abstract attempt(
+    due: DueDelivery,
+  ): Promise<{ readonly timedOut: boolean; readonly outcome: string } | TooSoon | null>;
 }

@@ -18,7 +18,7 @@ import {
 } from '../../src/modules/webhooks/http/dashboard/delivery-results.js';
 import { DeliveryReader } from '../../src/modules/webhooks/read/deliveries.js';
 import { deliveryLog } from '../../src/modules/webhooks/read/delivery-log.js';
-import { endpointProjection } from '../../src/modules/webhooks/read/endpoints.js';
+import { endpointProjection } from '../../src/modules/webhooks/read/endpoint-projection.js';
 import { AggregateStore } from '../../src/platform/aggregates/aggregate-store.js';
 import { asNewEvent } from '../../src/platform/aggregates/recorded-events.js';
 import { SharedLogReader } from '../../src/platform/subscriptions/shared-log-reader.js';
@@ -325,6 +325,29 @@ describe('a published event', () => {
     };
     expect([verified(during), verified(after)]).toEqual([[true, true], [true]]);
     expect(during?.headers['webhook-signature']).toMatch(/^v1,\S+ v1,\S+ v1a,\S+ v1a,\S+$/);
+  });
+
+  it('is attempted in its turn, when its endpoint wants a number of attempts a second', async () => {
+    const { accountId, endpointId } = await harness.register(newId(), { maxPerSecond: 2 });
+    const other = await harness.register();
+    for (const account of [accountId, accountId, other.accountId]) await harness.happens(account);
+    await harness.react();
+    const [second = '', first = ''] = await harness.deliveriesOf(endpointId);
+    const [free = ''] = await harness.deliveriesOf(other.endpointId);
+    expect(await harness.attempt(first)).toMatchObject({ errorCode: null });
+    expect([await harness.attempt(second), await harness.stateOf(second)]).toMatchObject([
+      { spacingMs: 500 },
+      { status: 'pending', attempts: 0 },
+    ]);
+    expect(await harness.attempt(free)).toMatchObject({ errorCode: null });
+    harness.limiter.endWindows(0.5);
+    // An attempt that is not due takes no turn.
+    expect(await harness.attempt(first)).toBeNull();
+    expect(await harness.attempt(second)).toMatchObject({ errorCode: null });
+    await harness.change(accountId, endpointId, { maxPerSecond: null });
+    await harness.happens(accountId);
+    await harness.react(accountId);
+    expect(await harness.attempt((await harness.deliveriesOf(endpointId))[0] ?? '')).toMatchObject({ errorCode: null });
   });
 
   it('has its next attempt requested when one has failed', async () => {

@@ -81,7 +81,7 @@ export class DeliveryQueueModule {}
         limitMs: limits.webhookTimeout * 1_000 + RECORDING_MS,
         run: async (due) => {
           const answer = await modules.get(DeliveryAttempts, { strict: false }).attempt(due);
-          if (answer !== null) metrics.webhookAttempts.inc({ outcome: answer.outcome });
+          if (answer && 'outcome' in answer) metrics.webhookAttempts.inc({ outcome: answer.outcome });
           return answer;
         },
         failed: (deliveryId, error) =>

@@ -4,7 +4,7 @@ import { OnWorkerEvent, Processor, WorkerHost } from '@nestjs/bullmq';
 import { Injectable } from '@nestjs/common';
 import type { Job } from 'bullmq';
 import { withTimeout } from '../../kernel/with-timeout.js';
-import type { DeliveryAttempts, DueDelivery } from '../../ports/delivery-queue.js';
+import type { DeliveryAttempts, DueDelivery, TooSoon } from '../../ports/delivery-queue.js';
 import { BullMqDeliveryQueue, type DispatchJobData, QUEUE } from './bullmq.js';
 
 /** Makes the attempts, and receives reports of faults. */
@@ -30,6 +30,8 @@ export const FEW_UNDER_WAY = 16;
 const JOB_MS = 10_000;
 /** The interval in milliseconds at which a job with long attempts looks for attempts that are now due. */
 const LOOK_EVERY_MS = 500;
+/** An attempt that came too soon is tried again after this part of the endpoint's spacing. */
+const LOOKS_IN_SPACING = 4;
 /** The time in milliseconds for which an attempt stays blocked after a fault of the service. */
 const REST_MS = 1_000;
 /** The time that BullMQ and Redis may need in addition to the running attempts when a worker closes. */
@@ -50,7 +52,10 @@ export const WORKER_OPTIONS = {
   runRetryDelay: 1_000,
 } as const;
 
-/** The job of an endpoint makes attempts while one is due and the job's time lasts. The endpoint's latest answers decide how many run at once. */
+/**
+ * The job of an endpoint makes attempts while one is due and the job's time lasts. The endpoint's latest answers decide how many run at once. After an
+ * attempt that came too soon, the job begins the others one by one, with the endpoint's spacing.
+ */
 @Injectable()
 @Processor(QUEUE, WORKER_OPTIONS)
 export class Dispatcher extends WorkerHost {
@@ -104,24 +109,31 @@ export class Dispatcher extends WorkerHost {
     const endsAt = performance.now() + this.jobMs;
     const goesOn = (): boolean => running.has(endpointId) && performance.now() < endsAt;
     let places = FEW_UNDER_WAY;
+    let [more, spacingMs, nextAt] = [true, 0, 0];
     /** Keyed by delivery, so that a scheduled attempt and a redelivery of one delivery wait for each other. */
     const underWay = new Map<string, Promise<void>>();
     const begin = async (due: DueDelivery): Promise<void> => {
-      const timedOut = await this.attempt(due);
-      if (timedOut !== null) places = timedOut ? FEW_UNDER_WAY : Math.min(MOST_UNDER_WAY, places + 1);
+      const ended = await this.attempt(due);
+      if (ended !== null && 'spacingMs' in ended)
+        [more, spacingMs, nextAt] = [true, ended.spacingMs, performance.now() + ended.spacingMs / LOOKS_IN_SPACING];
+      else if (ended !== null) places = ended.timedOut ? FEW_UNDER_WAY : Math.min(MOST_UNDER_WAY, places + 1);
       underWay.delete(due.deliveryId);
     };
     try {
-      for (let more = true; (more && goesOn()) || underWay.size > 0;) {
+      while ((more && goesOn()) || underWay.size > 0) {
         const isFree = goesOn() && underWay.size < places;
-        if (isFree) {
-          const due = await this.queue.due(endpointId, places);
-          more = due.length === places;
+        if (isFree && performance.now() >= nextAt) {
+          const most = spacingMs > 0 ? underWay.size + 1 : places;
+          const due = await this.queue.due(endpointId, most);
+          more = due.length === most;
+          nextAt = performance.now() + spacingMs;
           for (const one of due)
-            if (!underWay.has(one.deliveryId) && underWay.size < places) underWay.set(one.deliveryId, begin(one));
+            if (!underWay.has(one.deliveryId) && underWay.size < most) underWay.set(one.deliveryId, begin(one));
         }
         const ended = Promise.race(underWay.values());
-        if (underWay.size > 0) await (isFree ? withTimeout(LOOK_EVERY_MS, ended) : ended);
+        const pauseMs = nextAt - performance.now();
+        if (underWay.size > 0 || (isFree && pauseMs > 0))
+          await (isFree ? withTimeout(pauseMs > 0 ? pauseMs : LOOK_EVERY_MS, ended) : ended);
         // Waits until the attempts that end in the same turn have ended, and then begins new attempts for all of them.
         await nextTurn();
       }
@@ -169,8 +181,8 @@ export class Dispatcher extends WorkerHost {
     this.calls.add(call);
   }
 
-  /** Whether the receiver took too long; null if this is unknown. */
-  private async attempt(due: DueDelivery): Promise<boolean | null> {
+  /** Null if the end of the attempt is unknown. */
+  private async attempt(due: DueDelivery): Promise<{ readonly timedOut: boolean } | TooSoon | null> {
     const made = await withTimeout(
       this.runner.limitMs,
       this.runner.run(due).then(
@@ -179,9 +191,10 @@ export class Dispatcher extends WorkerHost {
         (error: unknown) => (this.runner.failed(due.deliveryId, error), null),
       ),
     );
+    if (made?.answer && 'spacingMs' in made.answer) return made.answer;
     try {
       await this.queue.over(due, made === null);
-      if (made !== null) return made.answer?.timedOut ?? null;
+      if (made !== null) return made.answer;
     } catch (error) {
       this.onError(error);
     }

@@ -86,6 +86,36 @@ describe('The delivery queue', () => {
       await until(() => isEmpty(one));
     });
 
+    it('the queue makes the attempts at an endpoint one by one, each once, while they come too soon, and serves other endpoints', async () => {
+      let [turns, together, most] = [1, 0, 0];
+      const one = await world.process(async (due) => {
+        if (due.endpointId !== 'spaced') return receivers.perform(due);
+        together += 1;
+        most = Math.max(most, together);
+        await new Promise((resolve) => setImmediate(resolve));
+        together -= 1;
+        if (turns === 0) return { spacingMs: 20 };
+        turns -= 1;
+        return receivers.perform(due);
+      });
+      const [spaced, others] = [deliveries('spaced', 6), deliveries('ok', 40)];
+      const made = (): number => spaced.filter((job) => receivers.got([job])).length;
+      await enqueueAll(one, [...spaced, ...others]);
+      one.worker.start();
+      await until(() => receivers.got(others) && made() === 1);
+      // A job does not know the spacing before its first answers.
+      most = 0;
+      for (const count of [2, 3, 4, 5, 6]) {
+        turns = 1;
+        await until(() => made() === count);
+      }
+      await until(() => isEmpty(one));
+      expect([most, spaced.map(({ deliveryId }) => receivers.attempts.get(deliveryId))]).toEqual([
+        1,
+        spaced.map(() => 1),
+      ]);
+    });
+
     it('the queue stores only references, and nothing after the attempt', async () => {
       const one = await started();
       const left = async (): Promise<string[]> =>

@@ -180,6 +180,7 @@ describe('POST /tsp/webhooks', () => {
       status: 'active',
       enabled_events: null,
       signatures: ['v1'],
+      max_per_second: null,
       secret: expect.stringMatching(SECRET),
       consecutive_failures: 0,
       last_success_at: null,
@@ -345,6 +346,25 @@ describe('an endpoint that is created disabled', () => {
       'VALIDATION_ERROR',
       'disabled',
     ]);
+  });
+});
+
+describe('max_per_second', () => {
+  it('is shown, can be changed and removed, and its endpoint gets every event', async () => {
+    const { id, max_per_second } = await created({ max_per_second: 5 });
+    expect(max_per_second).toBe(5);
+    await Promise.all([happens(), happens(), happens()]);
+    await delivered(id, 'succeeded', 3);
+    expect((await call('PUT', `/${id}`, { max_per_second: 1_000 })).body.max_per_second).toBe(1_000);
+    expect((await call('PUT', `/${id}`, {})).body.max_per_second).toBe(1_000);
+    expect((await call('PUT', `/${id}`, { max_per_second: null })).body.max_per_second).toBeNull();
+    for (const wrong of [0, -1, 1.5, 1_001, '5', true, [5], {}])
+      for (const [method, path] of [['PUT', `/${id}`] as const, ['POST', ''] as const])
+        expect(faulty(await call(method, path, { url: receiver.url(), max_per_second: wrong }))).toEqual([
+          400,
+          'VALIDATION_ERROR',
+          'max_per_second',
+        ]);
   });
 });
 

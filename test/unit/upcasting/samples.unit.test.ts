@@ -604,7 +604,7 @@ function everyEvent(): DomainEvent[] {
     webhookEndpoint,
     webhooks.register(),
     { kind: 'change', endpointId, url: 'https://b.example.com', enabledEvents: ['report.shared'], notifies: true },
-    { kind: 'change', endpointId, signatures: ['v1', 'v1a'], key: webhooks.KEY },
+    { kind: 'change', endpointId, signatures: ['v1', 'v1a'], maxPerSecond: 5, key: webhooks.KEY },
     { kind: 'rotate', endpointId, secretId: 'secret', previousExpiresAt: webhooks.at(1) },
     webhooks.exhausted('a', 1),
     webhooks.delivered('b', 2),

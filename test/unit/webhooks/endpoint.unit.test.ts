@@ -50,6 +50,7 @@ describe('registering an endpoint', () => {
       enabledEvents: ['report.shared'],
       notifies: true,
       signatures: ['v1'],
+      maxPerSecond: null,
       secret: { secretId: 'secret-1' },
       previousSecret: null,
       consecutiveFailures: 0,
@@ -111,6 +112,19 @@ describe('changing an endpoint', () => {
       url: 'https://c.example.com',
       enabledEvents: ['report.shared'],
     });
+  });
+
+  it('chooses a number of attempts a second, and ends the limit when it is set to null', () => {
+    const chosen = (maxPerSecond: number | null): EndpointEvent => ({
+      type: 'WebhookRateChosen',
+      data: { endpointId: ENDPOINT, maxPerSecond },
+    });
+    const limited = endpoint(registered({ maxPerSecond: 5 }))
+      .when(change({ maxPerSecond: 7 }))
+      .then(chosen(7));
+    expect(current(limited).maxPerSecond).toBe(7);
+    limited.when(change({ maxPerSecond: 7 })).then();
+    expect(current(limited.when(change({ maxPerSecond: null })).then(chosen(null))).maxPerSecond).toBeNull();
   });
 
   it('selects all event types again when they are set to null', () => {

@@ -69,7 +69,8 @@ import { WhenResumeEnded } from '../../../src/modules/webhooks/application/when-
 import { type SignatureVersion, validKeys, webhookEndpoint } from '../../../src/modules/webhooks/domain/endpoint.js';
 import { DeliveryReader } from '../../../src/modules/webhooks/read/deliveries.js';
 import { deliveryLog } from '../../../src/modules/webhooks/read/delivery-log.js';
-import { endpointProjection, EndpointReader } from '../../../src/modules/webhooks/read/endpoints.js';
+import { endpointProjection } from '../../../src/modules/webhooks/read/endpoint-projection.js';
+import { EndpointReader } from '../../../src/modules/webhooks/read/endpoints.js';
 import {
   type CommandResult,
   AggregateStore,
@@ -330,11 +331,19 @@ export class WebhookHarness {
       readonly mail?: string | null;
       readonly endpointId?: string;
       readonly signatures?: readonly SignatureVersion[];
+      readonly maxPerSecond?: number;
       readonly disabled?: boolean;
     } = {},
   ): Promise<{ readonly accountId: string; readonly endpointId: string; readonly secret: string }> {
     const { streams, endpoints, secrets, addresses } = this.parts();
-    const { endpointId = newId(), events = null, mail = null, signatures = ['v1'], disabled = false } = given;
+    const {
+      endpointId = newId(),
+      events = null,
+      mail = null,
+      signatures = ['v1'],
+      disabled = false,
+      maxPerSecond = null,
+    } = given;
     const { secret } = await new RegisterEndpointHandler(streams, endpoints, secrets, addresses).execute(
       new RegisterEndpoint(
         {
@@ -343,6 +352,7 @@ export class WebhookHarness {
           enabledEvents: events,
           notifyEmail: mail,
           signatures,
+          maxPerSecond,
           disabled,
         },
         this.as(accountId),
@@ -460,16 +470,16 @@ export class WebhookHarness {
   }
 
   attempt(deliveryId: string, kind: 'ladder' | 'redelivery' = 'ladder') {
-    const { aggregates, streams, attempts, queue } = this.parts();
-    return new AttemptDeliveryHandler(aggregates, streams, attempts, queue).execute(
+    const { aggregates, streams, attempts, queue, clock } = this.parts();
+    return new AttemptDeliveryHandler(aggregates, streams, attempts, queue, this.limiter, clock).execute(
       new AttemptDelivery(deliveryId, kind),
     );
   }
 
   /** The attempts of one process, which remembers the attempts that it has sent. */
   process(): (deliveryId: string) => ReturnType<AttemptDeliveryHandler['execute']> {
-    const { aggregates, streams, attempts, queue } = this.parts();
-    const handler = new AttemptDeliveryHandler(aggregates, streams, attempts, queue);
+    const { aggregates, streams, attempts, queue, clock } = this.parts();
+    const handler = new AttemptDeliveryHandler(aggregates, streams, attempts, queue, this.limiter, clock);
     return (deliveryId) => handler.execute(new AttemptDelivery(deliveryId, 'ladder'));
   }
 

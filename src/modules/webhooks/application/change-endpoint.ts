@@ -16,6 +16,7 @@ export interface EndpointChange {
   readonly enabledEvents?: readonly string[] | null;
   readonly notifyEmail?: string | null;
   readonly signatures?: readonly SignatureVersion[];
+  readonly maxPerSecond?: number | null;
   /** The sequence in the feed of the caller's environment from which events are delivered again. */
   readonly resumeFrom?: number;
 }
@@ -46,7 +47,7 @@ export class ChangeEndpointHandler implements ICommandHandler<ChangeEndpoint> {
     const { state } = await this.streams.load(webhookEndpoint, accountId);
     const stored = current(state, endpointId);
     await this.endpoints.admit(accountId);
-    const { url, enabledEvents, notifyEmail, signatures, resumeFrom } = change;
+    const { url, enabledEvents, notifyEmail, signatures, maxPerSecond, resumeFrom } = change;
     // An endpoint may keep its URL, even if newer rules would refuse the URL.
     if (url !== undefined && url !== stored.url) await admitUrl(this.addresses, url);
     if (notifyEmail !== undefined) await this.secrets.keepContact(accountId, endpointId, notifyEmail);
@@ -57,6 +58,7 @@ export class ChangeEndpointHandler implements ICommandHandler<ChangeEndpoint> {
       ...(enabledEvents !== undefined && { enabledEvents }),
       ...(notifyEmail !== undefined && { notifies: notifyEmail !== null }),
       ...(signatures && { signatures }),
+      ...(maxPerSecond !== undefined && { maxPerSecond }),
       ...(await this.secrets.firstKey(accountId, state, signatures)),
       ...(resumeFrom !== undefined && (await this.resume(resumeFrom, stored, context))),
     } as const;

@@ -12,7 +12,7 @@ export class DueDeliveries extends DeliveryAttempts {
 
   override async attempt({ deliveryId, kind }: DueDelivery): ReturnType<DeliveryAttempts['attempt']> {
     const answer = await this.commands.execute(new AttemptDelivery(deliveryId, kind));
-    if (answer === null) return null;
+    if (answer === null || 'spacingMs' in answer) return answer;
     const { errorCode } = answer;
     return { timedOut: errorCode === 'TIMEOUT', outcome: errorCode ?? 'SUCCESS' };
   }

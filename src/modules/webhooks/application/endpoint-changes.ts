@@ -46,6 +46,7 @@ const CHANGES: Readonly<Record<EndpointEvent['type'], EndpointChangeName | null>
   WebhookEventsChosen: 'updated',
   WebhookContactChosen: 'updated',
   WebhookSignaturesChosen: 'updated',
+  WebhookRateChosen: 'updated',
   WebhookKeyMade: null,
   WebhookSecretRotated: 'secret rotated',
   WebhookExhaustionCounted: null,

@@ -23,6 +23,7 @@ export class RegisterEndpoint extends Command<{ readonly secret: string }> {
       readonly enabledEvents: readonly string[] | null;
       readonly notifyEmail: string | null;
       readonly signatures: readonly SignatureVersion[];
+      readonly maxPerSecond: number | null;
       readonly disabled: boolean;
     },
     readonly context: ActionContext & { readonly accountId: string },
@@ -41,7 +42,7 @@ export class RegisterEndpointHandler implements ICommandHandler<RegisterEndpoint
   ) {}
 
   async execute({
-    request: { endpointId, url, enabledEvents, notifyEmail, signatures, disabled },
+    request: { endpointId, url, enabledEvents, notifyEmail, signatures, maxPerSecond, disabled },
     context,
   }: RegisterEndpoint): Promise<{ readonly secret: string }> {
     const { accountId } = context;
@@ -64,6 +65,7 @@ export class RegisterEndpointHandler implements ICommandHandler<RegisterEndpoint
       notifies: notifyEmail !== null,
       secretId,
       signatures,
+      ...(maxPerSecond !== null && { maxPerSecond }),
       ...(disabled && { disabled }),
       ...(await this.secrets.firstKey(accountId, state, signatures)),
     } as const;

@@ -18,6 +18,8 @@ export type EndpointEvent =
         readonly secretId: string;
         /** Absent: `v1` only. */
         readonly signatures?: readonly SignatureVersion[];
+        /** Absent: no limit. */
+        readonly maxPerSecond?: number;
         /** The endpoint gets nothing until its account makes it active. */
         readonly disabled?: true;
       }
@@ -32,6 +34,8 @@ export type EndpointEvent =
       'WebhookSignaturesChosen',
       { readonly endpointId: string; readonly signatures: readonly SignatureVersion[] }
     >
+  /** Null ends the limit. */
+  | DomainEvent<'WebhookRateChosen', { readonly endpointId: string; readonly maxPerSecond: number | null }>
   /** The account has a new key pair, which signs at once. Its previous one also signs until `previousExpiresAt`; null: it had none. */
   | DomainEvent<'WebhookKeyMade', { readonly endpointId: string; readonly previousExpiresAt: string | null } & NewKey>
   /** The new secret signs at once. The previous secret also signs until `previousExpiresAt`. Earlier secrets no longer sign. */
@@ -115,6 +119,8 @@ export interface Endpoint {
   readonly enabledEvents: readonly string[] | null;
   readonly notifies: boolean;
   readonly signatures: readonly SignatureVersion[];
+  /** Scheduled attempts and redeliveries are spaced. Null: they are not. */
+  readonly maxPerSecond: number | null;
   readonly secret: { readonly secretId: string };
   /** The secret before the last rotation, which may have expired. Null when the secret was never rotated. */
   readonly previousSecret: { readonly secretId: string; readonly expiresAt: string } | null;
@@ -153,6 +159,7 @@ export type EndpointCommand =
       readonly notifies: boolean;
       readonly secretId: string;
       readonly signatures?: readonly SignatureVersion[];
+      readonly maxPerSecond?: number;
       readonly disabled?: true;
       /** Given if the endpoint has `v1a` and the account has no key pair. */
       readonly key?: NewKey;
@@ -165,6 +172,7 @@ export type EndpointCommand =
       readonly enabledEvents?: readonly string[] | null;
       readonly notifies?: boolean;
       readonly signatures?: readonly SignatureVersion[];
+      readonly maxPerSecond?: number | null;
       readonly key?: NewKey;
       readonly resume?: Resume;
     }
@@ -211,7 +219,8 @@ export const webhookEndpoint: Decider<EndpointState, EndpointCommand, EndpointEv
 function decide(command: EndpointCommand, state: EndpointState): readonly EndpointEvent[] {
   switch (command.kind) {
     case 'register': {
-      const { endpointId, url, enabledEvents, notifies, secretId, signatures, disabled } = command;
+      const { kind: _, key: __, ...data } = command;
+      const { endpointId } = data;
       if (state.current?.endpointId === endpointId) return [];
       if (state.current !== null && state.current.status !== 'disabled')
         throw new DomainError('webhook.endpoint_exists');
@@ -219,22 +228,7 @@ function decide(command: EndpointCommand, state: EndpointState): readonly Endpoi
         state.current === null
           ? []
           : [{ type: 'WebhookEndpointDeleted', data: { endpointId: state.current.endpointId } }];
-      return [
-        ...retired,
-        {
-          type: 'WebhookEndpointRegistered',
-          data: {
-            endpointId,
-            url,
-            enabledEvents,
-            notifies,
-            secretId,
-            ...(signatures && { signatures }),
-            ...(disabled && { disabled }),
-          },
-        },
-        ...firstKey(command, state),
-      ];
+      return [...retired, { type: 'WebhookEndpointRegistered', data }, ...firstKey(command, state)];
     }
     case 'change':
       return [...change(command, current(state, command.endpointId)), ...firstKey(command, state)];
@@ -307,7 +301,15 @@ function keyMade(endpointId: string, key: NewKey, previousExpiresAt: string | nu
 }
 
 function change(
-  { endpointId, url, enabledEvents, notifies, signatures, resume }: Extract<EndpointCommand, { kind: 'change' }>,
+  {
+    endpointId,
+    url,
+    enabledEvents,
+    notifies,
+    signatures,
+    maxPerSecond,
+    resume,
+  }: Extract<EndpointCommand, { kind: 'change' }>,
   endpoint: Endpoint,
 ): readonly EndpointEvent[] {
   const events: EndpointEvent[] = [];
@@ -320,6 +322,8 @@ function change(
     events.push({ type: 'WebhookContactChosen', data: { endpointId, notifies } });
   if (signatures !== undefined && signatures.length !== endpoint.signatures.length)
     events.push({ type: 'WebhookSignaturesChosen', data: { endpointId, signatures } });
+  if (maxPerSecond !== undefined && maxPerSecond !== endpoint.maxPerSecond)
+    events.push({ type: 'WebhookRateChosen', data: { endpointId, maxPerSecond } });
   if (endpoint.status === 'disabled') events.push({ type: 'WebhookEndpointReactivated', data: { endpointId } });
   if (resume !== undefined) events.push({ type: 'WebhookResumeRequested', data: { endpointId, ...resume } });
   return events;
@@ -395,7 +399,16 @@ function withKey(
 
 function endpointAfter(endpoint: Endpoint | null, event: EndpointEvent): Endpoint | null {
   if (event.type === 'WebhookEndpointRegistered') {
-    const { endpointId, url, enabledEvents, notifies, secretId, signatures = ['v1'], disabled = false } = event.data;
+    const {
+      endpointId,
+      url,
+      enabledEvents,
+      notifies,
+      secretId,
+      signatures = ['v1'],
+      maxPerSecond = null,
+      disabled = false,
+    } = event.data;
     return {
       endpointId,
       status: disabled ? 'disabled' : 'active',
@@ -403,6 +416,7 @@ function endpointAfter(endpoint: Endpoint | null, event: EndpointEvent): Endpoin
       enabledEvents,
       notifies,
       signatures,
+      maxPerSecond,
       secret: { secretId },
       previousSecret: null,
       consecutiveFailures: 0,
@@ -430,6 +444,8 @@ function endpointAfter(endpoint: Endpoint | null, event: EndpointEvent): Endpoin
       return { ...endpoint, notifies: event.data.notifies };
     case 'WebhookSignaturesChosen':
       return { ...endpoint, signatures: event.data.signatures };
+    case 'WebhookRateChosen':
+      return { ...endpoint, maxPerSecond: event.data.maxPerSecond };
     case 'WebhookSecretRotated':
       return {
         ...endpoint,

@@ -1,62 +1,14 @@
-// Webhook endpoints for the dashboard of their account, and for the timer that checks their health.
+// Reads webhook endpoints for the dashboard of their account, for operators, and for the timer that checks their health.
 import type { Environment } from '../../../kernel/environment.js';
-import { exhaustiveEvents, listOf, type Projection } from '../../../kernel/projection.js';
+import { listOf } from '../../../kernel/projection.js';
 import { readPart } from '../../../ports/list-part.js';
 import type { Cursor, Page, ReadModels } from '../../../ports/read-models.js';
 import type { AttemptErrorCode, AttemptOutcome } from '../domain/delivery.js';
-import { healthDueAt, type Endpoint, type EndpointEvent } from '../domain/endpoint.js';
-import { endpointRecord, resumeDueAt, type EndpointRecord } from '../domain/endpoint-record.js';
+import type { Endpoint } from '../domain/endpoint.js';
+import { endpointRecord, type EndpointRecord } from '../domain/endpoint-record.js';
 import type { DeliveryPage, DeliveryReader } from './deliveries.js';
 import { lastErrorOf } from './delivery-log.js';
-
-/** The facts about an endpoint that callers see. Times are ISO 8601 UTC. */
-export interface EndpointSummary extends Omit<
-  Endpoint,
-  'secret' | 'previousSecret' | 'run' | 'disableAfter' | 'resumes' | 'counted'
-> {
-  readonly createdAt: string;
-  readonly updatedAt: string;
-  /** The time when the endpoint got its present status. */
-  readonly statusAt: string;
-  /** The time when the count of its failures in a row began. */
-  readonly countedFrom: string;
-}
-
-/** The endpoint of one account, if it has one. */
-export interface EndpointDoc {
-  readonly current: EndpointSummary | null;
-}
-
-export const endpointProjection: Projection<EndpointDoc, EndpointRecord> = {
-  name: 'webhook_endpoint',
-  version: 8,
-  category: endpointRecord.category,
-
-  evolve: (before, event) => endpointRecord.evolve(before ?? endpointRecord.initial, known(event)),
-  view: ({ current, createdAt, updatedAt, statusAt, run }) => {
-    if (current === null) return { current };
-    const { endpointId, status, url, enabledEvents, notifies, signatures, consecutiveFailures, disabledReason } =
-      current;
-    return {
-      current: {
-        endpointId,
-        status,
-        url,
-        enabledEvents,
-        notifies,
-        signatures,
-        consecutiveFailures,
-        disabledReason,
-        createdAt,
-        updatedAt,
-        statusAt,
-        countedFrom: run.at,
-      },
-    };
-  },
-  entries: ({ current }) => (current === null ? [] : [{ list: listOf({ status: current.status }) }]),
-  dueAt: (record) => resumeDueAt(record) ?? healthDueAt(record),
-};
+import { type EndpointDoc, endpointProjection, type EndpointSummary } from './endpoint-projection.js';
 
 export const ENDPOINT_STATUSES = ['active', 'failing', 'disabled'] as const satisfies readonly Endpoint['status'][];
 
@@ -65,25 +17,6 @@ export interface EndpointPage {
   /** The next page begins below this account; null at the end. */
   readonly next: string | null;
 }
-
-const known = exhaustiveEvents<EndpointEvent>('webhook_endpoint', {
-  WebhookEndpointRegistered: true,
-  WebhookUrlChanged: true,
-  WebhookEventsChosen: true,
-  WebhookContactChosen: true,
-  WebhookSignaturesChosen: true,
-  WebhookKeyMade: true,
-  WebhookSecretRotated: true,
-  WebhookExhaustionCounted: true,
-  WebhookEndpointFailing: true,
-  WebhookEndpointRecovered: true,
-  WebhookEndpointDisabled: true,
-  WebhookEndpointReactivated: true,
-  WebhookHealthNotified: true,
-  WebhookResumeRequested: true,
-  WebhookResumed: true,
-  WebhookEndpointDeleted: true,
-});
 
 export interface EndpointView extends EndpointSummary {
   readonly lastSuccessAt: string | null;

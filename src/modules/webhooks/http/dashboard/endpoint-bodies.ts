@@ -49,6 +49,15 @@ function isSignatureVersion(value: unknown): boolean {
 type Signatures = EndpointView['signatures'];
 
 export const SIGNATURE_VERSIONS = ['v1', 'v1a'] as const satisfies Signatures;
+const MAX_PER_SECOND = 1_000;
+const RATE_RULE = { message: `must be null or a whole number from 1 to ${MAX_PER_SECOND}` };
+const RATE_SHOWN = {
+  type: 'integer',
+  minimum: 1,
+  maximum: MAX_PER_SECOND,
+  nullable: true,
+  description: 'The most attempts that the endpoint gets in a second. Null or absent: no limit of its own',
+} as const;
 const SIGNATURES_SHOWN = {
   isArray: true,
   enum: [...SIGNATURE_VERSIONS],
@@ -96,6 +105,13 @@ export class CreateEndpointBody {
   @IsSignatureList()
   readonly signatures?: Signatures;
 
+  @ApiPropertyOptional(RATE_SHOWN)
+  @IsOptional()
+  @Max(MAX_PER_SECOND, RATE_RULE)
+  @Min(1, RATE_RULE)
+  @IsInt(RATE_RULE)
+  readonly max_per_second?: number;
+
   @ApiPropertyOptional({
     type: Boolean,
     default: false,
@@ -135,6 +151,14 @@ export class ChangeEndpointBody {
   @IsOptional()
   @IsSignatureList()
   readonly signatures?: Signatures | null;
+
+  @ApiPropertyOptional({ ...RATE_SHOWN, description: 'Absent: unchanged. Null: no limit of its own' })
+  @NullCounts()
+  @IsOptional()
+  @Max(MAX_PER_SECOND, RATE_RULE)
+  @Min(1, RATE_RULE)
+  @IsInt(RATE_RULE)
+  readonly max_per_second?: number | null;
 
   @ApiPropertyOptional({
     type: 'integer',
@@ -178,12 +202,20 @@ export function signaturesOf(chosen: Signatures | undefined): Signatures {
 }
 
 export function changeOf(body: ChangeEndpointBody): EndpointChange {
-  const { url, enabled_events: events, notify_email: mail, signatures, resume_from: resumeFrom } = body;
+  const {
+    url,
+    enabled_events: events,
+    notify_email: mail,
+    signatures,
+    max_per_second: rate,
+    resume_from: resumeFrom,
+  } = body;
   return {
     ...(resumeFrom !== undefined && { resumeFrom }),
     ...(url !== undefined && { url }),
     ...(events !== undefined && { enabledEvents: eventsOf(events ?? undefined) }),
     ...(mail !== undefined && { notifyEmail: mail }),
+    ...(rate !== undefined && { maxPerSecond: rate }),
     ...(signatures !== undefined && { signatures: signaturesOf(signatures ?? undefined) }),
   };
 }

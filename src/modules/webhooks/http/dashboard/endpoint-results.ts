@@ -32,6 +32,12 @@ export class EndpointResult {
   readonly notify_email?: string;
   @ApiProperty({ isArray: true, enum: [...SIGNATURE_VERSIONS], description: 'The signatures of each delivery' })
   readonly signatures!: EndpointView['signatures'];
+  @ApiProperty({
+    type: 'integer',
+    nullable: true,
+    description: 'The most attempts in a second; null: no limit of its own',
+  })
+  readonly max_per_second!: number | null;
   @ApiProperty({ type: 'integer', description: 'Exhausted deliveries since the last success' })
   readonly consecutive_failures!: number;
   @ApiProperty(TIME_OR_NULL) readonly last_success_at!: string | null;
@@ -108,6 +114,7 @@ export function endpointResult(
     enabled_events: endpoint.enabledEvents,
     ...(notifyEmail !== null && { notify_email: notifyEmail }),
     signatures: endpoint.signatures,
+    max_per_second: endpoint.maxPerSecond,
     consecutive_failures: endpoint.consecutiveFailures,
     last_success_at: endpoint.lastSuccessAt,
     last_failure_at: endpoint.lastFailureAt,

@@ -83,6 +83,7 @@ export class EndpointsController {
           enabledEvents: eventsOf(body.enabled_events),
           notifyEmail: body.notify_email ?? null,
           signatures: signaturesOf(body.signatures),
+          maxPerSecond: body.max_per_second ?? null,
           disabled: body.disabled ?? false,
         },
         context,
