@@ -41,9 +41,10 @@ const PDF_PAGES = 36;
 /** Counts, measures and logs a worker's call. */
 function called({ vendorCalls, vendorDuration }: Metrics, log: Log) {
   return ({ vendor, operation, outcome, seconds, ends, call }: MadeCall): void => {
-    vendorCalls.inc({ vendor, operation, outcome });
-    vendorDuration.observe({ vendor, operation }, seconds);
-    const { environment, accountId, aggregateId, attemptId, correlationId: requestId } = call;
+    const { environment } = call;
+    vendorCalls.inc({ vendor, operation, outcome, environment });
+    vendorDuration.observe({ vendor, operation, environment }, seconds);
+    const { accountId, aggregateId, attemptId, correlationId: requestId } = call;
     const ids = { environment, accountId, aggregateId, attemptId, requestId };
     log.info({ vendor, operation, outcome, ends, ms: Math.round(seconds * 1_000), ...ids }, 'vendor call');
   };

@@ -12,7 +12,7 @@ export interface MadeCall {
   readonly outcome: string;
   readonly seconds: number;
   readonly ends: readonly string[];
-  readonly call: Partial<VendorCall>;
+  readonly call: Partial<VendorCall> & Pick<VendorCall, 'environment'>;
 }
 
 type Operation = (call: VendorCall, ...input: unknown[]) => Promise<{ readonly kind: string }>;

@@ -55,12 +55,13 @@ export class Metrics {
     'vendor',
     'operation',
     'outcome',
+    'environment',
   );
 
   readonly vendorDuration = new Histogram({
     name: 'vendor_call_duration_seconds',
     help: 'Time of a vendor call, without the time in its queue.',
-    labelNames: ['vendor', 'operation'],
+    labelNames: ['vendor', 'operation', 'environment'],
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20],
     registers: [this.registry],
   });

@@ -123,7 +123,7 @@ describe("the service's information about itself", () => {
       const { status, text } = await service.request('GET', '/metrics');
       const counts = [
         'http_request_duration_seconds_count{method="POST",route="/screening/submit",status="200"} ',
-        'vendor_calls_total{vendor="identity-vendor",operation="register",outcome="confirmed"} ',
+        'vendor_calls_total{vendor="identity-vendor",operation="register",outcome="confirmed",environment="test"} ',
       ].map((name) => Number(text.split(name)[1]?.split('\n')[0] ?? 0));
       return { status, text, counts };
     };
