@@ -13,9 +13,12 @@ export const USER_NAMESPACES = {
   unshare: (flags) => flags === 0x10000000,
 };
 
-/** Arguments that distinguish rules: each bit, each family of addresses, personalities, and the namespaces of the browser together. */
+/**
+ * Arguments that distinguish rules: each bit, each family of addresses, personalities, and the namespaces of the browser together. The kernel takes a
+ * family from the lower half of its register, so each family has a second argument.
+ */
 const FIRST_ARGUMENTS = [
-  ...Array.from({ length: 64 }, (_, family) => family),
+  ...Array.from({ length: 64 }, (_, family) => [family, family + 2 ** 32]).flat(),
   ...Array.from({ length: 32 }, (_, bit) => 2 ** bit),
   ...[0x20008, 0xffffffff, 0x70000000, 0x70020000, 0x12000000, 0x14000000, 0x18000000],
 ];
