@@ -76,6 +76,12 @@ export class Dispatcher extends WorkerHost {
   }
 
   start(): void {
+    this.worker
+      .on('completed', (job: DispatchJob) => this.onOver(job))
+      .on('failed', (job?: DispatchJob) => job && this.onOver(job))
+      .on('stalled', () => this.runner.reclaimed())
+      // This process was suspended, and another process now has the jobs. The ids of jobs are the ids of endpoints.
+      .on('lockRenewalFailed', (endpointIds) => endpointIds.forEach((id) => this.queue.running.delete(id)));
     this.worker.run().catch((error: unknown) => this.onError(error));
   }
 
@@ -141,27 +147,6 @@ export class Dispatcher extends WorkerHost {
       await Promise.all(underWay.values());
       running.delete(endpointId);
     }
-  }
-
-  @OnWorkerEvent('completed')
-  onCompleted(job: DispatchJob): void {
-    this.onOver(job);
-  }
-
-  @OnWorkerEvent('failed')
-  onFailed(job: DispatchJob | undefined): void {
-    if (job !== undefined) this.onOver(job);
-  }
-
-  @OnWorkerEvent('stalled')
-  onStalled(): void {
-    this.runner.reclaimed();
-  }
-
-  /** This process was suspended, and another process now has the jobs. The ids of jobs are the ids of endpoints. */
-  @OnWorkerEvent('lockRenewalFailed')
-  onLockLost(endpointIds: readonly string[]): void {
-    for (const endpointId of endpointIds) this.queue.running.delete(endpointId);
   }
 
   @OnWorkerEvent('error')
