@@ -179,7 +179,15 @@ const CHECKED_EVERY_MS = 3_600_000;
       settle: (id) => new DisableOverdueEndpoint(id),
     }),
   ],
-  exports: [EndpointReader, DeliveryReader, EndpointSecrets, FeedReader, MissedEventsReader, WebhookKeyReader, WebhookPolicy],
+  exports: [
+    EndpointReader,
+    DeliveryReader,
+    EndpointSecrets,
+    FeedReader,
+    MissedEventsReader,
+    WebhookKeyReader,
+    WebhookPolicy,
+  ],
 })
 export class WebhooksModule implements OnModuleInit {
   constructor(

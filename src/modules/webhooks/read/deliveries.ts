@@ -67,7 +67,7 @@ export class DeliveryReader {
 
   /** The newest deliveries whose attempts have failed so far. */
   async failed(endpointId: string, limit: number): Promise<readonly View<DeliveryDoc>[]> {
-    const lists = (['retrying', 'exhausted'] as const).map((status) => listed({ endpointId, status }));
+    const lists = (['retrying', 'exhausted'] as const).flatMap((status) => listsOfEndpoint(endpointId, { status }));
     return (await this.pageOf(lists, null, limit)).items;
   }
 
