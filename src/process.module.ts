@@ -1,11 +1,13 @@
 // The parts that exist before Nest starts: configuration, vendors, clock, log and metrics. Each root module imports this module first.
 import { type DynamicModule, Global, Module } from '@nestjs/common';
+import { ModuleRef } from '@nestjs/core';
 import type { Config } from './config/config.js';
 import { ConfigModule } from './config/config.module.js';
-import { Clock, SystemClock } from './kernel/clock.js';
+import { Clock } from './kernel/clock.js';
 import { Health } from './platform/http/health.js';
 import { Log } from './platform/observability/log.js';
 import { Metrics } from './platform/observability/metrics.js';
+import { AccountClock, TestClocks } from './ports/test-clocks.js';
 import { Vendors } from './ports/vendors.js';
 
 @Global()
@@ -17,7 +19,11 @@ export class ProcessModule {
       imports: [ConfigModule.forRoot(config)],
       providers: [
         { provide: Vendors, useValue: vendors },
-        { provide: Clock, useClass: SystemClock },
+        {
+          provide: Clock,
+          useFactory: (modules: ModuleRef) => new AccountClock(() => modules.get(TestClocks, { strict: false })),
+          inject: [ModuleRef],
+        },
         { provide: Log, useValue: log },
         { provide: Metrics, useValue: metrics },
         Health,

@@ -29,6 +29,8 @@ export interface ActionContext extends Owner {
   readonly lineage?: string;
   /** Absent if no request caused the command. The value is never stored. */
   readonly effect?: Effect;
+  /** The account's time of the work, if it is not the present. The value is never stored by itself. */
+  readonly at?: Date;
   /** No caller reads the result at once. Read models therefore get the events only through their subscriptions, which costs less. */
   readonly skipReadYourWrites?: true;
   /** The operator's reason, which is recorded with every event. The reason contains no personal data. */

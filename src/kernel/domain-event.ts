@@ -24,6 +24,8 @@ export interface EventMetadata {
   readonly environment: Environment | null;
   /** The time of the change, ISO 8601 UTC with milliseconds. */
   readonly occurredAt: string;
+  /** The machine's time of the change, if the account has turned its test clock. `occurredAt` is then the account's time. */
+  readonly recordedAt?: string;
   /** The request or timer run that led to this event. */
   readonly $correlationId: string;
   /** The id of the command or event that led to this event. */
@@ -45,6 +47,11 @@ export interface RecordedEvent<Event extends DomainEvent = DomainEvent> {
   readonly type: Event['type'];
   readonly data: Event['data'];
   readonly metadata: EventMetadata;
+}
+
+/** The machine's time of the change, ISO 8601 UTC. */
+export function machineTimeOf({ recordedAt, occurredAt }: Pick<EventMetadata, 'recordedAt' | 'occurredAt'>): string {
+  return recordedAt ?? occurredAt;
 }
 
 /** The `category` of `<category>-<id>`. Categories contain no dash. */

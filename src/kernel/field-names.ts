@@ -32,4 +32,6 @@ export type FieldName =
   | 'grant.applicationFee'
   | 'webhook.url'
   | 'test.until'
-  | 'test.data';
+  | 'test.data'
+  | 'test.advance'
+  | 'test.to';

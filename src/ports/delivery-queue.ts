@@ -23,7 +23,8 @@ export interface Backlog {
  * Unavailable when the queue cannot be reached.
  */
 export abstract class DeliveryQueue {
-  abstract enqueue(due: DueDelivery, at: Date): Promise<void>;
+  /** An attempt that is queued already keeps its time, or gets the earlier time if it is `sooner`. */
+  abstract enqueue(due: DueDelivery, at: Date, sooner?: boolean): Promise<void>;
   abstract backlog(): Promise<Backlog>;
 }
 

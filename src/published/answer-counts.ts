@@ -1,4 +1,4 @@
-import type { ActionContext } from '../kernel/context.js';
+import type { ActionContext, Owner } from '../kernel/context.js';
 
 /** `attemptsAllowed` wrong answers within `lockSeconds` lock a person for `lockSeconds`. */
 export interface CountedLimit {
@@ -36,7 +36,7 @@ export interface PersonStanding {
  */
 export abstract class AnswerCounts {
   /** The end of the lock that refuses the person everywhere; null if the person is not locked now. */
-  abstract lockedUntil(personIds: readonly string[]): Promise<string | null>;
+  abstract lockedUntil(personIds: readonly string[], owner: Owner): Promise<string | null>;
 
   /** Must be called before the vendor receives the answer. The answer uses up one attempt until it is counted or cleared, or until `giveUpAfter`. */
   abstract admit(personIds: readonly string[], answer: CountedAnswer, giveUpAfter: Date): Promise<Admission>;

@@ -497,6 +497,8 @@ const FIELDS = {
   'webhook.url': 'url',
   'test.until': 'until',
   'test.data': 'data',
+  'test.advance': 'advance',
+  'test.to': 'to',
 } as const satisfies ErrorVocabulary<StringError>['fields'];
 
 type Special = Readonly<Partial<Record<ErrorCode, StringError>>>;

@@ -2,9 +2,10 @@
 import type { Type } from '@nestjs/common';
 import { DomainError } from '../../src/kernel/domain-error.js';
 import { BodyPipe } from '../../src/platform/http/body-pipe.js';
+import { clockOf } from './clock.js';
 
 export async function readBody<Body>(type: Type<Body>, given: unknown, now: Date): Promise<Body> {
-  return (await new BodyPipe({ now: () => now }).transform(given, { type: 'body', metatype: type })) as Body;
+  return (await new BodyPipe(clockOf(() => now)).transform(given, { type: 'body', metatype: type })) as Body;
 }
 
 /** Returns the error that refuses the body. Fails if the body is accepted. */

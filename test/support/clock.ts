@@ -14,3 +14,10 @@ export class SetClock extends Clock {
     this.time += seconds * 1_000;
   }
 }
+
+/** A clock that shows what the function returns. */
+export function clockOf(now: () => Date): Clock {
+  const clock = new SetClock();
+  clock.now = now;
+  return clock;
+}

@@ -25,8 +25,8 @@ SystemClock.prototype.now = () => new Date(Date.now());
 
 // The delivery queue uses the clock of the machine, which no test changes.
 const { enqueue } = BullMqDeliveryQueue.prototype;
-BullMqDeliveryQueue.prototype.enqueue = function (delivery, at) {
-  return enqueue.call(this, delivery, new Date(at.getTime() - aheadMs));
+BullMqDeliveryQueue.prototype.enqueue = function (delivery, at, sooner) {
+  return enqueue.call(this, delivery, new Date(at.getTime() - aheadMs), sooner);
 };
 
 /** Keyed by the id of the question that started the program. */

@@ -53,11 +53,13 @@ export class BullMqDeliveryQueue extends DeliveryQueue {
     jobs.on('error', () => undefined);
   }
 
-  override async enqueue(due: DueDelivery, at: Date): Promise<void> {
+  override async enqueue(due: DueDelivery, at: Date, sooner = false): Promise<void> {
     const { endpointId } = due;
     await this.bounded((redis) =>
       Promise.all([
-        redis.zadd(lineOf(endpointId), 'NX', at.getTime(), memberOf(due)),
+        sooner
+          ? redis.zadd(lineOf(endpointId), 'LT', at.getTime(), memberOf(due))
+          : redis.zadd(lineOf(endpointId), 'NX', at.getTime(), memberOf(due)),
         this.call(endpointId, at.getTime()),
       ]),
     );

@@ -44,12 +44,12 @@ export class ChallengeRecorder {
     const isKept = (await holder.keep(id, known.state, verdict, context)) === 'kept';
     const said: Verdict = isKept ? withoutSecrets(verdict) : { kind: 'person-erased' };
     const answer = { holderId: id, attemptId, limit: holder.limit, context };
-    const counted = isAnswer(operation) ? holder.count(known.state, this.clock.now()) : null;
+    const counted = isAnswer(operation) ? holder.count(known.state, await this.clock.of(context)) : null;
     const standing = await this.count(held.personIds, answer, said, counted);
     // This step comes before the end of the call, because no step is repeated after the end. The first process that records an attempt decides.
     if (wasUsed(said, operation)) await this.limiter.forgetSetAside(attemptId);
     else await this.limiter.giveBackSetAside(attemptId);
-    const recording = { attemptId, now: this.clock.now(), verdict: said, policy: holder.limit, standing };
+    const recording = { attemptId, now: await this.clock.of(context), verdict: said, policy: holder.limit, standing };
     const { state } = await this.aggregates.execute(
       holder.decider,
       { id, known },
@@ -81,7 +81,7 @@ export class ChallengeRecorder {
     said: Verdict,
     counted: Count | null,
   ): Promise<Standing | null> {
-    const lockedUntil = lockBy(said, this.clock.now(), answer.limit, counted);
+    const lockedUntil = lockBy(said, await this.clock.of(answer.context), answer.limit, counted);
     if (counted !== null)
       return said.kind === 'wrong' || said.kind === 'locked'
         ? this.counts.countWrong(personIds, answer, lockedUntil)

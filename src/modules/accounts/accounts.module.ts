@@ -1,13 +1,20 @@
-import { type InjectionToken, Module } from '@nestjs/common';
+import { type InjectionToken, Module, type OnModuleInit } from '@nestjs/common';
+import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
 import { CommandBus } from '@nestjs/cqrs';
 import { HttpSettings } from '../../config/http.js';
 import { Limits } from '../../config/limits.js';
 import { ProcessSettings } from '../../config/process.js';
 import { VendorsSettings } from '../../config/vendors.js';
+import { Clock } from '../../kernel/clock.js';
 import { Log } from '../../platform/observability/log.js';
+import { providedBy } from '../../platform/provided.js';
 import { rolePart, type Startable } from '../../platform/roles/role-part.js';
 import { Projections } from '../../platform/subscriptions/declarations.js';
 import { recoveryJob } from '../../platform/subscriptions/recovery-job.js';
+import { AccountWaits } from '../../ports/account-waits.js';
+import { HandlerCheckpoints } from '../../ports/handler-checkpoints.js';
+import { Scheduler } from '../../ports/scheduler.js';
+import { TestClocks } from '../../ports/test-clocks.js';
 import { VendorBehaviours } from '../../ports/vendor-behaviours.js';
 import { AccessKeys } from '../../published/access-keys.js';
 import { AccountLists } from '../../published/account-lists.js';
@@ -31,22 +38,30 @@ import { IssueKeyHandler } from './application/issue-key.js';
 import { LimitExchangesHandler } from './application/limit-exchanges.js';
 import { MakeDemoAccounts, MakeDemoAccountsHandler } from './application/make-demo-accounts.js';
 import { OpenAccountHandler } from './application/open-account.js';
+import { PassedWaits } from './application/passed-waits.js';
 import { RevokeDashboardTokenHandler } from './application/revoke-dashboard-token.js';
 import { SetSettingsHandler } from './application/set-settings.js';
-import { SetVendorBehaviourHandler, TestHelperOptions } from './application/set-vendor-behaviour.js';
+import { SetVendorBehaviourHandler } from './application/set-vendor-behaviour.js';
 import { SignedLists } from './application/signed-lists.js';
+import { TestHelperLimit, TestHelperOptions } from './application/test-helper-limit.js';
+import { TurnClockHandler } from './application/turn-clock.js';
 import { VendorRules } from './application/vendor-rules.js';
 import { AccessKeyDirectory, accessKeyProjection } from './read/access-keys.js';
 import { AccountDirectory, accountProjection, AccountsOptions } from './read/accounts.js';
 import { RecentRequests } from './read/recent-requests.js';
 import { SigningKeys } from './read/signing-keys.js';
+import { TurnedClocks } from './read/turned-clocks.js';
 import { UnusedDetails, unusedDetails } from './read/unused-details.js';
+
+/** The interval at which workers look for passed waits of accounts that have turned their clock, in milliseconds. */
+const TURNED_EVERY_MS = 10_000;
 
 const DEMO_ACCOUNTS: InjectionToken<Startable> = Symbol('demo accounts');
 
 /** Finds the holder of a key and the rights of an account. Every API surface uses this module. */
 @Projections([accountProjection, accessKeyProjection, unusedDetails])
 @Module({
+  imports: [DiscoveryModule],
   providers: [
     OpenAccountHandler,
     SetSettingsHandler,
@@ -60,6 +75,11 @@ const DEMO_ACCOUNTS: InjectionToken<Startable> = Symbol('demo accounts');
     AddCreditHandler,
     AccountDirectory,
     AccessKeyDirectory,
+    {
+      provide: TestClocks,
+      useFactory: (accounts: AccountDirectory) => new TurnedClocks(accounts),
+      inject: [AccountDirectory],
+    },
     {
       provide: AccountsOptions,
       useFactory: ({ production }: ProcessSettings, { forTest }: VendorsSettings): AccountsOptions => ({
@@ -82,6 +102,14 @@ const DEMO_ACCOUNTS: InjectionToken<Startable> = Symbol('demo accounts');
     RecentRequests,
     AccountGrants,
     SetVendorBehaviourHandler,
+    TurnClockHandler,
+    TestHelperLimit,
+    {
+      provide: PassedWaits,
+      useFactory: (discovery: DiscoveryService, checkpoints: HandlerCheckpoints, clock: Clock) =>
+        new PassedWaits(() => providedBy(discovery, AccountWaits), checkpoints, clock),
+      inject: [DiscoveryService, HandlerCheckpoints, Clock],
+    },
     {
       provide: TestHelperOptions,
       useFactory: (limits: Limits): TestHelperOptions => ({ changesPerHour: limits.testHelpersPerHour }),
@@ -151,6 +179,19 @@ const DEMO_ACCOUNTS: InjectionToken<Startable> = Symbol('demo accounts');
     RecentRequests,
     SigningKeys,
     TokenOptions,
+    PassedWaits,
   ],
 })
-export class AccountsModule {}
+export class AccountsModule implements OnModuleInit {
+  constructor(
+    private readonly scheduler: Scheduler,
+    private readonly accounts: AccountDirectory,
+    private readonly passed: PassedWaits,
+  ) {}
+
+  onModuleInit(): void {
+    this.scheduler.every('test-clocks', TURNED_EVERY_MS, async () =>
+      this.passed.settleAll(await this.accounts.turned()),
+    );
+  }
+}

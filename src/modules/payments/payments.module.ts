@@ -1,9 +1,13 @@
 import { Module } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
 import { Limits } from '../../config/limits.js';
 import { attemptRecovery } from '../../external-calls/attempt-recovery.js';
+import { AggregateStore } from '../../platform/aggregates/aggregate-store.js';
 import { Log } from '../../platform/observability/log.js';
 import { Metrics } from '../../platform/observability/metrics.js';
+import { CompleteLists } from '../../platform/subscriptions/complete-lists.js';
 import { EventHandlers, Projections, Publishers } from '../../platform/subscriptions/declarations.js';
+import { AccountWaits } from '../../ports/account-waits.js';
 import { Checkouts } from '../../published/checkouts.js';
 import { AccountsModule } from '../accounts/accounts.module.js';
 import { PartiesModule } from '../parties/parties.module.js';
@@ -32,6 +36,7 @@ import {
 } from './application/receive-processor-webhook-event.js';
 import { MakeRefund, RefundPaymentHandler } from './application/refund-payment.js';
 import { RefundAsOperatorHandler } from './application/refund-as-operator.js';
+import { RefundWaits } from './application/refund-waits.js';
 import { RequestRefund } from './application/request-refund.js';
 import { WhenCheckoutPaid } from './application/when-checkout-paid.js';
 import { WhenPaymentProgressed } from './application/when-payment-progressed.js';
@@ -113,6 +118,14 @@ import { openPayments, OpenPaymentsReader } from './read/open-payments.js';
     WhenVerifiedAgain,
     WhenReportProgressed,
     WhenSessionInVain,
+    {
+      provide: AccountWaits,
+      useFactory: (aggregates: AggregateStore, lists: CompleteLists, commands: CommandBus) => {
+        const waits = new RefundWaits(aggregates, lists, commands);
+        return new AccountWaits((accountId) => waits.of(accountId));
+      },
+      inject: [AggregateStore, CompleteLists, CommandBus],
+    },
     ...attemptRecovery({
       vendor: 'payment-processor',
       operation: 'look-up-payment',

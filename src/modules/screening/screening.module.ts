@@ -1,12 +1,16 @@
 import { Module } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
 import { ChallengeRecorder } from '../../challenges/application/challenge-recorder.js';
 import { ChallengeService } from '../../challenges/application/challenge-service.js';
 import { Limits } from '../../config/limits.js';
 import { attemptRecovery } from '../../external-calls/attempt-recovery.js';
+import { AggregateStore } from '../../platform/aggregates/aggregate-store.js';
 import { Log } from '../../platform/observability/log.js';
 import { Metrics } from '../../platform/observability/metrics.js';
+import { CompleteLists } from '../../platform/subscriptions/complete-lists.js';
 import { Projections, Publishers } from '../../platform/subscriptions/declarations.js';
 import { recoveryJob } from '../../platform/subscriptions/recovery-job.js';
+import { AccountWaits } from '../../ports/account-waits.js';
 import { AnswerCounts } from '../../published/answer-counts.js';
 import { KnownPersons } from '../../published/known-persons.js';
 import { Screenings } from '../../published/screenings.js';
@@ -26,6 +30,7 @@ import { ScreeningPolicy } from './application/screening-policy.js';
 import { SessionSecrets } from './application/session-secrets.js';
 import { SubmissionLimits } from './application/submission-limits.js';
 import { SettleVerification, SettleVerificationHandler } from './application/settle-verification.js';
+import { StepUpWaits } from './application/step-up-waits.js';
 import { SubmitScreeningHandler } from './application/submit-screening.js';
 import { UnblockPersonHandler } from './application/unblock-person.js';
 import { Registration } from './application/registration.js';
@@ -98,6 +103,14 @@ const REPLY_KEPT_MS = 3_600_000;
           smsPerDay: limits.smsPerDay,
         }),
       inject: [Limits],
+    },
+    {
+      provide: AccountWaits,
+      useFactory: (aggregates: AggregateStore, lists: CompleteLists, commands: CommandBus) => {
+        const waits = new StepUpWaits(aggregates, lists, commands);
+        return new AccountWaits((accountId) => waits.of(accountId));
+      },
+      inject: [AggregateStore, CompleteLists, CommandBus],
     },
     recoveryJob({
       name: 'step-up-expiry',

@@ -12,6 +12,7 @@ import { rolePart } from '../../platform/roles/role-part.js';
 import { CompleteLists } from '../../platform/subscriptions/complete-lists.js';
 import { declaredIn, EventHandlers, Projections, Publishers } from '../../platform/subscriptions/declarations.js';
 import { recoveryJob } from '../../platform/subscriptions/recovery-job.js';
+import { AccountWaits } from '../../ports/account-waits.js';
 import { DeliveryAttempts } from '../../ports/delivery-queue.js';
 import { ReadModels } from '../../ports/read-models.js';
 import { Scheduler } from '../../ports/scheduler.js';
@@ -27,6 +28,7 @@ import { DeleteEndpointHandler } from './application/delete-endpoint.js';
 import { DisableOverdueEndpoint, DisableOverdueEndpointHandler } from './application/disable-overdue-endpoint.js';
 import { DueDeliveries } from './application/due-deliveries.js';
 import { EndpointChanges, EndpointObserver } from './application/endpoint-changes.js';
+import { EndpointWaits } from './application/endpoint-waits.js';
 import { EndpointSecrets } from './application/endpoint-secrets.js';
 import { PingEndpointHandler } from './application/ping-endpoint.js';
 import { endpointPublisher } from './application/publish.js';
@@ -159,6 +161,12 @@ const CHECKED_EVERY_MS = 3_600_000;
         links: publishedLinks(publicUrlConfigured ? publicUrl : null),
       }),
       inject: [DiscoveryService, HttpSettings],
+    },
+    EndpointWaits,
+    {
+      provide: AccountWaits,
+      useFactory: (waits: EndpointWaits) => new AccountWaits((accountId) => waits.of(accountId)),
+      inject: [EndpointWaits],
     },
     recoveryJob({
       name: 'webhook-delivery-sweep',

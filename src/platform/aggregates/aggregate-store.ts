@@ -19,6 +19,7 @@ import {
   type CommandResult,
 } from './decided.js';
 import { KeyedMutex } from './keyed-mutex.js';
+import { momentOf } from './recorded-events.js';
 import { TestTraffic } from './test-traffic.js';
 
 export { unstored, type CommandResult, type Fold, type LoadedAggregate };
@@ -127,10 +128,10 @@ export class AggregateStore {
     known: readonly LoadedAggregate<unknown>[],
     context: ActionContext,
   ): Promise<readonly AnyResult[]> {
-    const now = this.clock.now();
+    const moment = await momentOf(this.clock, context);
     const all = commands.map((command, place) => {
       const before = known[place] as LoadedAggregate<unknown>;
-      const result = decided(command, before, context, now);
+      const result = decided(command, before, context, moment);
       const { decider, id } = command;
       return { decider, place, result, append: appendOf(streamOf(decider, id), before, result) };
     });

@@ -5,7 +5,7 @@ import { DomainError } from '../../kernel/domain-error.js';
 import type { DomainEvent, RecordedEvent } from '../../kernel/domain-event.js';
 import type { LoadedAggregate } from '../../kernel/loaded-aggregate.js';
 import type { StreamAppend } from '../../ports/event-store.js';
-import { asNewEvent, recordedEvents } from './recorded-events.js';
+import { asNewEvent, recordedEvents, type Moment } from './recorded-events.js';
 
 /** The aggregate after a command. The caller can pass it to the next `execute` as `known` to save a read. */
 export interface CommandResult<State, Event extends DomainEvent> extends LoadedAggregate<State> {
@@ -36,11 +36,11 @@ export function decided(
   { decider, id, command }: CommandTo<AnyDecider>,
   before: LoadedAggregate<unknown>,
   context: ActionContext,
-  now: Date,
+  moment: Moment,
 ): AnyResult {
   const decision = decider.decide(command, before.state);
   if (decision.length === 0) return { ...before, events: [] };
-  const events = recordedEvents(streamOf(decider, id), before, decision, { ...context, now });
+  const events = recordedEvents(streamOf(decider, id), before, decision, { ...context, moment });
   return {
     state: decision.reduce((state, event) => decider.evolve(state, event), before.state),
     revision: events.at(-1)?.revision ?? null,

@@ -18,6 +18,7 @@ import {
   type AnyResult,
   type CommandResult,
 } from './decided.js';
+import { momentOf, type Moment } from './recorded-events.js';
 import { TestTraffic } from './test-traffic.js';
 
 /** Decisions on a group of this size block the event loop for a few milliseconds at most. */
@@ -25,6 +26,7 @@ const MOST_TOGETHER = 100;
 
 interface Asked extends CommandTo<AnyDecider> {
   readonly context: ActionContext;
+  readonly moment: Moment;
   readonly resolve: (result: AnyResult) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -68,9 +70,11 @@ export class GroupedStream {
     context: ActionContext,
   ): Promise<CommandResult<State, Event>> {
     this.testTraffic.admitCommand(context);
+    // Other commands of the group may belong to a request with another time.
+    const moment = await momentOf(this.clock, context);
     const result = await new Promise<AnyResult>((resolve, reject) => {
       const stream = streamOf(decider, id);
-      const asked = { decider, id, command, context, resolve, reject };
+      const asked = { decider, id, command, context, moment, resolve, reject };
       const waiting = this.waiting.get(stream);
       if (waiting === undefined) void this.appendAll(stream, [asked]);
       else waiting.push(asked);
@@ -112,7 +116,7 @@ export class GroupedStream {
       const events = group.flatMap((asked) => {
         try {
           const known = { ...last, history: last.history.slice(-1) };
-          const result = decided(asked, known, asked.context, this.clock.now());
+          const result = decided(asked, known, asked.context, asked.moment);
           answered.push(() => {
             noteEffect(result, asked.context);
             asked.resolve(result);

@@ -1,4 +1,5 @@
 // Converts decided events to recorded events.
+import type { Clock } from '../../kernel/clock.js';
 import type { ActionContext } from '../../kernel/context.js';
 import type { DomainEvent, EventMetadata, RecordedEvent } from '../../kernel/domain-event.js';
 import { newId } from '../../kernel/ids.js';
@@ -7,14 +8,22 @@ import type { LoadedAggregate } from '../../kernel/loaded-aggregate.js';
 import type { NewEvent } from '../../ports/event-store.js';
 import { genesisOf, linkTo } from '../audit/chain.js';
 
+/** The times of a change, as its events name them. */
+export type Moment = Pick<EventMetadata, 'occurredAt' | 'recordedAt'>;
+
+export async function momentOf(clock: Clock, context: ActionContext): Promise<Moment> {
+  const now = context.at ?? (await clock.of(context));
+  const machine = clock.now();
+  return { occurredAt: now.toISOString(), ...(now > machine && { recordedAt: machine.toISOString() }) };
+}
+
 /** The events after the aggregate's newest event, chained to it. The position of these events is empty, because it is not known yet. */
 export function recordedEvents<Event extends DomainEvent>(
   stream: string,
   loaded: LoadedAggregate<unknown>,
   decided: readonly Event[],
-  { now, ...context }: ActionContext & { readonly now: Date },
+  { moment, ...context }: ActionContext & { readonly moment: Moment },
 ): RecordedEvent<Event>[] {
-  const occurredAt = now.toISOString();
   let revision = loaded.revision ?? -1;
   let prev = loaded.history.at(-1)?.metadata.chain.hash ?? genesisOf(stream);
   return decided.map((event) => {
@@ -24,7 +33,7 @@ export function recordedEvents<Event extends DomainEvent>(
       schemaVersion: schemaVersionOf(event.type),
       accountId: context.accountId,
       environment: context.environment,
-      occurredAt,
+      ...moment,
       $correlationId: context.correlationId,
       $causationId: context.causationId,
       actor: context.actor,

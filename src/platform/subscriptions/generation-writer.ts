@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { idOf, type RecordedEvent } from '../../kernel/domain-event.js';
+import { idOf, machineTimeOf, type RecordedEvent } from '../../kernel/domain-event.js';
 import { cachedBytes } from '../../kernel/json.js';
 import { together } from '../../kernel/together.js';
 import type { EventStore } from '../../ports/event-store.js';
@@ -150,7 +150,7 @@ export class GenerationWriter {
     const { projection } = this.track;
     try {
       const state = projection.evolve(before?.state ?? null, event);
-      return { revision: event.revision, state, occurredAt: event.metadata.occurredAt };
+      return { revision: event.revision, state, occurredAt: machineTimeOf(event.metadata) };
     } catch (cause) {
       throw new ProjectionFailed(projection.name, event, cause);
     }

@@ -230,6 +230,8 @@ const FIELDS: ErrorVocabulary<NumericError>['fields'] = {
   'webhook.url': 'url',
   'test.until': 'until',
   'test.data': 'data',
+  'test.advance': 'advance',
+  'test.to': 'to',
 };
 
 class NumericErrorContent implements NumericErrorItem {

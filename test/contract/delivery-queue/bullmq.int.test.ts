@@ -61,6 +61,16 @@ describe('The delivery queue', () => {
       expect(receivers.startedAt.get(later.deliveryId)).toBeGreaterThanOrEqual(at.getTime());
     });
 
+    it('the queue makes an attempt at once that it has for later, if the attempt must be sooner', async () => {
+      const one = await started();
+      const late = delivery('ok');
+      await one.queue.enqueue(late, new Date(Date.now() + 60_000));
+      await one.queue.enqueue(late, now());
+      expect(await one.queue.backlog()).toMatchObject({ waiting: 0, delayed: 1 });
+      await one.queue.enqueue(late, now(), true);
+      await until(() => receivers.got([late]));
+    });
+
     it('the queue makes an attempt once, even if it is requested again while it runs', async () => {
       const one = await world.process(receivers.perform);
       const job = delivery('ok');

@@ -13,6 +13,7 @@ import type { Vendors } from '../../../src/ports/vendors.js';
 import { until } from '../../support/eventually.js';
 import { RedisServer } from '../../support/redis.js';
 import { Vaults } from '../../support/vaults.js';
+import { clockOf } from '../../support/clock.js';
 
 /** The installed vendors: two for identity. */
 const VENDORS: Pick<Vendors, 'offering'> = {
@@ -108,7 +109,7 @@ export class CallProcesses {
     const workers = new CallWorkers(
       redis,
       new RedisSealedPayloads(redis, process.vault ?? this.vault),
-      { now: () => new Date(Date.now() + aheadMs) },
+      clockOf(() => new Date(Date.now() + aheadMs)),
       () => ({ timeoutMs, concurrency }),
       VENDORS,
       () => kinds as readonly (ExternalCall | AttemptRecovery)[],

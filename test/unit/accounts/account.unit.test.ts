@@ -61,6 +61,7 @@ describe('an account', () => {
       termsVersions: [],
       termsDigests: [],
       behaviours: {},
+      clock: null,
     });
   });
 
@@ -214,6 +215,22 @@ describe('an account', () => {
     const ended = given(OPENED, ...events).when({ ...command, wish: null });
     expect(given(OPENED, ...events, ...ended).state()).toMatchObject({ behaviours: {} });
     expect(given(OPENED).when({ ...command, wish: null })).toEqual([]);
+  });
+
+  it('turns its test clock forward, and never back or more than ten years ahead', () => {
+    const machine = new Date('2026-03-01T12:00:00.000Z');
+    const turn = { kind: 'turn-clock', machine } as const;
+    const first = given(OPENED).when({ ...turn, bySeconds: 3_600 });
+    expect(first).toEqual([
+      { type: 'TestClockAdvanced', data: { aheadSeconds: 3_600, to: '2026-03-01T13:00:00.000Z' } },
+    ]);
+    const after = given(OPENED, ...first);
+    expect(after.when({ ...turn, bySeconds: 1 })).toEqual([
+      { type: 'TestClockAdvanced', data: { aheadSeconds: 3_601, to: '2026-03-01T13:00:01.000Z' } },
+    ]);
+    for (const aheadSeconds of [3_600, 0, -1, Number.NaN, 3_653 * 86_400 + 1])
+      expect(() => after.when({ ...turn, aheadSeconds })).toThrow(DomainError);
+    expect(() => after.when({ ...turn, bySeconds: 0 })).toThrow(DomainError);
   });
 
   it('removes a setting when the command gives null for it', () => {

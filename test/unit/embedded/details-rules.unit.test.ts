@@ -19,6 +19,7 @@ import { testPerson } from '../../../web/frame/steps/details/test-person.js';
 import { folded, phoneDigits, zipCode } from '../../../web/frame/steps/details/folded.js';
 import { US_STATES } from '../../../web/frame/steps/details/states.js';
 import { REAL_WORLD } from '../../support/real-world.js';
+import { clockOf } from '../../support/clock.js';
 
 const NOW = new Date('2026-06-15T12:00:00Z');
 const GOOD: Values = {
@@ -102,7 +103,7 @@ const SAMPLES: Partial<Record<FieldName, readonly string[]>> = {
   currentZip: ['94105', '94105-1234', '941051234', '9410', '94105-', 'abcde'],
 };
 
-const pipe = new BodyPipe({ now: () => NOW });
+const pipe = new BodyPipe(clockOf(() => NOW));
 
 /** The fields that the API refuses in a body. */
 async function refusedFields(body: object): Promise<string[]> {

@@ -4,13 +4,14 @@ import type { Redis } from 'ioredis';
 import { AttemptRecovery } from '../../../src/external-calls/attempt-recovery.js';
 import { CallWorkers } from '../../../src/external-calls/call-workers.js';
 import type { SealedPayloads } from '../../../src/ports/sealed-payloads.js';
+import { clockOf } from '../../support/clock.js';
 
 describe('workers of external calls', () => {
   const settling = (...operations: string[]): CallWorkers =>
     new CallWorkers(
       {} as Redis,
       {} as SealedPayloads,
-      { now: () => new Date() },
+      clockOf(() => new Date()),
       () => ({ timeoutMs: 1_000, concurrency: 1 }),
       { offering: () => [] },
       () => operations.map((operation) => new AttemptRecovery('credit-bureau', operation, async () => undefined)),

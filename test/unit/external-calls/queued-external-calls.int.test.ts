@@ -5,6 +5,7 @@ import { QueuedExternalCalls } from '../../../src/external-calls/queued-external
 import { VendorPlaces } from '../../../src/external-calls/vendor-places.js';
 import type { SealedPayloads } from '../../../src/ports/sealed-payloads.js';
 import { attempt, Hens } from '../../contract/external-calls/hens.js';
+import { clockOf } from '../../support/clock.js';
 
 const REDIS_AWAY_MS = 5;
 
@@ -22,7 +23,7 @@ describe('external calls of a process', () => {
       redis,
       payloads as SealedPayloads,
       new VendorPlaces(redis, limits, () => undefined),
-      { now: () => new Date() },
+      clockOf(() => new Date()),
       () => ({ timeoutMs: 1_000, concurrency: 1 }),
       { offering: () => [] },
       REDIS_AWAY_MS,

@@ -11,6 +11,7 @@ import {
 } from '../../../src/platform/http/body-pipe.js';
 import { readBody, refusedBody } from '../../support/bodies.js';
 import { REAL_WORLD } from '../../support/real-world.js';
+import { clockOf } from '../../support/clock.js';
 
 const NOW = new Date('2026-03-01T12:00:00.000Z');
 
@@ -160,7 +161,7 @@ describe('a checked body', () => {
   });
 
   it('is passed on unchanged when the route accepts any body', async () => {
-    const pipe = new BodyPipe({ now: () => NOW });
+    const pipe = new BodyPipe(clockOf(() => NOW));
     expect(await pipe.transform('as it is', { type: 'body', metatype: Object })).toBe('as it is');
   });
 });

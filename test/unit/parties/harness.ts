@@ -64,6 +64,7 @@ import {
 } from '../../../src/published/verifications.js';
 import { CallsAtOnce } from '../../support/external-calls.js';
 import { CountedInMemory } from '../../support/rate-limiter.js';
+import { clockOf } from '../../support/clock.js';
 
 export const AGENT: NamedParty = { kind: 'agent', id: 'agent-7' };
 export const TEST: CallerContext = {
@@ -248,7 +249,7 @@ export class Harness {
   }
 
   private aggregatesOn(log: EventStore): AggregateStore {
-    const clock = { now: () => this.now };
+    const clock = clockOf(() => this.now);
     return new AggregateStore(log, { applyNow: async () => undefined } as unknown as ReadModels, clock, {
       appendConflict: () => undefined,
     });
@@ -267,7 +268,7 @@ export class Harness {
    * is stored.
    */
   process(dies: (types: readonly string[]) => boolean = () => false) {
-    const clock = { now: () => this.now };
+    const clock = clockOf(() => this.now);
     const { store, verifications } = this;
     const policy = new PartyPolicy({
       vendorTimeoutSeconds: TIMEOUT_SECONDS,
@@ -385,7 +386,7 @@ export class Harness {
 
   /** The real counter of the screening module. */
   private counts(aggregates: AggregateStore): AnswerCounts {
-    const clock = { now: () => this.now };
+    const clock = clockOf(() => this.now);
     const policy = {} as ScreeningPolicy;
     return new PersonAnswers(aggregates, {} as SessionSecrets, policy, clock, { wrongAnswer: () => undefined });
   }

@@ -432,7 +432,10 @@ export class Harness {
   async lookedEarlier(viewed: ViewedReport, context: CallerContext): Promise<string> {
     const stream = `${reportView.category}-${newId()}`;
     const event: ReportViewEvent = { type: 'ReportViewed', data: viewed };
-    const events = recordedEvents(stream, unstored(reportView.initial), [event], { ...context, now: this.clock.now() });
+    const events = recordedEvents(stream, unstored(reportView.initial), [event], {
+      ...context,
+      moment: { occurredAt: this.clock.now().toISOString() },
+    });
     await this.store.append(stream, 'no-stream', events.map(asNewEvent));
     return stream;
   }

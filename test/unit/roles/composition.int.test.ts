@@ -144,6 +144,7 @@ describe('the composed service', () => {
       'grant-sweep',
       'read-model-retention',
       'step-up-expiry',
+      'test-clocks',
       'vendor-replies',
       'webhook-check',
       'webhook-delivery-sweep',

@@ -51,6 +51,7 @@ import type { KnownPersons } from '../../../src/published/known-persons.js';
 import type { Reports } from '../../../src/published/reports.js';
 import type { Screenings } from '../../../src/published/screenings.js';
 import type { SessionGrants } from '../../../src/published/session-grants.js';
+import { clockOf } from '../../support/clock.js';
 
 const APPLICANT: Applicant = {
   userType: 'CONSUMER',
@@ -115,7 +116,7 @@ afterEach(() => store.close());
  * is stored.
  */
 function aProcess(dies: (stream: string, types: readonly string[]) => boolean = () => false) {
-  const clock = { now: () => now };
+  const clock = clockOf(() => now);
   const policy = new ScreeningPolicy({
     vendorTimeoutSeconds: 20,
     otpResendIntervalSeconds: 30,

@@ -302,6 +302,7 @@ function everyEvent(): DomainEvent[] {
       capability: 'credit',
       wish: { behaviour: 'slow', until: '2026-03-01T13:00:01.000Z' },
     },
+    { kind: 'turn-clock', machine: new Date('2026-03-01T12:00:01.000Z'), bySeconds: 3_600 },
   );
   run(testEvent, { type: 'screening.completed', data: { session_id: 'session', user_type: 'CONSUMER' } });
   run(dashboardToken, { kind: 'revoke' });

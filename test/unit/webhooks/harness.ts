@@ -491,8 +491,8 @@ export class WebhookHarness {
   }
 
   disableOverdue(accountId: string): Promise<void> {
-    const { endpoints, clock } = this.parts();
-    return new DisableOverdueEndpointHandler(endpoints, clock).execute(new DisableOverdueEndpoint(accountId));
+    const { streams, endpoints, clock } = this.parts();
+    return new DisableOverdueEndpointHandler(streams, endpoints, clock).execute(new DisableOverdueEndpoint(accountId));
   }
 
   /** Appends an event of the account that must be published. */

@@ -6,17 +6,12 @@ import type { VendorBehaviour } from '../../../kernel/vendor-behaviour.js';
 import type { Capability } from '../../../kernel/vendor-choice.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
-import { limitRule, RateLimiter } from '../../../ports/rate-limiter.js';
 import { account, type BehaviourWish } from '../domain/account.js';
+import { TestHelperLimit } from './test-helper-limit.js';
 import { requireTestKey } from './test-key.js';
 
 const HOUR_MS = 3_600_000;
 const LONGEST_HOURS = 24;
-
-/** Settings of the test helpers; also the injection token. */
-export abstract class TestHelperOptions {
-  abstract readonly changesPerHour: number;
-}
 
 export type Wish = BehaviourWish & { readonly capability: Capability };
 
@@ -40,15 +35,14 @@ export class SetVendorBehaviour extends Command<Wish | null> {
 export class SetVendorBehaviourHandler implements ICommandHandler<SetVendorBehaviour> {
   constructor(
     private readonly aggregates: AggregateStore,
-    private readonly limiter: RateLimiter,
+    private readonly limit: TestHelperLimit,
     private readonly clock: Clock,
-    private readonly options: TestHelperOptions,
   ) {}
 
   async execute({ wish: { capability, behaviour, until }, context }: SetVendorBehaviour): Promise<Wish | null> {
     requireTestKey(context);
     const wish = behaviour === 'normal' ? null : { behaviour, until: this.end(until) };
-    await this.admit(context.accountId);
+    await this.limit.admit(context.accountId);
     await this.aggregates.execute(
       account,
       { id: context.accountId },
@@ -56,13 +50,6 @@ export class SetVendorBehaviourHandler implements ICommandHandler<SetVendorBehav
       context,
     );
     return wish && { capability, ...wish };
-  }
-
-  /** The stream of an account is read by its live traffic too, so a test key must not make it long. */
-  private admit(accountId: string): Promise<void> {
-    const limit = this.options.changesPerHour;
-    const rule = limitRule(limit, 'changes of vendors of one test account', HOUR_MS / 1_000, 'TEST_HELPERS_PER_HOUR');
-    return this.limiter.admit([{ key: `test-helpers:${accountId}`, limit, windowSeconds: HOUR_MS / 1_000, rule }]);
   }
 
   private end(until: string | null): string {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Decider } from '../../../kernel/decider.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 import { isId } from '../../../kernel/ids.js';
-import { DomainError } from '../../../kernel/domain-error.js';
+import { DomainError, fieldError } from '../../../kernel/domain-error.js';
 import type { VendorBehaviour } from '../../../kernel/vendor-behaviour.js';
 import { INSTALLATION_VERSIONS, TERMS_VERSION, type Terms } from '../../../kernel/terms.js';
 import {
@@ -82,6 +82,7 @@ const MAX_PARAGRAPHS = 40;
 const MAX_PARAGRAPH = 4_000;
 const MAX_SUPPORT_CONTACT = 254;
 const MAX_DISPLAY_NAME = 60;
+const MOST_AHEAD_SECONDS = 3_653 * 86_400;
 const MAX_ADDRESS = 500;
 
 export const DEFAULT_SETTINGS: Settings = {
@@ -120,6 +121,10 @@ export type AccountCommand =
   | { readonly kind: 'set'; readonly settings: SettingsToSet }
   /** `wish` null: the vendor behaves as usual again. */
   | { readonly kind: 'wish-behaviour'; readonly capability: Capability; readonly wish: BehaviourWish | null }
+  /** Turns the test clock by some seconds, or until it is some seconds ahead of the machine's time. `machine`: the machine's time. */
+  | ({ readonly kind: 'turn-clock'; readonly machine: Date } & (
+      { readonly bySeconds: number } | { readonly aheadSeconds: number }
+    ))
   | {
       readonly kind: 'issue-dashboard-token';
       readonly tokenId: string;
@@ -156,6 +161,8 @@ export type AccountEvent =
   | DomainEvent<'VendorChosen', { readonly capability: ChosenCapability; readonly vendor: string }>
   /** Affects only calls of the test environment. */
   | DomainEvent<'TestVendorBehaviourSet', { readonly capability: Capability; readonly wish: BehaviourWish | null }>
+  /** The account's time in the test environment, from now on. `to`: the account's time after the turn (ISO 8601 UTC). */
+  | DomainEvent<'TestClockAdvanced', { readonly aheadSeconds: number; readonly to: string }>
   | DomainEvent<
       'DashboardTokenIssued',
       { readonly tokenId: string; readonly userId: string; readonly role: Role; readonly expiresAt: string }
@@ -174,6 +181,8 @@ export interface OpenedAccount {
   readonly termsDigests: readonly string[];
   /** A wish whose time has passed has no effect. */
   readonly behaviours: Readonly<Partial<Record<Capability, BehaviourWish>>>;
+  /** The newest turn of the test clock. */
+  readonly clock: Extract<AccountEvent, { type: 'TestClockAdvanced' }>['data'] | null;
 }
 
 /**
@@ -207,6 +216,16 @@ export const account: Decider<AccountState, AccountCommand, AccountEvent> = {
         if (before?.behaviour === wish?.behaviour && before?.until === wish?.until) return [];
         return [{ type: 'TestVendorBehaviourSet', data: { capability, wish } }];
       }
+      case 'turn-clock': {
+        const before = opened(state).clock?.aheadSeconds ?? 0;
+        const aheadSeconds = 'bySeconds' in command ? before + command.bySeconds : command.aheadSeconds;
+        const field = 'bySeconds' in command ? 'test.advance' : 'test.to';
+        if (!(aheadSeconds > before)) throw fieldError('request.invalid', field, 'must turn the clock forward');
+        if (aheadSeconds > MOST_AHEAD_SECONDS)
+          throw fieldError('request.invalid', field, 'must leave the clock at most ten years ahead of the real time');
+        const to = new Date(command.machine.getTime() + aheadSeconds * 1_000).toISOString();
+        return [{ type: 'TestClockAdvanced', data: { aheadSeconds, to } }];
+      }
       case 'issue-dashboard-token': {
         opened(state);
         const { tokenId, userId, role, expiresAt } = command;
@@ -230,6 +249,7 @@ export const account: Decider<AccountState, AccountCommand, AccountEvent> = {
         termsVersions: [],
         termsDigests: [],
         behaviours: {},
+        clock: null,
       };
     }
     if (state.status !== 'open') return state;
@@ -285,6 +305,8 @@ export const account: Decider<AccountState, AccountCommand, AccountEvent> = {
         const { capability, wish } = event.data;
         return { ...state, behaviours: wish === null ? others : { ...others, [capability]: wish } };
       }
+      case 'TestClockAdvanced':
+        return { ...state, clock: event.data };
       case 'DashboardTokenIssued':
         return state;
       default:

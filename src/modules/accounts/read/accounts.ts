@@ -3,14 +3,16 @@ import { Clock } from '../../../kernel/clock.js';
 import type { Environment } from '../../../kernel/environment.js';
 import { type Capability, CAPABILITIES } from '../../../kernel/vendor-choice.js';
 import { exhaustiveEvents, listOf, type Projection } from '../../../kernel/projection.js';
-import { EventStore } from '../../../ports/event-store.js';
+import { EventStore, EventStoreUnavailable } from '../../../ports/event-store.js';
 import { ReadModels } from '../../../ports/read-models.js';
+import { type TestClock } from '../../../ports/test-clocks.js';
 import { Accounts, type AccountFacts, type Children, type ChildrenPage } from '../../../published/accounts.js';
 import {
   account,
   type AccountEvent,
   type AccountState,
   type BehaviourWish,
+  DEFAULT_SETTINGS,
   type OpenedAccount,
 } from '../domain/account.js';
 import { foldStream, RememberedStreams } from './remembered-streams.js';
@@ -38,6 +40,7 @@ const known = exhaustiveEvents<AccountEvent>('account', {
   AccountSubmitLimitSet: true,
   VendorChosen: true,
   TestVendorBehaviourSet: true,
+  TestClockAdvanced: true,
   DashboardTokenIssued: true,
 });
 
@@ -49,9 +52,12 @@ export interface AccountView extends Omit<AccountFacts, 'accountId' | 'brand'> {
 /** The list of all accounts, or of the direct children of one account. */
 export const accountsList = (parent?: string): string => listOf({ parent });
 
+/** The accounts that have turned their test clock. */
+const TURNED = listOf({ clock: 'turned' });
+
 export const accountProjection: Projection<AccountView, OpenedAccount> = {
   name: 'account',
-  version: 10,
+  version: 11,
   category: account.category,
   evolve(state, event) {
     const next: AccountState = account.evolve(state ?? account.initial, known(event));
@@ -79,8 +85,9 @@ export const accountProjection: Projection<AccountView, OpenedAccount> = {
     submitsPerMinute: settings.submitsPerMinute,
     vendors: settings.vendors,
   }),
-  entries: ({ parentId }) => [
+  entries: ({ parentId, clock }) => [
     { list: accountsList() },
+    ...(clock === null ? [] : [{ list: TURNED }]),
     ...(parentId === null ? [] : [{ list: accountsList(parentId) }]),
   ],
 };
@@ -91,6 +98,9 @@ export abstract class AccountsOptions {
   /** Whether the test environment has vendors of its own. Always true outside production. */
   abstract readonly testVendors: boolean;
 }
+
+/** A process goes by a turned clock after this time, in milliseconds. */
+export const CLOCK_KNOWN_MS = 100;
 
 export type FoundAccount = AccountView & AccountFacts;
 
@@ -147,6 +157,28 @@ export class AccountDirectory extends Accounts {
       const wish = state.status === 'open' ? state.behaviours[capability] : undefined;
       return wish === undefined || wish.until <= now ? [] : [{ capability, ...wish }];
     });
+  }
+
+  /** The account's test clock, at most `CLOCK_KNOWN_MS` old. While the log is unavailable, the clock stays as it was last seen. */
+  async testClock(accountId: string): Promise<TestClock & { readonly provisionedForLive: boolean }> {
+    let state: AccountState;
+    try {
+      state = await this.accounts.recent(accountId, CLOCK_KNOWN_MS);
+    } catch (error) {
+      if (!(error instanceof EventStoreUnavailable)) throw error;
+      state = this.accounts.last(accountId);
+    }
+    const { clock, settings } = state.status === 'open' ? state : { clock: null, settings: DEFAULT_SETTINGS };
+    return {
+      aheadMs: (clock?.aheadSeconds ?? 0) * 1_000,
+      turnedTo: clock?.to ?? null,
+      provisionedForLive: settings.provisionedForLive,
+    };
+  }
+
+  /** The accounts that have turned their test clock, as the read models list them. */
+  turned(): Promise<readonly string[]> {
+    return this.readModels.idsIn(accountProjection, TURNED);
   }
 
   /** Reads the log, because a copy could be changed, and with it the rights to read reports. */

@@ -30,9 +30,14 @@ export class RememberedStreams<State, Event extends DomainEvent> {
   ) {}
 
   /** Returns a state that is at most `forMs` old. A missing stream is not remembered. */
-  async recent(id: string): Promise<State> {
+  async recent(id: string, forMs = this.forMs): Promise<State> {
     const seen = this.seen.get(id);
-    return seen !== undefined && this.clock.now().getTime() < seen.asOf + this.forMs ? seen.state : this.now(id);
+    return seen !== undefined && this.clock.now().getTime() < seen.asOf + forMs ? seen.state : this.now(id);
+  }
+
+  /** Returns the remembered state of any age. */
+  last(id: string): State {
+    return this.seen.get(id)?.state ?? this.decider.initial;
   }
 
   /** Returns the current state. */

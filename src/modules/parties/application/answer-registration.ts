@@ -35,6 +35,6 @@ export class AnswerRegistrationHandler implements ICommandHandler<AnswerRegistra
     const { newest } = await this.access.find(named, context);
     if (newest === null) throw new DomainError('party.no_challenge');
     const step = await this.verifications.answer(newest.sessionId, attemptId, given, context);
-    return answerOf(step, given.method === 'resend' ? 'resend' : 'answers', this.clock.now());
+    return answerOf(step, given.method === 'resend' ? 'resend' : 'answers', await this.clock.of(context));
   }
 }

@@ -65,7 +65,7 @@ export class LookAfterAuthenticationHandler implements ICommandHandler<LookAfter
 
   private async expire(attempt: Attempt): Promise<void> {
     try {
-      const command = { kind: 'expire', now: this.clock.now() } as const;
+      const command = { kind: 'expire', now: await this.clock.of(attempt.context) } as const;
       await this.aggregates.execute(party, attempt.id, command, attempt.context);
     } catch (error) {
       await this.calls.withdraw(this.endAuthentication, attempt);

@@ -43,16 +43,16 @@ export class PartyAccess {
 
   /** Throws for an unknown party, and for a party that is locked after wrong answers. A locked party gets this refusal for every call. */
   async find(named: NamedParty, context: CallerContext): Promise<FoundParty> {
-    const found = await this.look(await this.idOf(named, context));
+    const found = await this.look(await this.idOf(named, context), context);
     if (found.loaded.state.kind === null) throw unknownParty(named.kind);
     return found;
   }
 
   /** Like `find`, for a party that may not exist yet. */
-  async look(partyId: string): Promise<FoundParty> {
+  async look(partyId: string, context: CallerContext): Promise<FoundParty> {
     const loaded = await this.aggregates.load(party, partyId);
     const newest = await this.directory.newestSession(loaded.state);
-    const blockedUntil = lockOf(loaded.state, newest, this.clock.now());
+    const blockedUntil = lockOf(loaded.state, newest, await this.clock.of(context));
     if (blockedUntil !== null) throw new DomainError('party.locked', { blockedUntil });
     return { partyId, loaded, newest };
   }

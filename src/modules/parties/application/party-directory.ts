@@ -30,23 +30,22 @@ export class PartyDirectory extends Parties {
     if (partyId === null) return null;
     const { state } = await this.aggregates.load(party, partyId);
     if (state.kind === null) return null;
-    const now = this.clock.now();
+    const now = await this.clock.of(context);
     const newest = await this.openedSession(state);
     const sessionIds = state.registrations.map(({ sessionId }) => sessionId);
     return {
       partyId,
       kind,
       sessionIds: newest === null ? [] : sessionIds.slice(0, sessionIds.indexOf(newest.sessionId) + 1),
-      authenticated: await this.isConfirmed(partyId, state, newest),
+      authenticated: await this.isConfirmed(partyId, state, newest, now),
       lockedUntil: lockOf(state, newest, now),
     };
   }
 
-  /** Whether the party's identity is confirmed now, and the person has not been erased since. */
-  async isConfirmed(partyId: string, state: PartyState, newest: ScreeningFacts | null): Promise<boolean> {
+  /** Whether the party's identity is confirmed at that time, and the person has not been erased since. */
+  async isConfirmed(partyId: string, state: PartyState, newest: ScreeningFacts | null, now: Date): Promise<boolean> {
     const { reauthValiditySeconds } = this.policy.limits;
-    if (confirmedSince(state, newest?.verifiedAt ?? null, this.clock.now(), reauthValiditySeconds) === null)
-      return false;
+    if (confirmedSince(state, newest?.verifiedAt ?? null, now, reauthValiditySeconds) === null) return false;
     const { reauthenticatedAs } = state;
     const person =
       reauthenticatedAs ??

@@ -2,7 +2,13 @@ import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { inputOf, type CallInput } from '../../../challenges/application/challenge-call.js';
 import { ChallengeService } from '../../../challenges/application/challenge-service.js';
 import { lockAt } from '../../../challenges/domain/answer-limit.js';
-import { answerBy, askCommand, type AskCommand, type Challenge } from '../../../challenges/domain/challenge.js';
+import {
+  answerBy,
+  askCommand,
+  type AskCommand,
+  type Challenge,
+  type NewAttempt,
+} from '../../../challenges/domain/challenge.js';
 import type { Device } from '../../../kernel/applicant.js';
 import { Clock } from '../../../kernel/clock.js';
 import type { CallerContext } from '../../../kernel/context.js';
@@ -73,13 +79,14 @@ export class ReauthenticateHandler implements ICommandHandler<Reauthenticate> {
       const isAnswer = step.method === 'otp' || step.method === 'kba';
       throw new DomainError(isAnswer ? 'party.no_challenge' : 'party.token_missing');
     }
+    // The vendor's time limit goes by the machine's time.
+    const attempt = { ...this.policy.attempt(attemptId, this.clock.now()), now: await this.clock.of(context) };
     if (!state.attemptIds.includes(attemptId))
-      await this.ask(found, this.asked(step, attemptId, reference, challenge), reference, context);
-    return this.outcome(found.partyId, attemptId, reference.subjectId);
+      await this.ask(found, this.asked(step, attempt, reference, challenge), reference, context);
+    return this.outcome(found.partyId, attempt, reference.subjectId);
   }
 
-  private asked(step: Step, attemptId: string, reference: Reference, challenge: Challenge | null): Asked {
-    const attempt = this.policy.attempt(attemptId, this.clock.now());
+  private asked(step: Step, attempt: NewAttempt, reference: Reference, challenge: Challenge | null): Asked {
     if (step.method === 'start')
       return {
         command: { kind: 'reauthenticate', ...attempt, reference },
@@ -96,7 +103,7 @@ export class ReauthenticateHandler implements ICommandHandler<Reauthenticate> {
     { sessionId, subjectId, vendor, personIds = [] }: Reference,
     context: CallerContext,
   ): Promise<void> {
-    const blockedUntil = await this.counts.lockedUntil(personIds);
+    const blockedUntil = await this.counts.lockedUntil(personIds, context);
     if (blockedUntil !== null) throw new DomainError('party.locked', { blockedUntil });
     party.decide(command, loaded.state);
     await this.access.admitAccount(context);
@@ -110,14 +117,14 @@ export class ReauthenticateHandler implements ICommandHandler<Reauthenticate> {
     if (asking.kind === 'others-first') throw new DomainError('screening.attempt_in_progress', BUSY);
   }
 
-  private async outcome(partyId: string, attemptId: string, subjectId: string): Promise<PartyAnswer> {
+  private async outcome(partyId: string, { attemptId, now }: NewAttempt, subjectId: string): Promise<PartyAnswer> {
     const { state } = await this.aggregates.load(party, partyId);
     if (state.attempt?.attemptId === attemptId) throw new DomainError('service.upstream_timeout');
     const said = await this.secrets.answer(subjectId, partyId, attemptId);
     // The attempt was settled without an answer, or the answer is no longer kept, or the person was erased.
     if (said === null) throw new DomainError('party.no_challenge');
     const { kind, reply } = said;
-    const lockedUntil = lockAt(state, this.clock.now());
+    const lockedUntil = lockAt(state, now);
     if ((kind === 'wrong' || kind === 'locked' || kind === 'confirmed') && lockedUntil !== null)
       throw lockedBy(reply, 'reauthentication', subjectId, lockedUntil);
     switch (kind) {

@@ -63,7 +63,7 @@ export class RegisterPartyHandler implements ICommandHandler<RegisterParty> {
       (await this.register(command, partyId, bodyHash, within)) ??
       (await this.register(command, partyId, bodyHash, within));
     if (step === null) throw anotherIsBeingMade();
-    return answerOf(step, 'registration', this.clock.now());
+    return answerOf(step, 'registration', await this.clock.of(command.context));
   }
 
   /** The vendor's answer to this registration, or to an equal registration from another request. Null if another registration was faster. */
@@ -73,7 +73,7 @@ export class RegisterPartyHandler implements ICommandHandler<RegisterParty> {
     bodyHash: string,
     within: AbortSignal,
   ): Promise<VerificationStep | null> {
-    const found = await this.access.look(partyId);
+    const found = await this.access.look(partyId, command.context);
     const again = await this.sameAttempt(command, found, bodyHash);
     const earlier = again !== null && found.newest !== null ? await this.verifications.latest(again, within) : null;
     const isAnswered = earlier?.step === 'answers' || earlier?.step === 'resend';
@@ -111,17 +111,17 @@ export class RegisterPartyHandler implements ICommandHandler<RegisterParty> {
    */
   private async isAnsweredBy(
     { partyId, loaded: { state }, newest }: FoundParty,
-    { environment }: CallerContext,
+    context: CallerContext,
     recent: boolean,
   ): Promise<boolean> {
-    const confirmed = await this.directory.isConfirmed(partyId, state, newest);
+    const confirmed = await this.directory.isConfirmed(partyId, state, newest, await this.clock.of(context));
     if (newest?.status === 'VERIFIED' && confirmed) {
       if (await this.isReportOver(newest)) return false;
-      const guarded = environment === 'live' || newest.duplicateGuard;
+      const guarded = context.environment === 'live' || newest.duplicateGuard;
       if (guarded && !(recent && (await this.cameLate(newest)))) throw new DomainError('party.already_confirmed');
       return true;
     }
-    if (confirmed && environment === 'live') throw new DomainError('party.already_confirmed');
+    if (confirmed && context.environment === 'live') throw new DomainError('party.already_confirmed');
     return newest?.status === 'STEP_UP_REQUIRED';
   }
 

@@ -33,14 +33,14 @@ export class StoreVendorTokenHandler implements ICommandHandler<StoreVendorToken
   ) {}
 
   async execute({ named, token, context }: StoreVendorToken): Promise<void> {
-    const { partyId } = await this.access.look(await this.access.idOf(named, context));
+    const { partyId } = await this.access.look(await this.access.idOf(named, context), context);
     this.testTraffic.admit(context);
     // The token verifies no person, so it gets a subject of its own.
     let subjectId = derivedId('party-token', partyId);
     // Each erasure gives the party another subject.
     while ((await this.secrets.keepToken(subjectId, partyId, token)) === 'erased')
       subjectId = derivedId('party-token', subjectId);
-    const storedAt = this.clock.now().toISOString();
+    const storedAt = (await this.clock.of(context)).toISOString();
     await this.aggregates.execute(
       party,
       partyId,

@@ -25,8 +25,9 @@ export class UnblockPartyHandler implements ICommandHandler<UnblockParty> {
 
   async execute({ partyId, context }: UnblockParty): Promise<boolean> {
     const loaded = await this.aggregates.load(party, partyId);
-    const command = { kind: 'unlock', now: this.clock.now() } as const;
-    const { events } = await this.aggregates.execute(party, partyId, command, { ...context, ...loaded.owner });
+    const owned = { ...context, ...loaded.owner };
+    const command = { kind: 'unlock', now: await this.clock.of(owned) } as const;
+    const { events } = await this.aggregates.execute(party, partyId, command, owned);
     return events.length > 0;
   }
 }

@@ -120,7 +120,7 @@ export class CheckoutReconciler {
   ): Promise<CheckoutState> {
     const command = {
       kind: 'observe',
-      now: this.clock.now(),
+      now: await this.clock.of(context),
       session: { id: sessionId, status, payment },
       toReplace,
     } as const;

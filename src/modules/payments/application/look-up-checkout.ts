@@ -1,6 +1,7 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { Clock } from '../../../kernel/clock.js';
 import { systemContext, type ActionContext } from '../../../kernel/context.js';
+import { machineTimeOf } from '../../../kernel/domain-event.js';
 import { newId } from '../../../kernel/ids.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
@@ -39,7 +40,7 @@ export class LookUpCheckoutHandler implements ICommandHandler<LookUpCheckout> {
     const { state, history } = loaded;
     const last = history.at(-1)?.metadata;
     if (state.status === 'NONE' || last === undefined) return;
-    const due = lookAt(state, last.occurredAt);
+    const due = lookAt(state, machineTimeOf(last));
     if (due === null || this.clock.now() < due) return;
     const context = systemContext('checkout-sweep', last);
     // The look-up is recorded before the call, because a call that never returns would otherwise be repeated again and again.

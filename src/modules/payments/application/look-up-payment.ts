@@ -1,11 +1,12 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { Clock } from '../../../kernel/clock.js';
 import { systemContext } from '../../../kernel/context.js';
+import { machineTimeOf } from '../../../kernel/domain-event.js';
 import { newId } from '../../../kernel/ids.js';
 import { AggregateStore, type LoadedAggregate } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { vendorCall } from '../../../ports/vendor-call.js';
-import { isRefundOpen, lookAt, payment, type PaymentState } from '../domain/payment.js';
+import { isRefundOpen, lookAt, payment, plannedRefundAt, type PaymentState } from '../domain/payment.js';
 import { endOf, untilNextLook } from './payment-call.js';
 import { PaymentReconciler } from './payment-reconciler.js';
 import { MakeRefund } from './refund-payment.js';
@@ -41,10 +42,15 @@ export class LookUpPaymentHandler implements ICommandHandler<LookUpPayment> {
     const { state, history } = loaded;
     const last = history.at(-1)?.metadata;
     if (state.status === 'NONE' || state.paymentIntentId === null || last === undefined) return;
-    const due = lookAt(state, last.occurredAt);
-    if (due === null || this.clock.now() < due) return;
+    const due = lookAt(state, machineTimeOf(last));
+    if (due === null) return;
     const context = systemContext('payment-sweep', last);
-    if (state.status === 'SUCCEEDED' && state.refund === null) return this.request.asPlanned(paymentId, context);
+    const planned = plannedRefundAt(state);
+    if (planned !== null) {
+      const now = await this.clock.of(last, planned);
+      return now < due ? undefined : this.request.asPlanned(paymentId, { ...context, at: now });
+    }
+    if (this.clock.now() < due) return;
     // The look-up is recorded before the call, because a call that never returns would otherwise be repeated again and again.
     const noted = await this.aggregates.execute(
       payment,

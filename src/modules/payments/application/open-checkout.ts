@@ -116,7 +116,7 @@ export class OpenCheckoutHandler implements ICommandHandler<OpenCheckout> {
   ): Promise<number | null> {
     const command = {
       kind: 'open',
-      now: this.clock.now(),
+      now: await this.clock.of(context),
       guardSeconds: this.policy.guardSeconds,
       newest,
       attemptId,

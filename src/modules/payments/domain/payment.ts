@@ -291,10 +291,16 @@ const REFUND_LOOKS = { first: 10 * SECOND, longest: DAY };
  */
 export function lookAt(state: PaymentState, since: string): Date | null {
   if (isRefundOpen(state)) return nextLook(REFUND_LOOKS, state.looks, since) ?? new Date(Date.parse(since) + DAY);
-  if (state.status === 'SUCCEEDED' && state.refund === null && state.refundAt !== null) return new Date(state.refundAt);
+  const planned = plannedRefundAt(state);
+  if (planned !== null) return new Date(planned);
   if (!isOpen(state)) return null;
   const first = state.status === 'PROCESSING' ? FIRST_LOOK.PROCESSING : FIRST_LOOK.other;
   return nextLook({ first, longest: LONGEST }, state.looks, since);
+}
+
+/** The time of the planned refund by the account's clock (ISO 8601 UTC), while the refund is not requested. */
+export function plannedRefundAt(state: PaymentState): string | null {
+  return state.status === 'SUCCEEDED' && state.refund === null ? state.refundAt : null;
 }
 
 /** The processor allows a change of the intent's amount, and the consumer can pay the intent. */

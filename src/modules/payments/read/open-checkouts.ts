@@ -1,5 +1,6 @@
 // Hosted checkouts that may have changed at the processor, and the time of the next look-up of each.
 import { Injectable } from '@nestjs/common';
+import { machineTimeOf } from '../../../kernel/domain-event.js';
 import type { Environment } from '../../../kernel/environment.js';
 import { exhaustiveEvents, openCall, openCallsIn, type Projection } from '../../../kernel/projection.js';
 import { ReadModels } from '../../../ports/read-models.js';
@@ -8,21 +9,21 @@ import { checkout, lookAt, type CheckoutEvent, type CheckoutState } from '../dom
 interface Followed {
   readonly checkout: CheckoutState;
   readonly environment: Environment;
-  /** The time of the last event. */
+  /** The machine's time of the last event. */
   readonly since: string;
 }
 
 /** Lists only the checkouts whose look-up is due. */
 export const openCheckouts: Projection<{ readonly status: CheckoutState['status'] }, Followed> = {
   name: 'open_checkouts',
-  version: 4,
+  version: 5,
   category: checkout.category,
 
   evolve(before, event) {
     const state = checkout.evolve(before?.checkout ?? checkout.initial, known(event));
-    const { environment, occurredAt } = event.metadata;
+    const { environment } = event.metadata;
     if (environment === null) throw new Error(`${event.stream} belongs to no environment`);
-    return { checkout: state, environment, since: occurredAt };
+    return { checkout: state, environment, since: machineTimeOf(event.metadata) };
   },
 
   view: ({ checkout: { status } }) => ({ status }),

@@ -1,5 +1,6 @@
 // Payments as they are listed, and the time of the next look-up of each that may have changed at the processor.
 import { Injectable } from '@nestjs/common';
+import { machineTimeOf } from '../../../kernel/domain-event.js';
 import type { Environment } from '../../../kernel/environment.js';
 import {
   exhaustiveEvents,
@@ -10,7 +11,7 @@ import {
   type Projection,
 } from '../../../kernel/projection.js';
 import { ReadModels } from '../../../ports/read-models.js';
-import { lookAt, payment, type PaymentEvent, type PaymentState } from '../domain/payment.js';
+import { lookAt, payment, plannedRefundAt, type PaymentEvent, type PaymentState } from '../domain/payment.js';
 
 interface Followed {
   readonly payment: PaymentState;
@@ -20,6 +21,8 @@ interface Followed {
   /** The time of the first event. */
   readonly createdAt: string;
   /** The time of the last event. */
+  readonly updatedAt: string;
+  /** The machine's time of the last event. */
   readonly since: string;
 }
 
@@ -46,6 +49,11 @@ function listsOf(state: PaymentState, account: string | null, environment: Envir
   return account === null ? lists : [...lists, ...listsBy({ account, environment }, { session, status })];
 }
 
+/** The list of payments of a test account whose refund is planned. */
+export function plannedRefunds(account: string): string {
+  return listOf({ account, refund: 'planned' });
+}
+
 function ofIntent(intentId: string): string {
   return listOf({ intent: intentId });
 }
@@ -53,7 +61,7 @@ function ofIntent(intentId: string): string {
 /** Lists all payments, the due ones by their time, and each payment by its intent. */
 export const openPayments: Projection<ListedPayment, Followed> = {
   name: 'open_payments',
-  version: 11,
+  version: 12,
   category: payment.category,
 
   evolve(before, event) {
@@ -65,11 +73,12 @@ export const openPayments: Projection<ListedPayment, Followed> = {
       accountId: before?.accountId ?? event.metadata.accountId,
       environment,
       createdAt: before?.createdAt ?? occurredAt,
-      since: occurredAt,
+      updatedAt: occurredAt,
+      since: machineTimeOf(event.metadata),
     };
   },
 
-  view: ({ payment: state, accountId, environment, createdAt, since }) => {
+  view: ({ payment: state, accountId, environment, createdAt, updatedAt }) => {
     const opened = state.status === 'NONE' ? null : state;
     return {
       accountId,
@@ -81,7 +90,7 @@ export const openPayments: Projection<ListedPayment, Followed> = {
       currency: opened?.currency ?? null,
       refundedCents: opened?.refundedCents ?? 0,
       createdAt,
-      updatedAt: since,
+      updatedAt,
     };
   },
   entries: ({ payment: state, accountId, environment, createdAt, since }) => {
@@ -90,6 +99,9 @@ export const openPayments: Projection<ListedPayment, Followed> = {
     return [
       ...listsOf(state, accountId, environment).map((list) => ({ list, sort: createdAt })),
       ...(due === null ? [] : [openCall(environment, due.toISOString())]),
+      ...(accountId === null || environment === 'live' || plannedRefundAt(state) === null
+        ? []
+        : [{ list: plannedRefunds(accountId) }]),
       ...(intentId === null ? [] : [{ list: ofIntent(intentId) }]),
     ];
   },

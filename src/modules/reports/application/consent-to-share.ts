@@ -46,11 +46,11 @@ export class ConsentToShareHandler implements ICommandHandler<ConsentToShare> {
     await this.limiter.admit([this.policy.sharing(sessionId)]);
     const id = shareIdOf(sessionId, recipientAccountId);
     const loaded = await this.aggregates.load(share, id);
-    if (loaded.state.status !== 'NONE') return stillShared(loaded.state, this.clock.now());
+    if (loaded.state.status !== 'NONE') return stillShared(loaded.state, await this.clock.of(context));
     await this.access.admitOwner(session);
     // Only a released report can be shared, because the recipient sees that report and never pulls another.
     const released = await this.release.released(session, context);
-    const now = this.clock.now();
+    const now = await this.clock.of(context);
     if (isExpired(released, now) || (await bodyOf(this.vault, released)) === null)
       throw new DomainError('report.expired');
     const command = {

@@ -49,7 +49,7 @@ export class LinkReportHandler implements ICommandHandler<LinkReport> {
     const session = await this.reports.confirmedSession(renter);
     await this.access.admitPull(session);
     const released = await this.reports.released(session, context);
-    const now = this.clock.now();
+    const now = await this.clock.of(context);
     if (isExpired(released, now) || (await bodyOf(this.vault, released)) === null)
       throw new DomainError('report.expired');
     const { sessionId, accountId } = session;

@@ -38,7 +38,7 @@ export class OpenLinkedReportHandler implements IQueryHandler<OpenLinkedReport> 
     const renter = await this.reports.renter(renterId, context);
     refuseLocked(recipient);
     if (!recipient.authenticated) throw new DomainError('party.recipient_not_authenticated');
-    const link = await this.access.newestLink(renter, recipient);
+    const link = await this.access.newestLink(renter, recipient, context);
     if (link === 'over') throw new DomainError('party.link_over');
     const leftOut = await this.reports.leftOut(renter, query);
     const opened = link && (await this.viewer.byLink(link, { format: query.format, context }));

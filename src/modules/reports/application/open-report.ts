@@ -41,7 +41,7 @@ export class OpenReportHandler implements ICommandHandler<OpenReport> {
     await this.access.admitOwner(session);
     const released = await this.release.released(session, context);
     // The consumer may have shared the report with this account too, for a longer time.
-    const shared = isExpired(released, this.clock.now()) ? await this.access.ownShare(session) : null;
+    const shared = isExpired(released, await this.clock.of(session)) ? await this.access.ownShare(session) : null;
     return shared ? this.viewer.byShare(session, shared, viewing) : this.viewer.toOwner(session, released, viewing);
   }
 }

@@ -81,16 +81,17 @@ export class PartyReports {
     return session;
   }
 
-  private async stillHolds({ sessionId }: ScreeningFacts, { sessionIds }: PartyFacts): Promise<boolean> {
+  private async stillHolds(session: ScreeningFacts, { sessionIds }: PartyFacts): Promise<boolean> {
+    const { sessionId } = session;
     if (sessionIds.at(-1) !== sessionId) return false;
     const expiresAt = await this.directory.expiryOf(sessionId);
-    return expiresAt !== null && this.clock.now() < new Date(expiresAt);
+    return expiresAt !== null && (await this.clock.of(session)) < new Date(expiresAt);
   }
 
   /** Like `ReportRelease.released`. When the bureau replied without a report, that reply becomes the error. */
   async released(session: ScreeningFacts, context: CallerContext): Promise<ReleasedReport> {
     // A new reply of the bureau is passed on unchanged. When an earlier reply is repeated, the time of the next try is added.
-    const again = await this.release.stands(session.sessionId);
+    const again = await this.release.stands(session);
     const pulled = await this.release.pulled(session, context);
     if (pulled.status === 'RELEASED') return pulled;
     const { attemptId } = pulled.status === 'REQUESTED' ? pulled.attempt : pulled.end;

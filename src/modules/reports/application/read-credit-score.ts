@@ -35,7 +35,7 @@ export class ReadCreditScoreHandler implements IQueryHandler<ReadCreditScore> {
     const recipient = await this.reports.recipient(named, context);
     refuseLocked(recipient);
     const renter = await this.parties.find('renter', renterId, context);
-    const link = renter && recipient.authenticated ? await this.access.newestLink(renter, recipient) : null;
+    const link = renter && recipient.authenticated ? await this.access.newestLink(renter, recipient, context) : null;
     if (link === null || link === 'over') return null;
     return (await this.viewer.byLink(link, { format: 'score', context }))?.score?.value ?? null;
   }

@@ -45,11 +45,11 @@ export class ReadSharingHandler implements IQueryHandler<ReadSharing> {
     const recipient = await this.accounts.find(recipientAccountId);
     return {
       recipientName: recipient?.brand.displayName ?? null,
-      ...(await this.stateOf(sessionId, recipientAccountId)),
+      ...(await this.stateOf(sessionId, recipientAccountId, await this.clock.of(context))),
     };
   }
 
-  private async stateOf(sessionId: string, recipientAccountId: string): Promise<SharingState> {
+  private async stateOf(sessionId: string, recipientAccountId: string, now: Date): Promise<SharingState> {
     const { state } = await this.aggregates.load(share, shareIdOf(sessionId, recipientAccountId));
     switch (state.status) {
       case 'NONE':
@@ -57,7 +57,7 @@ export class ReadSharingHandler implements IQueryHandler<ReadSharing> {
       case 'REVOKED':
         return state;
       case 'SHARED':
-        return { ...state, status: isOver(state, this.clock.now()) ? 'EXPIRED' : 'SHARED' };
+        return { ...state, status: isOver(state, now) ? 'EXPIRED' : 'SHARED' };
       default:
         return state satisfies never;
     }

@@ -173,7 +173,7 @@ export class RenderPdfHandler implements ICommandHandler<RenderPdf> {
     await this.access.admitOwner(session);
     const { state } = await this.aggregates.load(report, sessionId);
     if (state.status !== 'RELEASED') return session;
-    if (isExpired(state, this.clock.now()) && !(await this.access.ownShare(session)))
+    if (isExpired(state, await this.clock.of(session)) && !(await this.access.ownShare(session)))
       throw new DomainError('report.expired');
     if ((await bodyOf(this.vault, state)) === null) throw new DomainError('report.expired');
     return session;

@@ -61,7 +61,7 @@ export class ReportAccess {
   /** Like `admitOwner`, without the check that the consumer has paid. */
   async admitPull(session: ScreeningFacts): Promise<void> {
     if (session.userType !== 'CONSUMER') throw new DomainError('report.access_denied');
-    if (session.status === 'BLOCKED') throw this.blocked(session.block);
+    if (session.status === 'BLOCKED') throw this.blocked(session.block, await this.clock.of(session));
     if (session.status !== 'VERIFIED') throw new DomainError('report.not_completed');
     const account = await this.accounts.find(session.accountId);
     if (!account || !this.accounts.mayReachVendors(account, session.environment))
@@ -78,7 +78,7 @@ export class ReportAccess {
       case 'REVOKED':
         throw new DomainError('sharing.revoked');
       case 'SHARED':
-        if (isOver(state, this.clock.now())) throw new DomainError('sharing.expired');
+        if (isOver(state, await this.clock.of(session))) throw new DomainError('sharing.expired');
         return state;
       default:
         return state satisfies never;
@@ -86,15 +86,19 @@ export class ReportAccess {
   }
 
   /** Like `shareWith`, for an account that can read the report without a share. This function returns null instead of throwing an error. */
-  async ownShare({ sessionId, accountId }: ScreeningFacts): Promise<ActiveShare | null> {
-    const { state } = await this.aggregates.load(share, shareIdOf(sessionId, accountId));
-    return state.status === 'SHARED' && !isOver(state, this.clock.now()) ? state : null;
+  async ownShare(session: ScreeningFacts): Promise<ActiveShare | null> {
+    const { state } = await this.aggregates.load(share, shareIdOf(session.sessionId, session.accountId));
+    return state.status === 'SHARED' && !isOver(state, await this.clock.of(session)) ? state : null;
   }
 
   /** The newest link between the renter's reports and the recipient that has not expired. `over` when all links have expired. */
-  async newestLink(renter: PartyFacts, recipient: PartyFacts): Promise<ActiveShare | 'over' | null> {
+  async newestLink(
+    renter: PartyFacts,
+    recipient: PartyFacts,
+    context: CallerContext,
+  ): Promise<ActiveShare | 'over' | null> {
     const links = await this.links(renter, recipient);
-    const now = this.clock.now();
+    const now = await this.clock.of(context);
     return links.findLast((link) => !isOver(link, now)) ?? (links.length > 0 ? 'over' : null);
   }
 
@@ -106,10 +110,9 @@ export class ReportAccess {
     return links.filter((link) => link.status === 'SHARED');
   }
 
-  private blocked(block: ScreeningFacts['block']): DomainError {
+  private blocked(block: ScreeningFacts['block'], now: Date): DomainError {
     if (block?.reasonCode === 'IDENTITY_NOT_FOUND') return new DomainError('screening.identity_not_found');
-    const over =
-      block?.reasonCode === 'TOO_MANY_ATTEMPTS' && block.until !== null && new Date(block.until) <= this.clock.now();
+    const over = block?.reasonCode === 'TOO_MANY_ATTEMPTS' && block.until !== null && new Date(block.until) <= now;
     return new DomainError(over ? 'report.too_many_attempts' : 'screening.person_blocked');
   }
 }

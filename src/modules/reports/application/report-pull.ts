@@ -70,10 +70,11 @@ export class ReportPull extends ExternalCall<null> {
     { attempt: { inquiryId }, subjectId, reportId }: RequestedReport,
   ): Promise<ReportCommand> {
     const { id, attemptId, context } = attempt;
+    const now = (): Date | Promise<Date> => this.clock.of(context);
     // The failure is recorded once for all callers that wait for this pull.
-    const fail = (cause: Extract<ReportCommand, { kind: 'fail' }>['cause']): ReportCommand => ({
+    const fail = async (cause: Extract<ReportCommand, { kind: 'fail' }>['cause']): Promise<ReportCommand> => ({
       kind: 'fail',
-      now: this.clock.now(),
+      now: await now(),
       attemptId,
       cause,
     });
@@ -94,7 +95,7 @@ export class ReportPull extends ExternalCall<null> {
         if (!(await keepBody(this.vault, { subjectId, reportId }, body))) return fail('PERSON_ERASED');
         return {
           kind: 'release',
-          now: this.clock.now(),
+          now: await now(),
           attemptId,
           scored: verdict.score !== null,
           validitySeconds: this.policy.limits.reportValiditySeconds,
@@ -103,7 +104,7 @@ export class ReportPull extends ExternalCall<null> {
       case 'refused':
         return {
           kind: 'refuse',
-          now: this.clock.now(),
+          now: await now(),
           attemptId,
           reason: verdict.reason,
           upstreamCode: verdict.upstreamCode,
@@ -130,6 +131,7 @@ export class ReportPull extends ExternalCall<null> {
     { attemptId }: Attempt,
     reason: Extract<ReportCommand, { kind: 'no-verdict' }>['reason'],
   ): ReportCommand {
+    // The bureau's time limit goes by the machine's time.
     return { kind: 'no-verdict', now: this.clock.now(), attemptId, reason };
   }
 

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { ExternalCalls } from '../../../external-calls/external-calls.js';
 import { Clock } from '../../../kernel/clock.js';
-import type { CallerContext } from '../../../kernel/context.js';
+import type { CallerContext, Owner } from '../../../kernel/context.js';
 import { newId } from '../../../kernel/ids.js';
 import { DomainError, type DomainErrorDetail } from '../../../kernel/domain-error.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
@@ -43,18 +43,18 @@ export class ReportRelease {
   async released(session: ScreeningFacts, context: CallerContext): Promise<ReleasedReport> {
     const state = await this.pulled(session, context);
     if (state.status === 'RELEASED') return state;
-    if (state.status === 'NOT_TO_BE_HAD') throw refusalOf(state.end, this.again(state));
+    if (state.status === 'NOT_TO_BE_HAD') throw refusalOf(state.end, await this.again(state, session));
     throw new DomainError(state.attempt.unintelligible ? 'service.unavailable' : 'service.upstream_timeout');
   }
 
   /** The time until the next pull, from the state before this request. */
-  async stands(sessionId: string): Promise<Pick<DomainErrorDetail, 'retryAfterSeconds'>> {
-    return this.again((await this.aggregates.load(report, sessionId)).state);
+  async stands(session: ScreeningFacts): Promise<Pick<DomainErrorDetail, 'retryAfterSeconds'>> {
+    return this.again((await this.aggregates.load(report, session.sessionId)).state, session);
   }
 
   /** The time until which a request does not ask the bureau again after a refusal. Empty: the next request asks at once. */
-  again(state: ReportState): Pick<DomainErrorDetail, 'retryAfterSeconds'> {
-    const seconds = secondsToNextPull(state, this.clock.now(), this.policy.limits.retryIntervalSeconds);
+  private async again(state: ReportState, owner: Owner): Promise<Pick<DomainErrorDetail, 'retryAfterSeconds'>> {
+    const seconds = secondsToNextPull(state, await this.clock.of(owner), this.policy.limits.retryIntervalSeconds);
     return seconds === 0 ? {} : { retryAfterSeconds: seconds };
   }
 
@@ -67,11 +67,11 @@ export class ReportRelease {
     const { state: seen } = await this.aggregates.load(report, sessionId);
     if (seen.status === 'RELEASED') return seen;
     if (seen.status === 'REQUESTED') return this.awaited(sessionId);
-    if (seen.status === 'NOT_TO_BE_HAD' && this.again(seen).retryAfterSeconds !== undefined) return seen;
+    if (seen.status === 'NOT_TO_BE_HAD' && (await this.again(seen, session)).retryAfterSeconds !== undefined)
+      return seen;
     const attemptId = nextAttemptId(sessionId, seen);
     const own = { ...context, accountId };
-    const now = this.clock.now();
-    const times = this.policy.attempt(now);
+    const times = this.policy.attempt(this.clock.now());
     const { settleAfter } = times;
     const attempt = { id: sessionId, attemptId, subject: subjectId, context: own, vendor: vendors.credit, settleAfter };
     const command = {
@@ -86,7 +86,8 @@ export class ReportRelease {
     } as const;
     const reference = await this.pull.referenceOf(sessionId);
     if (typeof reference === 'string') {
-      await this.aggregates.execute(report, sessionId, { ...command, lost: { cause: reference, now } }, own);
+      const lost = { cause: reference, now: await this.clock.of(own) };
+      await this.aggregates.execute(report, sessionId, { ...command, lost }, own);
       return this.awaited(sessionId);
     }
     // An account without credit must not make the log grow with its requests.

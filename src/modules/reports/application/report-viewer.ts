@@ -51,7 +51,8 @@ export class ReportViewer {
 
   /** Shows the report to the session's own account or its parent, while the report has not expired. */
   async toOwner(session: Session, released: ReleasedReport, viewing: Viewing): Promise<OpenedReport> {
-    if (isExpired(released, this.clock.now())) throw new DomainError('report.expired');
+    const owner = { accountId: session.accountId, environment: viewing.context.environment };
+    if (isExpired(released, await this.clock.of(owner))) throw new DomainError('report.expired');
     return (await this.show(session, released, null, viewing)) ?? refuse('report.expired');
   }
 

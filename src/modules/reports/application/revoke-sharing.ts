@@ -55,7 +55,8 @@ export class RevokeSharingHandler implements ICommandHandler<RevokeSharing> {
   }
 
   private async revoke(id: string, context: CallerContext): Promise<RevokedShare> {
-    const { state } = await this.aggregates.execute(share, id, { kind: 'revoke', now: this.clock.now() }, context);
+    const command = { kind: 'revoke', now: await this.clock.of(context) } as const;
+    const { state } = await this.aggregates.execute(share, id, command, context);
     if (state.status !== 'REVOKED') throw new Error(`Share ${id} is not revoked after it was`);
     return state;
   }

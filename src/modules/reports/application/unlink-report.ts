@@ -39,7 +39,8 @@ export class UnlinkReportHandler implements ICommandHandler<UnlinkReport> {
     const renter = await this.reports.renter(renterId, context);
     const recipient = await this.reports.recipient(named, context);
     await this.limiter.admit([this.policy.sharing(renter.partyId)]);
+    const command = { kind: 'revoke', now: await this.clock.of(context) } as const;
     for (const link of await this.access.links(renter, recipient))
-      await this.aggregates.execute(share, idOfShare(link), { kind: 'revoke', now: this.clock.now() }, context);
+      await this.aggregates.execute(share, idOfShare(link), command, context);
   }
 }

@@ -71,7 +71,8 @@ export class AnswerStepUpHandler implements ICommandHandler<AnswerStepUp> {
     const loaded = await this.load(id, context);
     const session = existing(loaded.state);
     const { otpResendIntervalSeconds } = this.policy.limits;
-    const command = askCommand(given, this.policy.attempt(attemptId, this.clock.now()), otpResendIntervalSeconds);
+    const attempt = { ...this.policy.attempt(attemptId, this.clock.now()), now: await this.clock.of(context) };
+    const command = askCommand(given, attempt, otpResendIntervalSeconds);
     // The session is blocked, or the session already knows the attempt because an earlier process of this request died. A refusal is thrown before a
     // limit counts the request.
     if (screeningSession.decide(command, loaded.state).length === 0) return { session, attemptId: null };
@@ -105,7 +106,7 @@ export class AnswerStepUpHandler implements ICommandHandler<AnswerStepUp> {
     const loaded = await this.aggregates.load(screeningSession, sessionId);
     if (loaded.state.status === 'NONE' || !isOpenTo(loaded.owner, loaded.state, context))
       throw new DomainError('screening.not_found');
-    const now = this.clock.now();
+    const now = await this.clock.of(context);
     return isOverdue(loaded.state, now)
       ? this.aggregates.execute(screeningSession, { id: sessionId, known: loaded }, { kind: 'expire', now }, context)
       : loaded;

@@ -33,9 +33,9 @@ export class EarlierScreenings {
     sessionIds: readonly string[],
     names: PersonNames,
     { applicant: { userType }, partyId }: ScreeningRequest,
-    { environment }: ActionContext,
+    context: ActionContext,
   ): Promise<void> {
-    const now = this.clock.now();
+    const now = await this.clock.of(context);
     const earlier = await Promise.all(
       sessionIds.map(async (sessionId) => ({
         sessionId,
@@ -48,7 +48,7 @@ export class EarlierScreenings {
         throw personBlocked(state.blockedUntil);
       const isSame = isOfPerson(state, names) && state.userType === userType;
       const isAnothers = partyId === null || state.partyId !== partyId;
-      if (!isSame || !isAnothers || !isGuarded(state, environment)) continue;
+      if (!isSame || !isAnothers || !isGuarded(state, context.environment)) continue;
       if (await this.stillServes(sessionId, state, now)) throw new DomainError('screening.already_registered');
     }
   }

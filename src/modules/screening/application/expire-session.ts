@@ -4,7 +4,7 @@ import { systemContext } from '../../../kernel/context.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
-import { isOverdue, screeningSession } from '../domain/screening-session.js';
+import { expiresAt, isOverdue, screeningSession } from '../domain/screening-session.js';
 
 /** Ends a session whose step-up was not answered in time. Safe to repeat. */
 @UseCase()
@@ -23,10 +23,11 @@ export class ExpireSessionHandler implements ICommandHandler<ExpireSession> {
 
   async execute({ sessionId }: ExpireSession): Promise<void> {
     const loaded = await this.aggregates.load(screeningSession, sessionId);
-    const now = this.clock.now();
+    if (loaded.owner === null) return;
+    const now = await this.clock.of(loaded.owner, expiresAt(loaded.state));
     if (!isOverdue(loaded.state, now)) return;
     try {
-      const context = systemContext('screening-sweep', loaded.owner);
+      const context = { ...systemContext('screening-sweep', loaded.owner), at: now };
       await this.aggregates.execute(
         screeningSession,
         { id: sessionId, known: loaded },

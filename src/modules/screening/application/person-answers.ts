@@ -55,14 +55,18 @@ export class PersonAnswers extends AnswerCounts {
     super();
   }
 
-  override async lockedUntil(names: readonly string[]): Promise<string | null> {
-    const now = this.clock.now();
+  override async lockedUntil(names: readonly string[], owner: Owner): Promise<string | null> {
+    const now = await this.clock.of(owner);
     return latest((await this.load(names)).map((state) => lockAt(state, now)));
   }
 
   override async admit(names: readonly string[], answer: CountedAnswer, giveUpAfter: Date): Promise<Admission> {
     const { holderId: sessionId, attemptId, limit, context } = answer;
-    const command = { kind: 'admit-answer', now: this.clock.now(), sessionId, attemptId, giveUpAfter, limit } as const;
+    const now = await this.clock.of(context);
+    // The vendor's time limit goes by the machine's time, and the stream by the account's time.
+    const aheadMs = Math.max(0, now.getTime() - this.clock.now().getTime());
+    const over = new Date(giveUpAfter.getTime() + aheadMs);
+    const command = { kind: 'admit-answer', now, sessionId, attemptId, giveUpAfter: over, limit } as const;
     const states = await this.each(names, command, context);
     if (states.every(({ admitted }) => admitted.some((one) => one.attemptId === attemptId)))
       return { kind: 'admitted' };
@@ -80,15 +84,16 @@ export class PersonAnswers extends AnswerCounts {
     const states: PersonState[] = [];
     let lockedUntil = until;
     let isNew = false;
+    const now = await this.clock.of(context);
     // The stream that covers the most spellings is first, because its lock locks the other names too.
     for (const name of [...names].reverse()) {
-      const command = { kind: 'count-wrong', now: this.clock.now(), sessionId, attemptId, lockedUntil, limit } as const;
+      const command = { kind: 'count-wrong', now, sessionId, attemptId, lockedUntil, limit } as const;
       const { state, events } = await this.aggregates.execute(screenedPerson, name, command, context);
       states.unshift(state);
-      lockedUntil = latest([lockedUntil, lockAt(state, this.clock.now())]);
+      lockedUntil = latest([lockedUntil, lockAt(state, now)]);
       isNew ||= events.length > 0;
     }
-    const standing = this.standingOf(states, limit);
+    const standing = this.standingOf(states, now, limit);
     if (isNew) this.observer.wrongAnswer(context, standing.lockedUntil !== null);
     return this.endingOthers(states, answer, standing);
   }
@@ -96,7 +101,7 @@ export class PersonAnswers extends AnswerCounts {
   override async clear(names: readonly string[], answer: CountedAnswer): Promise<PersonStanding> {
     const { holderId: sessionId, attemptId, limit, context } = answer;
     const states = await this.each(names, { kind: 'clear-answer', sessionId, attemptId }, context);
-    return this.endingOthers(states, answer, this.standingOf(states, limit));
+    return this.endingOthers(states, answer, this.standingOf(states, await this.clock.of(context), limit));
   }
 
   override async lock(names: readonly string[], call: Asked, lockedUntil: string): Promise<void> {
@@ -110,8 +115,7 @@ export class PersonAnswers extends AnswerCounts {
     return this.end(holderId, { kind: 'block', attemptId, lockedUntil }, context);
   }
 
-  standingOf(states: readonly PersonState[], limit: AnswerLimit = this.policy.verdicts): PersonStanding {
-    const now = this.clock.now();
+  standingOf(states: readonly PersonState[], now: Date, limit: AnswerLimit = this.policy.verdicts): PersonStanding {
     return {
       lockedUntil: latest(states.map((state) => lockAt(state, now))),
       attemptsRemaining: Math.min(...states.map((state) => attemptsLeftTo(state, now, limit))),
@@ -121,7 +125,7 @@ export class PersonAnswers extends AnswerCounts {
   /** Called after a step-up was opened. The newest two step-ups stay open, or none when the person is locked. Returns the session afterwards. */
   async limitOpen(session: OpenStepUp, { holderId, attemptId, context }: Asked): Promise<Session> {
     const states = await this.load(streamsOf(session));
-    const { lockedUntil } = this.standingOf(states);
+    const { lockedUntil } = this.standingOf(states, await this.clock.of(context));
     const open = await this.openOf(states);
     const excess = lockedUntil === null ? open.slice(0, -MAX_OPEN_STEP_UPS) : open;
     const command: SessionCommand =

@@ -41,7 +41,9 @@ export class RegistrationRecorder {
       this.secrets.keepReply(id, before, { attemptId, step: 'registration' }, verdict),
     ]);
     const said = kept === 'kept' ? withoutSecrets(verdict) : ({ kind: 'unintelligible' } as const);
-    const [now, { verdicts: policy }] = [this.clock.now(), this.policy];
+    // The vendor's time limit goes by the machine's time.
+    const now = verdict.kind === 'unavailable' ? this.clock.now() : await this.clock.of(context);
+    const { verdicts: policy } = this.policy;
     const asked = { holderId: id, attemptId, context };
     const lockedUntil = verdict.kind === 'locked' ? lockBy(verdict, now, policy, null) : null;
     if (lockedUntil !== null) await this.answers.lock(streamsOf(before), asked, lockedUntil);

@@ -75,8 +75,11 @@ export class ScreeningDirectory extends Screenings {
 
   override async reportProspect(sessionId: string): Promise<ReportProspect> {
     const expiresAt = await this.reports.expiryOf(sessionId);
-    if (expiresAt !== null) return this.clock.now() < new Date(expiresAt) ? 'possible' : 'none';
-    const { state } = await this.aggregates.load(screeningSession, sessionId);
+    const { state, owner } = await this.aggregates.load(screeningSession, sessionId);
+    if (expiresAt !== null)
+      return (await this.clock.of(owner ?? { accountId: null, environment: null })) < new Date(expiresAt)
+        ? 'possible'
+        : 'none';
     const secrets = state.status === 'VERIFIED' ? await this.secretsOf(sessionId, state.subjectId) : null;
     if (secrets === 'erased') return 'person-erased';
     const isOutOfReach = secrets === null || (await this.reports.isOutOfReach(sessionId));

@@ -116,7 +116,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
       const person = await this.aggregates.load(screenedPerson, names.personId);
       const states = [person.state, ...(await this.answers.load(names.countedAs))];
       const isKnown = person.state.sessionIds.includes(sessionId);
-      const { lockedUntil } = this.answers.standingOf(states);
+      const { lockedUntil } = this.answers.standingOf(states, await this.clock.of(context));
       if (lockedUntil !== null && !isKnown) throw personBlocked(lockedUntil);
       if (!isKnown) this.testTraffic.admit(context);
       // A repeated submission requests the session that it has opened before. That session must therefore not refuse it.

@@ -44,7 +44,7 @@ export class UnblockPersonHandler implements ICommandHandler<UnblockPerson> {
     const { session, owner } = await this.find(sessionId);
     const context = { ...asked, ...owner };
     const sessionIds = sessionsIn(await this.answers.load(streamsOf(session)));
-    const now = this.clock.now();
+    const now = await this.clock.of(context);
     const names = new Set<string>();
     const partyIds = new Set<string>();
     let changed = false;

@@ -1,6 +1,7 @@
 // The read model of the status call: the session's state and the times of its changes.
 import { Injectable } from '@nestjs/common';
 import { isOpenTo, type ActionContext, type Owner } from '../../../kernel/context.js';
+import { machineTimeOf } from '../../../kernel/domain-event.js';
 import type { Environment } from '../../../kernel/environment.js';
 import { isId } from '../../../kernel/ids.js';
 import { exhaustiveEvents, listOf, openCall, openCallsIn, type Projection } from '../../../kernel/projection.js';
@@ -119,7 +120,7 @@ export const screeningStatus: Projection<ScreeningStatus, Followed> = {
       createdAt: before.createdAt,
       // The removal of the vendor's reply does not count as an update of the session.
       updatedAt: event.type === DISCARDED ? before.updatedAt : occurredAt,
-      endedAt: before.endedAt ?? (isOver(session) ? occurredAt : null),
+      endedAt: before.endedAt ?? (isOver(session) ? machineTimeOf(event.metadata) : null),
       refundedAt: event.type === 'PaymentProgressed' ? refundedAt(session, occurredAt, before) : before.refundedAt,
       externalIdHash: before.externalIdHash,
     };

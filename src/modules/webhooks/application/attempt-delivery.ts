@@ -9,7 +9,7 @@ import { RateLimiter } from '../../../ports/rate-limiter.js';
 import { delivery, isDue, type Delivery, type DeliveryState } from '../domain/delivery.js';
 import { webhookEndpoint, type Endpoint } from '../domain/endpoint.js';
 import { Attempts, type MadeAttempt } from './attempts.js';
-import { turnOf } from './turns.js';
+import { queueTime, turnOf } from './turns.js';
 
 /** Makes the attempt if it is still due. Returns the receiver's answer, or null when no request was sent. */
 @UseCase()
@@ -49,17 +49,17 @@ export class AttemptDeliveryHandler implements ICommandHandler<AttemptDelivery> 
     const { state } = await this.endpoints.load(webhookEndpoint, accountId);
     const endpoint = await this.usable(deliveryId, loaded.state, state.current, context);
     if (endpoint === null) return null;
-    const tooSoon = await this.tooSoon(loaded.state, kind, endpoint);
+    const tooSoon = await this.tooSoon(loaded.state, kind, endpoint, context);
     if (tooSoon !== null) return tooSoon;
     const made = await this.attempts.make(deliveryId, loaded, { of: kind, endpoint, keys: state.keys }, context);
-    await this.enqueueNext(deliveryId, made?.delivery ?? loaded.state, kind);
+    if (kind === 'ladder') await this.enqueueNext(deliveryId, made?.delivery ?? loaded.state, context);
     return made?.answer ?? null;
   }
 
-  private async enqueueNext(deliveryId: string, next: Delivery, kind: AttemptDelivery['kind']): Promise<void> {
+  private async enqueueNext(deliveryId: string, next: Delivery, context: ActionContext): Promise<void> {
     // The next attempt is queued even if this attempt was made before, because the earlier process may have died before the queueing.
-    if (kind === 'ladder' && next.nextAttemptAt !== null)
-      await this.queue.enqueue(turnOf(deliveryId, next, 'ladder'), new Date(next.nextAttemptAt));
+    const at = next.nextAttemptAt === null ? null : await queueTime(this.clock, context, next.nextAttemptAt);
+    if (at !== null) await this.queue.enqueue(turnOf(deliveryId, next, 'ladder'), at);
   }
 
   /** Null: the attempt has the endpoint's turn, or needs none. One process after another may attempt deliveries of an endpoint, so Redis counts. */
@@ -67,8 +67,11 @@ export class AttemptDeliveryHandler implements ICommandHandler<AttemptDelivery> 
     state: Delivery,
     kind: AttemptDelivery['kind'],
     { endpointId, maxPerSecond }: Endpoint,
+    context: ActionContext,
   ): Promise<TooSoon | null> {
-    if (maxPerSecond === null || !isDue(state, kind, this.clock.now())) return null;
+    if (maxPerSecond === null) return null;
+    const now = await this.clock.of(context, kind === 'ladder' ? state.nextAttemptAt : null);
+    if (!isDue(state, kind, now)) return null;
     const spacingMs = Math.ceil(1_000 / maxPerSecond);
     const turn = { key: `deliveries:${endpointId}`, limit: 1, windowSeconds: spacingMs / 1_000 };
     return (await this.limiter.take([turn])) === null ? null : { spacingMs };

@@ -59,11 +59,15 @@ export class Attempts {
     deliveryId: string,
     known: LoadedAggregate<DeliveryState>,
     { of, ...receiver }: { readonly of: AttemptKind } & Receiver,
-    context: ActionContext & { readonly accountId: string },
+    asked: ActionContext & { readonly accountId: string },
   ): Promise<MadeAttempt | null> {
     const { state } = known;
-    const startedAt = this.clock.now();
-    if (state.status === 'none' || !isDue(state, of, startedAt)) return null;
+    if (state.status === 'none') return null;
+    const present = await this.clock.of(asked);
+    const startedAt = await this.clock.of(asked, of === 'ladder' ? state.nextAttemptAt : null);
+    if (!isDue(state, of, startedAt)) return null;
+    // A test account has turned its clock past the attempt.
+    const context = startedAt < present ? { ...asked, at: startedAt } : asked;
     const attempt = nextAttempt(state);
     // The key for the excerpt is read before the attempt. If it were read afterwards, an unavailable vault would make the attempt be sent again and
     // again.
@@ -114,7 +118,7 @@ export class Attempts {
     const command = {
       kind: 'record',
       ...made,
-      now: this.clock.now(),
+      now: context.at ?? (await this.clock.of(context)),
       chance: Math.random(),
       policy: this.policy.ladder,
     } as const;
@@ -169,7 +173,7 @@ export class Attempts {
       kind: 'count-success',
       endpointId: endpoint.endpointId,
       deliveryId,
-      endedAt: this.clock.now().toISOString(),
+      endedAt: (context.at ?? (await this.clock.of(context))).toISOString(),
     } as const;
     await this.endpoints.execute(context.accountId, command, context);
   }

@@ -55,7 +55,7 @@ export class PingEndpointHandler implements ICommandHandler<PingEndpoint> {
     const source = newId();
     const deliveryId = derivedIdLike(source, 'ping', endpointId);
     const eventId = `evt_${source}`;
-    const now = this.clock.now().toISOString();
+    const now = (await this.clock.of(context)).toISOString();
     const body = bodyOf({
       id: eventId,
       type: 'ping',

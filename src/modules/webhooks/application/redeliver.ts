@@ -49,11 +49,11 @@ export class RedeliverHandler implements ICommandHandler<Redeliver> {
     )
       throw new DomainError('webhook.endpoint_not_found');
     if (endpoint.status === 'disabled') throw new DomainError('webhook.endpoint_disabled');
-    const now = this.clock.now();
+    const now = await this.clock.of(context);
     const command = { kind: 'redeliver', now, intervalSeconds: this.policy.redeliveryIntervalSeconds } as const;
     const { state } = await this.aggregates.execute(delivery, { id: deliveryId, known: loaded }, command, context);
     if (state.status === 'none') throw new DomainError('webhook.endpoint_not_found');
-    await this.queue.enqueue(turnOf(deliveryId, state, 'redelivery'), now).catch(leaveToRecovery);
+    await this.queue.enqueue(turnOf(deliveryId, state, 'redelivery'), this.clock.now()).catch(leaveToRecovery);
     return state;
   }
 }

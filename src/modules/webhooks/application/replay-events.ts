@@ -83,7 +83,7 @@ export class ReplayEventsHandler implements ICommandHandler<ReplayEvents> {
       return;
     }
     const { accountId, environment } = event.metadata;
-    const now = this.clock.now();
+    const now = await this.clock.of({ accountId, environment });
     const { state } = await this.aggregates.execute(
       delivery,
       scheduled.deliveryId,
@@ -91,7 +91,7 @@ export class ReplayEventsHandler implements ICommandHandler<ReplayEvents> {
       { ...context, accountId, environment },
     );
     if (state.status === 'none' || accountId === null) return;
-    await this.queue.enqueue(turnOf(scheduled.deliveryId, state, 'redelivery'), now);
+    await this.queue.enqueue(turnOf(scheduled.deliveryId, state, 'redelivery'), this.clock.now());
     counts.sentAgain += 1;
   }
 }

@@ -107,11 +107,11 @@ export class ResumeDeliveriesHandler implements ICommandHandler<ResumeDeliveries
   private async deliver(event: RecordedEvent<FeedEvent>, endpointId: string, resumeId: string): Promise<boolean> {
     const begunAt = this.now();
     const id = derivedIdLike(event.metadata.$causationId, 'webhook-delivery', endpointId, event.data.type, resumeId);
-    const { command, context } = deliveryOf(event, endpointId, this.clock.now().toISOString());
+    const { command, context } = deliveryOf(event, endpointId, (await this.clock.of(event.metadata)).toISOString());
     const known = unstored<DeliveryState>(delivery.initial);
     let { state } = await this.aggregates.execute(delivery, { id, known }, command, context);
     if (state.status !== 'pending') return true;
-    await this.queue.enqueue(turnOf(id, state, 'ladder'), new Date(state.nextAttemptAt ?? state.occurredAt));
+    await this.queue.enqueue(turnOf(id, state, 'ladder'), this.clock.now());
     while (state.status === 'pending' && this.now() - begunAt < this.firstAttemptMs()) {
       await this.pause(LOOK_AGAIN_MS);
       ({ state } = await this.aggregates.load(delivery, id));

@@ -38,18 +38,21 @@ export class WhenDeliveryExhausted implements EventHandler {
     if (current?.status !== 'active' || event.position < run.from) return;
     const { state } = await this.aggregates.load(delivery, deliveryId);
     if (state.status === 'none') return;
+    // A test account may have turned its clock further meanwhile.
+    const now = await this.clock.of({ accountId, environment: null }, occurredAt);
     const command = {
       kind: 'count-exhausted',
       endpointId: state.endpointId,
       deliveryId,
       endedAt: occurredAt,
       run: current.run,
-      now: this.clock.now(),
+      now,
       policy: this.policy.health,
     } as const;
     await this.endpoints.execute(accountId, command, {
       ...systemContext('webhook-health', event.metadata),
       causationId: event.id,
+      at: now,
     });
   }
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { RecordedEvent } from '../../../kernel/domain-event.js';
+import { machineTimeOf, type RecordedEvent } from '../../../kernel/domain-event.js';
 import { derivedIdLike } from '../../../kernel/ids.js';
 import { together } from '../../../kernel/together.js';
 import { AggregateStore, unstored } from '../../../platform/aggregates/aggregate-store.js';
@@ -78,7 +78,12 @@ export class WhenEventPublished implements EventHandler {
     );
     // The recovery job queues a delivery that existed before.
     if (events.length > 0 && stored.status !== 'none')
-      await this.queue.enqueue(turnOf(deliveryId, stored, 'ladder'), new Date(occurredAt));
+      await this.queue.enqueue(turnOf(deliveryId, stored, 'ladder'), firstAttempt(published));
     return { deliveryId, made: events.length > 0 };
   }
+}
+
+/** The machine's time of the change, or of its publication if the change has the time of a test clock. */
+function firstAttempt({ data, metadata }: RecordedEvent<FeedEvent>): Date {
+  return new Date(Math.min(Date.parse(data.occurredAt), Date.parse(machineTimeOf(metadata))));
 }

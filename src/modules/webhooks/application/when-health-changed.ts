@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
 import { systemContext } from '../../../kernel/context.js';
-import type { RecordedEvent } from '../../../kernel/domain-event.js';
+import { machineTimeOf, type RecordedEvent } from '../../../kernel/domain-event.js';
 import { Unavailable } from '../../../kernel/unavailable.js';
 import { GroupedStream } from '../../../platform/aggregates/grouped-stream.js';
 import { MailSender } from '../../../ports/mail-sender.js';
@@ -57,7 +57,7 @@ export class WhenHealthChanged implements EventHandler {
     const { endpointId } = (event as HealthEvent).data;
     const to = await this.secrets.contact(accountId, endpointId);
     if (to === null) return;
-    const old = this.clock.now().getTime() - Date.parse(event.metadata.occurredAt) >= GIVE_UP_AFTER_MS;
+    const old = this.clock.now().getTime() - Date.parse(machineTimeOf(event.metadata)) >= GIVE_UP_AFTER_MS;
     // The account made this change itself, so a late mail is useless.
     if (old && event.type === 'WebhookEndpointReactivated') return;
     try {

@@ -1,6 +1,6 @@
 // The webhook endpoint of an account, with the positions in the log where it changed. Events are compared with these positions rather than with
 // times, because the clocks of two hosts differ and a clock may be set back.
-import type { RecordedEvent } from '../../../kernel/domain-event.js';
+import { machineTimeOf, type RecordedEvent } from '../../../kernel/domain-event.js';
 import type { Environment } from '../../../kernel/environment.js';
 import { webhookEndpoint, type Endpoint, type EndpointEvent, type EndpointState } from './endpoint.js';
 
@@ -33,6 +33,8 @@ export interface EndpointRecord extends EndpointState {
   readonly updatedAt: string;
   /** The time when the endpoint got its present status. */
   readonly statusAt: string;
+  /** The machine's time of the last change. */
+  readonly recordedAt: string;
   /** The time and the position in the log where the count of its failures began. */
   readonly run: { readonly at: string; readonly from: string };
   /** The choices of event types that the current endpoint has had. The oldest is first, and the length is limited. */
@@ -55,6 +57,7 @@ export const endpointRecord = {
     createdAt: '',
     updatedAt: '',
     statusAt: '',
+    recordedAt: '',
     run: { at: '', from: '' },
     choices: [],
     untold: [],
@@ -73,6 +76,7 @@ export const endpointRecord = {
         createdAt: occurredAt,
         updatedAt: occurredAt,
         statusAt: occurredAt,
+        recordedAt: machineTimeOf(event.metadata),
         run: { at: occurredAt, from: event.position },
         choices: current === null ? [] : [choiceOf(current, event)],
         untold,
@@ -84,6 +88,7 @@ export const endpointRecord = {
       createdAt: before.createdAt,
       updatedAt: event.type === 'WebhookHealthNotified' ? before.updatedAt : occurredAt,
       statusAt: current.status === before.current.status ? before.statusAt : occurredAt,
+      recordedAt: machineTimeOf(event.metadata),
       run: current.run === before.current.run ? before.run : { at: occurredAt, from: event.position },
       choices: choseAgain(before.current, current)
         ? [...before.choices, choiceOf(current, event)].slice(-MOST_CHOICES)
@@ -157,6 +162,6 @@ export function endpointAt(
 }
 
 /** Since when a worker must resume (ISO 8601 UTC), or null. */
-export function resumeDueAt({ current, updatedAt }: EndpointRecord): string | null {
-  return current !== null && current.resumes.length > 0 ? updatedAt : null;
+export function resumeDueAt({ current, recordedAt }: EndpointRecord): string | null {
+  return current !== null && current.resumes.length > 0 ? recordedAt : null;
 }

@@ -1,10 +1,11 @@
 // Requests and replies of /v1/test_helpers, in their wire form (docs/contract/server.md#test-helpers).
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsIn, IsISO8601, IsOptional, Matches } from 'class-validator';
+import { IsIn, IsInt, IsISO8601, IsOptional, Matches, Max, Min } from 'class-validator';
 import { VENDOR_BEHAVIOURS } from '../../../../kernel/vendor-behaviour.js';
 import { CAPABILITIES, type Capability } from '../../../../kernel/vendor-choice.js';
 
 const TIME_RULE = { message: 'must be a time in ISO 8601 with its zone, such as 2026-01-31T12:00:00Z' };
+const MOST_SECONDS = 315_576_000;
 const BEHAVIOURS = [...VENDOR_BEHAVIOURS, 'normal'] as const;
 type Behaviour = (typeof BEHAVIOURS)[number];
 
@@ -31,6 +32,43 @@ export class VendorBehaviourResult {
   @ApiProperty({ enum: CAPABILITIES }) readonly capability!: Capability;
   @ApiProperty({ enum: BEHAVIOURS }) readonly behaviour!: Behaviour;
   @ApiProperty({ type: String, format: 'date-time', nullable: true }) readonly until!: string | null;
+}
+
+export class TurnClockBody {
+  @ApiPropertyOptional({
+    type: 'integer',
+    minimum: 1,
+    maximum: MOST_SECONDS,
+    description: 'Seconds by which the clock advances. Give either advance or to',
+  })
+  @IsOptional()
+  @IsInt({ message: 'must be a whole number of seconds' })
+  @Min(1, { message: 'must turn the clock forward' })
+  @Max(MOST_SECONDS, { message: `must be at most ${MOST_SECONDS} seconds` })
+  readonly advance?: number;
+
+  @ApiPropertyOptional({
+    format: 'date-time',
+    description: 'The time that the clock then shows, later than its present time',
+  })
+  @IsOptional()
+  @Matches(/(?:Z|[+-]\d\d:\d\d)$/, TIME_RULE)
+  @IsISO8601({ strict: true }, TIME_RULE)
+  readonly to?: string;
+}
+
+export class TestClockResult {
+  @ApiProperty({ format: 'date-time', description: "The account's time in the test environment" })
+  readonly now!: string;
+
+  @ApiProperty({ type: 'integer', description: 'Seconds by which the clock is ahead of the real time' })
+  readonly offset_seconds!: number;
+
+  @ApiProperty({
+    enum: ['advancing', 'ready'],
+    description: 'advancing: something that is due by this clock is not done yet',
+  })
+  readonly status!: 'advancing' | 'ready';
 }
 
 export class VendorBehaviourList {

@@ -189,7 +189,7 @@ export class ScreeningController {
   })
   async status(@Param('id') id: string, @CurrentPrincipal() principal: Principal): Promise<StatusResult> {
     let found = await this.statuses.find(id, principal);
-    if (found && this.statuses.isOverdue(found.doc, this.clock.now())) {
+    if (found && this.statuses.isOverdue(found.doc, await this.clock.of(found.doc))) {
       await this.commands.execute(new ExpireSession(id));
       found = await this.statuses.find(id, principal);
     }

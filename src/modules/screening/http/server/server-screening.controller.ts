@@ -68,7 +68,7 @@ export class ServerScreeningController {
   })
   async status(@Param('session_id') id: string, @CurrentPrincipal() principal: Principal): Promise<ServerStatusResult> {
     let found = await this.statuses.findReadable(id, principal);
-    if (found && this.statuses.isOverdue(found.doc, this.clock.now())) {
+    if (found && this.statuses.isOverdue(found.doc, await this.clock.of(found.doc))) {
       await this.commands.execute(new ExpireSession(id));
       found = await this.statuses.findReadable(id, principal);
     }
