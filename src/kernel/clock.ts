@@ -7,7 +7,7 @@ export abstract class Clock {
 
   /**
    * The time of an account in an environment. The terms and expiries of the account's objects go by it. If a test account has turned its clock past
-   * `due` (ISO 8601 UTC), the time is `due`, so that everything that waited happens at its own time.
+   * `due` (ISO 8601 UTC), the time is `due`. Everything that waited then happens at its own time.
    */
   of(_owner: Owner, _due?: string | null): Date | Promise<Date> {
     return this.now();

@@ -3,15 +3,18 @@ import type { Owner } from '../kernel/context.js';
 
 /** The clock of a test account. */
 export interface TestClock {
-  /** By this much the account's time is ahead of the machine's time. 0 if the account has not turned its clock. */
+  /** The difference between the account's time and the machine's time. 0 if the account has not turned its clock. */
   readonly aheadMs: number;
   /** The account's time at the end of the last turn, ISO 8601 UTC; null if the account has not turned its clock. */
   readonly turnedTo: string | null;
 }
 
+/** A process goes by a turned clock after this time, in milliseconds. */
+export const CLOCK_KNOWN_MS = 100;
+
 /** The clocks that test accounts have turned forward. The accounts module implements this port. */
 export abstract class TestClocks {
-  /** At most a moment old, and at most as old as a reply that announced a turn. */
+  /** The clock, which is at most `CLOCK_KNOWN_MS` old while the log is available. */
   abstract find(owner: Owner & { readonly accountId: string }): Promise<TestClock>;
 }
 

@@ -45,7 +45,7 @@ import { WhenRenterRegistered } from './application/when-renter-registered.js';
 import { WhenSessionInVain } from './application/when-session-in-vain.js';
 import { WhenVerifiedAgain } from './application/when-verified-again.js';
 import { openCheckouts, OpenCheckoutsReader } from './read/open-checkouts.js';
-import { openPayments, OpenPaymentsReader } from './read/open-payments.js';
+import { openPayments, OpenPaymentsReader, plannedRefunds } from './read/open-payments.js';
 
 @Projections([openPayments, openCheckouts])
 @Publishers([paymentPublisher, checkoutPublisher])
@@ -121,7 +121,11 @@ import { openPayments, OpenPaymentsReader } from './read/open-payments.js';
     {
       provide: AccountWaits,
       useFactory: (aggregates: AggregateStore, lists: CompleteLists, commands: CommandBus) => {
-        const waits = new RefundWaits(aggregates, lists, commands);
+        const waits = new RefundWaits(
+          aggregates,
+          (account) => lists.idsIn(openPayments, plannedRefunds(account)),
+          commands,
+        );
         return new AccountWaits((accountId) => waits.of(accountId));
       },
       inject: [AggregateStore, CompleteLists, CommandBus],

@@ -5,6 +5,7 @@ import { ChallengeService } from '../../challenges/application/challenge-service
 import { Limits } from '../../config/limits.js';
 import { attemptRecovery } from '../../external-calls/attempt-recovery.js';
 import { AggregateStore } from '../../platform/aggregates/aggregate-store.js';
+import { listOf } from '../../kernel/projection.js';
 import { Log } from '../../platform/observability/log.js';
 import { Metrics } from '../../platform/observability/metrics.js';
 import { CompleteLists } from '../../platform/subscriptions/complete-lists.js';
@@ -41,8 +42,15 @@ import { PersonsOfSessions } from './application/persons-of-sessions.js';
 import { ScreeningOptionsReader } from './read/screening-options.js';
 import { screeningStatus, ScreeningStatusReader } from './read/screening-status.js';
 
+const ANSWERABLE = ['STEP_UP_REQUIRED', 'OTP_PENDING', 'KBA_PENDING'] as const;
 /** The vendor's last reply is kept for this time after a party's session has ended (docs/contract/platform.md#sessions-of-parties). */
 const REPLY_KEPT_MS = 3_600_000;
+
+/** The sessions of a test account that wait for an answer. */
+async function openSteps(lists: CompleteLists, account: string): Promise<readonly string[]> {
+  const names = ANSWERABLE.map((overallStatus) => listOf({ account, environment: 'test', overallStatus }));
+  return (await Promise.all(names.map((list) => lists.idsIn(screeningStatus, list)))).flat();
+}
 
 @Projections([screeningStatus])
 @Publishers([screeningPublisher])
@@ -107,7 +115,7 @@ const REPLY_KEPT_MS = 3_600_000;
     {
       provide: AccountWaits,
       useFactory: (aggregates: AggregateStore, lists: CompleteLists, commands: CommandBus) => {
-        const waits = new StepUpWaits(aggregates, lists, commands);
+        const waits = new StepUpWaits(aggregates, (account) => openSteps(lists, account), commands);
         return new AccountWaits((accountId) => waits.of(accountId));
       },
       inject: [AggregateStore, CompleteLists, CommandBus],

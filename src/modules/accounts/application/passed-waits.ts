@@ -1,6 +1,6 @@
 // Ends the waits that the clock of a test account has passed (docs/contract/server.md#test-clock).
 import { setTimeout as pause } from 'node:timers/promises';
-import { Clock } from '../../../kernel/clock.js';
+import type { Clock } from '../../../kernel/clock.js';
 import { newId } from '../../../kernel/ids.js';
 import { together } from '../../../kernel/together.js';
 import { Unavailable } from '../../../kernel/unavailable.js';

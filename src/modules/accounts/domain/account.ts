@@ -216,16 +216,8 @@ export const account: Decider<AccountState, AccountCommand, AccountEvent> = {
         if (before?.behaviour === wish?.behaviour && before?.until === wish?.until) return [];
         return [{ type: 'TestVendorBehaviourSet', data: { capability, wish } }];
       }
-      case 'turn-clock': {
-        const before = opened(state).clock?.aheadSeconds ?? 0;
-        const aheadSeconds = 'bySeconds' in command ? before + command.bySeconds : command.aheadSeconds;
-        const field = 'bySeconds' in command ? 'test.advance' : 'test.to';
-        if (!(aheadSeconds > before)) throw fieldError('request.invalid', field, 'must turn the clock forward');
-        if (aheadSeconds > MOST_AHEAD_SECONDS)
-          throw fieldError('request.invalid', field, 'must leave the clock at most ten years ahead of the real time');
-        const to = new Date(command.machine.getTime() + aheadSeconds * 1_000).toISOString();
-        return [{ type: 'TestClockAdvanced', data: { aheadSeconds, to } }];
-      }
+      case 'turn-clock':
+        return [turned(command, opened(state))];
       case 'issue-dashboard-token': {
         opened(state);
         const { tokenId, userId, role, expiresAt } = command;
@@ -324,6 +316,20 @@ export function permissionsOf(role: Role): readonly string[] {
 function opened(state: AccountState): OpenedAccount {
   if (state.status !== 'open') throw new DomainError('request.not_found', { field: 'account' });
   return state;
+}
+
+function turned(
+  command: Extract<AccountCommand, { kind: 'turn-clock' }>,
+  { clock }: OpenedAccount,
+): Extract<AccountEvent, { type: 'TestClockAdvanced' }> {
+  const before = clock?.aheadSeconds ?? 0;
+  const aheadSeconds = 'bySeconds' in command ? before + command.bySeconds : command.aheadSeconds;
+  const field = 'bySeconds' in command ? 'test.advance' : 'test.to';
+  if (!(aheadSeconds > before)) throw fieldError('request.invalid', field, 'must turn the clock forward');
+  if (aheadSeconds > MOST_AHEAD_SECONDS)
+    throw fieldError('request.invalid', field, 'must leave the clock at most ten years ahead of the real time');
+  const to = new Date(command.machine.getTime() + aheadSeconds * 1_000).toISOString();
+  return { type: 'TestClockAdvanced', data: { aheadSeconds, to } };
 }
 
 function settingEvents(wanted: SettingsToSet, current: Settings, termsDigests: readonly string[]): AccountEvent[] {

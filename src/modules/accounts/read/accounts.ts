@@ -5,7 +5,7 @@ import { type Capability, CAPABILITIES } from '../../../kernel/vendor-choice.js'
 import { exhaustiveEvents, listOf, type Projection } from '../../../kernel/projection.js';
 import { EventStore, EventStoreUnavailable } from '../../../ports/event-store.js';
 import { ReadModels } from '../../../ports/read-models.js';
-import { type TestClock } from '../../../ports/test-clocks.js';
+import { CLOCK_KNOWN_MS, type TestClock } from '../../../ports/test-clocks.js';
 import { Accounts, type AccountFacts, type Children, type ChildrenPage } from '../../../published/accounts.js';
 import {
   account,
@@ -98,9 +98,6 @@ export abstract class AccountsOptions {
   /** Whether the test environment has vendors of its own. Always true outside production. */
   abstract readonly testVendors: boolean;
 }
-
-/** A process goes by a turned clock after this time, in milliseconds. */
-export const CLOCK_KNOWN_MS = 100;
 
 export type FoundAccount = AccountView & AccountFacts;
 

@@ -3,27 +3,22 @@ import { together } from '../../../kernel/together.js';
 import type { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import type { Wait } from '../../../ports/account-waits.js';
 import { payment, plannedRefundAt } from '../domain/payment.js';
-import { openPayments, plannedRefunds } from '../read/open-payments.js';
 import { LookUpPayment } from './look-up-payment.js';
 
 const READ_TOGETHER = 16;
-
-/** Lists that include everything in the log (see platform/subscriptions/complete-lists.ts). */
-interface Lists {
-  idsIn(projection: typeof openPayments, list: string): Promise<string[]>;
-}
 
 /** The payments of a test account whose refund is planned. */
 export class RefundWaits {
   constructor(
     private readonly aggregates: AggregateStore,
-    private readonly lists: Lists,
+    /** The ids of at least these payments of an account, complete. */
+    private readonly open: (accountId: string) => Promise<readonly string[]>,
     private readonly commands: CommandBus,
   ) {}
 
   async of(accountId: string): Promise<readonly Wait[]> {
     const waits: Wait[] = [];
-    await together(await this.lists.idsIn(openPayments, plannedRefunds(accountId)), READ_TOGETHER, async (id) => {
+    await together([...(await this.open(accountId))], READ_TOGETHER, async (id) => {
       const at = plannedRefundAt((await this.aggregates.load(payment, id)).state);
       if (at !== null) waits.push({ id: `payment ${id}`, at, settle: () => this.request(id) });
     });

@@ -1,4 +1,4 @@
-// What the endpoint of a test account waits for: attempts at deliveries, and its end after a run of failures.
+// The waits of a test account's endpoint: attempts at deliveries, and its end after a run of failures.
 import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
@@ -10,12 +10,12 @@ import type { Wait } from '../../../ports/account-waits.js';
 import { DeliveryQueue } from '../../../ports/delivery-queue.js';
 import { delivery, dueAt, redeliveryWaits, type DeliveryState } from '../domain/delivery.js';
 import { healthDueAt, webhookEndpoint, type EndpointState } from '../domain/endpoint.js';
-import { DeliveryReader } from '../read/deliveries.js';
 import { DisableOverdueEndpoint } from './disable-overdue-endpoint.js';
 import { pingEndsAt, SettleDelivery } from './settle-delivery.js';
 import { turnOf } from './turns.js';
 import { WebhookPolicy } from './webhook-policy.js';
 import { WhenDeliveryExhausted } from './when-delivery-exhausted.js';
+import { OpenDeliveries } from './when-endpoint-ended.js';
 
 const READ_TOGETHER = 16;
 const LOOK_AGAIN_MS = 10;
@@ -27,7 +27,7 @@ export class EndpointWaits {
   constructor(
     private readonly aggregates: AggregateStore,
     private readonly streams: GroupedStream,
-    private readonly deliveries: DeliveryReader,
+    private readonly deliveries: OpenDeliveries,
     private readonly queue: DeliveryQueue,
     private readonly exhausted: WhenDeliveryExhausted,
     private readonly commands: CommandBus,

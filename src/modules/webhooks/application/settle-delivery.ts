@@ -12,7 +12,7 @@ import { WebhookPolicy } from './webhook-policy.js';
 /** The time that a ping may take beyond the receiver's limit before its process counts as dead. */
 const GRACE_SECONDS = 5;
 
-/** The time after which nobody waits for a ping any more, ISO 8601 UTC. */
+/** The time after which no caller waits for a ping any more, ISO 8601 UTC. */
 export function pingEndsAt(startedAt: string, timeoutSeconds: number): string {
   return new Date(Date.parse(startedAt) + (timeoutSeconds + GRACE_SECONDS) * 1_000).toISOString();
 }
