@@ -88,6 +88,7 @@ export const FINISHED_DOCUMENTS = [
   'docs/adr/0026-the-edge-stands-before-the-framework.md',
   'docs/adr/0027-what-the-engine-grew-for.md',
   'docs/adr/0028-a-challenge-has-one-service-and-two-holders.md',
+  'docs/adr/0030-a-test-account-has-a-clock.md',
   'docs/architecture.md',
   'docs/benchmarks.md',
   'docs/commands.md',

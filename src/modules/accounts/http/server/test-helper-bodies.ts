@@ -39,6 +39,7 @@ export class TurnClockBody {
     type: 'integer',
     minimum: 1,
     maximum: MOST_SECONDS,
+    example: 2_592_000,
     description: 'Seconds by which the clock advances. Give either advance or to',
   })
   @IsOptional()
