@@ -1,6 +1,6 @@
 // ops timeline
 import { Command, Option } from 'nest-commander';
-import { categoryOf, type RecordedEvent } from '../kernel/domain-event.js';
+import { categoryOf, machineTimeOf, type RecordedEvent } from '../kernel/domain-event.js';
 import { overallStatusOf } from '../modules/screening/domain/overall-status.js';
 import { screeningSession } from '../modules/screening/domain/screening-session.js';
 import type { SessionEvent, SessionState } from '../modules/screening/domain/session.js';
@@ -40,7 +40,7 @@ export class TimelineCommand extends OperatorCommand {
     // The clocks of several machines differ, so an event may have an earlier time than its predecessor.
     for (const event of about) {
       const { occurredAt, actor, $correlationId } = event.metadata;
-      if (asOf && new Date(occurredAt) > asOf) continue;
+      if (asOf && new Date(machineTimeOf(event.metadata)) > asOf) continue;
       const category = categoryOf(event.stream);
       const isOwn = category === screeningSession.category;
       if (isOwn) state = screeningSession.evolve(state, event as RecordedEvent & SessionEvent);

@@ -123,6 +123,25 @@ describe('POST /v1/test_helpers/clock', () => {
     expect((await clock(accounts.child.secretKey)).body.offset_seconds).toBe(0);
   });
 
+  it('200: the lock and the authentication of a party follow the clock of its account', async () => {
+    const direct = await DirectCaller.of(service, 'unbilled');
+    const told = ({ status, body }: Reply): unknown[] => [status, body.errors[0]?.errorCode ?? null];
+    const agent = async (id: string, lastName: string): Promise<Reply> => direct.register('agents', id, { lastName });
+    await agent('renewed', 'Alreadytest');
+    expect(told(await agent('renewed', 'Alreadytest'))).toEqual([409, 292]);
+    await agent('locked', 'Otptest');
+    expect(told(await direct.post('/agents/locked/otp', { code: '123456' }))).toEqual([200, null]);
+    await direct.post('/agents/locked/auth', { jscPayload: 'fingerprint', ipAddress: '203.0.113.7' });
+    for (let number = 0; number < 3; number++) await direct.post('/agents/locked/auth/otp', { code: '000000' });
+    expect(told(await direct.get('/agents/locked/auth/status'))).toEqual([423, 300]);
+    await turned({ advance: DAY - 60 }, accounts.unbilled);
+    expect(told(await direct.get('/agents/locked/auth/status'))).toEqual([423, 300]);
+    await turned({ advance: 60 }, accounts.unbilled);
+    expect(told(await direct.get('/agents/locked/auth/status'))).toEqual([200, null]);
+    await turned({ advance: 365 * DAY }, accounts.unbilled);
+    expect(told(await agent('renewed', 'Alreadytest'))).toEqual([200, null]);
+  });
+
   it.each([
     [{}, 'advance'],
     [{ advance: 60, to: '2999-01-01T00:00:00Z' }, 'advance'],

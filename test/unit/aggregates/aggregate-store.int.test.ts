@@ -22,6 +22,7 @@ import {
   type TogetherOutcome,
 } from '../../../src/ports/event-store.js';
 import type { ReadModels } from '../../../src/ports/read-models.js';
+import { SetClock } from '../../support/clock.js';
 import { clock, CONTEXT, NOW, tally } from './tally.js';
 
 const refused = expect.objectContaining({ code: 'service.unavailable' });
@@ -107,6 +108,30 @@ describe('the aggregate store', () => {
     });
     expect(handled.events).toEqual([{ ...event, position: '' }]);
     expect(handled.history).toEqual(handled.events);
+  });
+
+  it("gives events the account's time, and the machine's time beside it if the two differ", async () => {
+    const ahead = new SetClock(Date.parse(NOW));
+    const later = (seconds: number): Date => new Date(ahead.time + seconds * 1_000);
+    ahead.of = async ({ environment }) => later(environment === 'test' ? 60 : 0);
+    const observer = { appendConflict: () => undefined };
+    const [each, grouped] = [
+      new AggregateStore(store, readModels, ahead, observer),
+      new GroupedStream(store, ahead, observer),
+    ];
+    const test = { ...CONTEXT, environment: 'test' } as const;
+    for (const aggregate of [each, grouped]) {
+      await aggregate.execute(tally, id, { kind: 'count', by: 1 }, test);
+      await aggregate.execute(tally, id, { kind: 'count', by: 1 }, { ...test, at: later(30) });
+      await aggregate.execute(tally, id, { kind: 'count', by: 1 }, { ...test, environment: 'live' });
+    }
+    const times = [
+      { occurredAt: '2026-03-01T12:01:00.000Z', recordedAt: NOW },
+      { occurredAt: '2026-03-01T12:00:30.000Z', recordedAt: NOW },
+      { occurredAt: NOW },
+    ];
+    const stored = (await stream()).map(({ metadata: { occurredAt, recordedAt } }) => ({ occurredAt, recordedAt }));
+    expect(stored).toEqual([...times, ...times]);
   });
 
   it('marks an event with the version in its type name', async () => {

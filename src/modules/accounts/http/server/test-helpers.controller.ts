@@ -105,8 +105,8 @@ export class TestHelpersController {
 
   private async shownClock(context: RequestContext): Promise<TestClockResult> {
     const { accountId } = context;
-    const isAdvancing = await this.passed.any(accountId);
     const { aheadMs } = await this.accounts.testClock(accountId);
+    const isAdvancing = aheadMs > 0 && (await this.passed.any(accountId));
     return {
       now: (await this.clock.of(context)).toISOString(),
       offset_seconds: aheadMs / 1_000,
