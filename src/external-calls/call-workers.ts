@@ -4,6 +4,7 @@ import { Logger, type OnModuleInit } from '@nestjs/common';
 import { Worker, type WorkerOptions } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { Clock } from '../kernel/clock.js';
+import { machineNow } from '../kernel/machine-time.js';
 import { Unavailable } from '../kernel/unavailable.js';
 import { limited, withTimeout } from '../kernel/with-timeout.js';
 import type { SealedPayloads } from '../ports/sealed-payloads.js';
@@ -129,7 +130,7 @@ export class CallWorkers implements OnModuleInit {
     const leftMs = data ? data.deadline - this.clock.now().getTime() : this.settingsOf(vendor).timeoutMs;
     let retryAfter: number | undefined;
     const onEnd: Within['onEnd'] = (_, seconds) => (retryAfter = seconds);
-    const endsAt = Date.now() + leftMs;
+    const endsAt = machineNow() + leftMs;
     const work = limited(leftMs, this.patienceIsOver.signal, (signal) =>
       this.workOf(vendor, job, data, { signal, endsAt, onEnd }),
     ).catch((error: unknown) =>
@@ -158,12 +159,12 @@ export class CallWorkers implements OnModuleInit {
       return call.recordNotAsked(data);
     };
     if (payloadRef === null) return notAsked('a process of an earlier release keeps the input');
-    const isOver = (): boolean => within.signal.aborted || Date.now() >= within.endsAt;
+    const isOver = (): boolean => within.signal.aborted || machineNow() >= within.endsAt;
     try {
       const input = await this.payloads.read(payloadRef);
       // The input has expired, the person was erased, or another process may have called the vendor.
       if (input === null) return;
-      const isLate = within.endsAt - Date.now() < (deadline - job.timestamp) * (1 - SHARE_OF_TIME);
+      const isLate = within.endsAt - machineNow() < (deadline - job.timestamp) * (1 - SHARE_OF_TIME);
       if (isLate && call.isMadeAgain) return;
       if (isOver()) return await notAsked('no time was left');
       const end = await call.make(data, input, { ...within, mayAsk });

@@ -5,6 +5,7 @@ import type { OnApplicationShutdown } from '@nestjs/common';
 import { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { Clock } from '../kernel/clock.js';
+import { machineNow } from '../kernel/machine-time.js';
 import type { Environment } from '../kernel/environment.js';
 import { within, withTimeout } from '../kernel/with-timeout.js';
 import type { SealedPayloads } from '../ports/sealed-payloads.js';
@@ -136,7 +137,7 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
   async backlog(name: string): Promise<Backlog> {
     const queue = this.queueNamed(name);
     const [waiting, [oldest]] = await Promise.all([queue.getWaitingCount(), queue.getWaiting(0, 0)]);
-    const oldestWaitingMs = oldest === undefined ? null : Math.max(0, Date.now() - oldest.timestamp);
+    const oldestWaitingMs = oldest === undefined ? null : Math.max(0, machineNow() - oldest.timestamp);
     return { waiting, oldestWaitingMs };
   }
 

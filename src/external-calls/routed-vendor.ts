@@ -1,4 +1,5 @@
 import { Logger } from '@nestjs/common';
+import { machineNow } from '../kernel/machine-time.js';
 import type { VendorBehaviour } from '../kernel/vendor-behaviour.js';
 import { within } from '../kernel/with-timeout.js';
 import type { VendorCall } from '../ports/vendor-call.js';
@@ -48,7 +49,7 @@ export function routedVendor<Port extends object>(
       const behaviour =
         call.environment === 'test' && call.accountId ? await adapters.behaviour?.(call.accountId) : null;
       // A call without time left is not begun, because its attempt will be settled or its process will end soon.
-      const isLate = (): boolean => call.signal?.aborted || Date.now() >= (call.endsAt ?? Infinity);
+      const isLate = (): boolean => call.signal?.aborted || machineNow() >= (call.endsAt ?? Infinity);
       if (isLate() || (call.mayAsk && !(await call.mayAsk())) || isLate()) {
         notCalled(isLate() ? 'no time was left' : 'another process has its input');
         return { kind: 'timed-out' };

@@ -1,4 +1,5 @@
 import type { Owner } from './context.js';
+import { machineNow } from './machine-time.js';
 
 /** The time of day. The clock is a class, so that tests can set the time. */
 export abstract class Clock {
@@ -16,6 +17,6 @@ export abstract class Clock {
 
 export class SystemClock extends Clock {
   override now(): Date {
-    return new Date();
+    return new Date(machineNow());
   }
 }

@@ -1,5 +1,6 @@
 import { createHmac, hash, randomFillSync } from 'node:crypto';
 import { v7 } from 'uuid';
+import { machineNow } from './machine-time.js';
 
 /** Random bytes are drawn in large blocks, because a system call for sixteen bytes is the largest cost of an id. */
 const pool = Buffer.alloc(16 * 256);
@@ -14,7 +15,7 @@ export function newId(): string {
     used = 0;
   }
   used += 16;
-  const now = Date.now();
+  const now = machineNow();
   if (now > lastMs) {
     lastMs = now;
     // The sequence starts at a random number that leaves enough numbers to count up.

@@ -1,5 +1,6 @@
 // ops timeline
 import { Command, Option } from 'nest-commander';
+import { machineNow } from '../kernel/machine-time.js';
 import { categoryOf, machineTimeOf, type RecordedEvent } from '../kernel/domain-event.js';
 import { overallStatusOf } from '../modules/screening/domain/overall-status.js';
 import { screeningSession } from '../modules/screening/domain/screening-session.js';
@@ -28,7 +29,7 @@ export class TimelineCommand extends OperatorCommand {
   @Option({ flags: '--as-of <time>', description: 'the session as it was then (ISO 8601 with a zone)' })
   readAsOf(text: string): Date {
     const time = timeIn(text, '--as-of');
-    if (time > new Date()) throw new WrongInput('--as-of must not be in the future.');
+    if (time > new Date(machineNow())) throw new WrongInput('--as-of must not be in the future.');
     return time;
   }
 
@@ -36,7 +37,7 @@ export class TimelineCommand extends OperatorCommand {
     const about = await eventsAbout(sessionId, this.store, this.lists);
     if (about.length === 0) throw new WrongInput(`There is no screening session ${sessionId}.`);
     let state: SessionState = screeningSession.initial;
-    const until = asOf ?? new Date();
+    const until = asOf ?? new Date(machineNow());
     // The clocks of several machines differ, so an event may have an earlier time than its predecessor.
     for (const event of about) {
       const { occurredAt, actor, $correlationId } = event.metadata;

@@ -1,6 +1,7 @@
 // The vocabulary of the string-code surfaces: the code, status and text of each error code, and the envelope. Codes and statuses:
 // docs/contract/general.md#errors and the pages of the surfaces.
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { machineNow } from '../kernel/machine-time.js';
 import type { DomainErrorDetail } from '../kernel/domain-error.js';
 import type { DirectErrorCode, ErrorCode } from '../kernel/error-codes.js';
 import type { ErrorVocabulary } from '../platform/http/surface.js';
@@ -608,7 +609,7 @@ function messageOf({ message, status }: StringError, detail: DomainErrorDetail, 
   if (rule === ERRORS['request.unknown_path'].message)
     return rule.replace('{asked}', () => asked.slice(0, LONGEST_QUOTE) + takes + documents);
   if (status !== 429 || retryAfterSeconds === undefined) return rule;
-  return `${rule} Try again after ${new Date(Date.now() + retryAfterSeconds * 1_000).toISOString()}.`;
+  return `${rule} Try again after ${new Date(machineNow() + retryAfterSeconds * 1_000).toISOString()}.`;
 }
 
 /** RFC 9110, section 11.6.1, and RFC 6750 when the credential is a bearer token. */

@@ -1,5 +1,6 @@
 // Connections to a vendor, and the meaning of a failed connection for its call.
 import { buildConnector, type Dispatcher, errors, Pool } from 'undici';
+import { machineNow } from '../kernel/machine-time.js';
 import type { VendorCall } from '../ports/vendor-call.js';
 
 /** The connection was never made, so the request was not sent. */
@@ -55,6 +56,6 @@ export function retryAfterOf({ statusCode, headers }: Dispatcher.ResponseData): 
   const said = headers['retry-after'];
   if ((statusCode !== 429 && statusCode !== 503) || typeof said !== 'string') return undefined;
   const date = said.endsWith(' GMT') ? Date.parse(said) : NaN;
-  const seconds = /^\d+$/.test(said) ? Number(said) : Math.ceil((date - Date.now()) / 1_000);
+  const seconds = /^\d+$/.test(said) ? Number(said) : Math.ceil((date - machineNow()) / 1_000);
   return Number.isNaN(seconds) ? undefined : Math.min(LONGEST_RETRY_AFTER, Math.max(1, seconds));
 }

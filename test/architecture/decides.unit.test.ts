@@ -1,5 +1,5 @@
-// The lint rule that only deciders decide: no function of this name crosses a module. The test tries the rule on
-// samples that break it.
+// The lint rules that only deciders decide (no function of this name crosses a module), and that one file reads the
+// machine's time. The test tries the rules on samples that break them.
 import { ESLint, Linter } from 'eslint';
 import { describe, expect, it } from '@jest/globals';
 import { parser } from 'typescript-eslint';
@@ -51,5 +51,30 @@ describe('a function named decide', () => {
   it('may be called by a use case, and may be taken from its decider', async () => {
     const code = 'const { decide } = decider; if (decider.decide(command, state).length === 0) leave();';
     expect(await faultsIn(USE_CASE, code)).toEqual([]);
+  });
+});
+
+describe("the machine's time", () => {
+  const READS = [
+    'const now = Date.now();',
+    'const now = new Date();',
+    "const now = Date['now']();",
+    'const { now } = Date;',
+  ];
+
+  it.each([
+    USE_CASE,
+    'src/platform/aggregates/aggregate-store.ts',
+    'src/adapters/delivery-queue/bullmq.ts',
+    'src/vendors/stripe/payment.ts',
+    'src/modules/parties/domain/party-decider.ts',
+    'src/kernel/ids.ts',
+  ])('is not read in %s', async (path) => {
+    for (const code of READS) expect([code, await faultsIn(path, code)]).toEqual([code, [expect.any(String)]]);
+    expect(await faultsIn(path, 'const later = new Date(0); const now = machineNow();')).toEqual([]);
+  });
+
+  it.each(['src/kernel/machine-time.ts', 'src/vendors/stripe/double/timers.ts'])('may be read in %s', async (path) => {
+    expect(await faultsIn(path, READS.join(' '))).toEqual([]);
   });
 });

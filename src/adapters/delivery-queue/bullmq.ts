@@ -1,6 +1,7 @@
 // Pending attempts wait in a line for each endpoint. `dispatcher.ts` makes these attempts in BullMQ jobs.
 import type { Queue, QueueOptions } from 'bullmq';
 import type { Redis } from 'ioredis';
+import { machineNow } from '../../kernel/machine-time.js';
 import { Unavailable } from '../../kernel/unavailable.js';
 import { type Backlog, DeliveryQueue, type DueDelivery } from '../../ports/delivery-queue.js';
 import { BoundedRedis } from '../redis/bounded-redis.js';
@@ -67,7 +68,7 @@ export class BullMqDeliveryQueue extends DeliveryQueue {
 
   override backlog(): Promise<Backlog> {
     return this.bounded(async (redis) => {
-      const now = Date.now();
+      const now = machineNow();
       const backlog = { waiting: 0, delayed: 0, oldestDueMs: 0 };
       const counted = (await redis.smembers(ENDPOINTS)).map(async (endpointId) => {
         const line = lineOf(endpointId);
@@ -93,7 +94,7 @@ export class BullMqDeliveryQueue extends DeliveryQueue {
   /** At most `most` due attempts of an endpoint, the oldest first. */
   due(endpointId: string, most: number): Promise<DueDelivery[]> {
     return this.bounded(async (redis) =>
-      (await redis.zrangebyscore(lineOf(endpointId), '-inf', Date.now(), 'LIMIT', 0, most)).map((member) =>
+      (await redis.zrangebyscore(lineOf(endpointId), '-inf', machineNow(), 'LIMIT', 0, most)).map((member) =>
         attemptOf(endpointId, member),
       ),
     );
@@ -102,7 +103,7 @@ export class BullMqDeliveryQueue extends DeliveryQueue {
   /** Called when an attempt was made, or ended with a fault. */
   async over(due: DueDelivery, fault: boolean): Promise<void> {
     const { endpointId } = due;
-    const [line, member, again] = [lineOf(endpointId), memberOf(due), Date.now() + AFTER_FAULT_MS];
+    const [line, member, again] = [lineOf(endpointId), memberOf(due), machineNow() + AFTER_FAULT_MS];
     await this.bounded<unknown>((redis) =>
       fault
         ? Promise.all([redis.zadd(line, 'XX', again, member), this.call(endpointId, again)])
@@ -112,13 +113,13 @@ export class BullMqDeliveryQueue extends DeliveryQueue {
 
   /** Call this at the end of an endpoint's job, because an attempt that arrives during a job adds no job. */
   async callIfDue(endpointId: string): Promise<void> {
-    const due = await this.bounded((redis) => redis.zcount(lineOf(endpointId), '-inf', Date.now()));
+    const due = await this.bounded((redis) => redis.zcount(lineOf(endpointId), '-inf', machineNow()));
     if (due > 0) await this.call(endpointId);
   }
 
   /** Adds the job of the endpoint now, or adds a job that will add it later. */
   async call(endpointId: string, at = 0): Promise<void> {
-    const now = Date.now();
+    const now = machineNow();
     if (at <= now && this.running.has(endpointId)) return;
     const wakeAt = Math.ceil(at / WAKE_EVERY_MS) * WAKE_EVERY_MS;
     await Promise.all([

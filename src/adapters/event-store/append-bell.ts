@@ -1,6 +1,7 @@
 // A file tells processes that share a log about new appends. The process that appends touches the file, and the other processes watch it.
 import { closeSync, futimesSync, openSync, watch, type FSWatcher } from 'node:fs';
 import { join } from 'node:path';
+import { machineNow } from '../../kernel/machine-time.js';
 
 /** The name of the file in the folder of the log. */
 export const BELL_FILE = 'appended';
@@ -60,7 +61,7 @@ export class AppendBell {
     this.rangAt = performance.now();
     if (this.descriptor === null) return;
     try {
-      const now = Date.now() / 1_000;
+      const now = machineNow() / 1_000;
       futimesSync(this.descriptor, now, now);
     } catch {
       // Other processes find the append when they check the log themselves.

@@ -1,5 +1,6 @@
 // Records the requests of known callers in the request log of their account.
 import type { FastifyInstance } from 'fastify';
+import { machineNow } from '../../kernel/machine-time.js';
 import type { RequestLog } from '../../ports/request-log.js';
 
 /** A request without valid credentials is not recorded, so that strangers cannot push an account's requests out of the log. */
@@ -10,7 +11,7 @@ export function noteRequests(fastify: FastifyInstance, requests: RequestLog): vo
       requests.note(
         { ...principal, callers: principal.actor.kind === 'platform-token' ? 'pages' : 'servers' },
         {
-          at: new Date().toISOString(),
+          at: new Date(machineNow()).toISOString(),
           requestId: request.id,
           method: request.method,
           route: routeOptions.url ?? 'none',

@@ -1,5 +1,6 @@
 // Keeps the read models up to date. Decides which process writes which projection, and when to build a projection again.
 import { randomUUID } from 'node:crypto';
+import { machineNow } from '../../kernel/machine-time.js';
 import { untilNextRound } from '../../kernel/rounds.js';
 import type { EventStore } from '../../ports/event-store.js';
 import type { AnyProjection, Generations, ProjectionStore, RebuildReport } from '../../ports/projection-store.js';
@@ -250,7 +251,7 @@ export class Projector {
     }
     const live = unusable?.generation === found.live ? null : found.live;
     // The number is the current time, so that it is not used again after Redis lost its data.
-    const building = Math.max(Date.now(), (found.live ?? 0) + 1, (found.building ?? 0) + 1);
+    const building = Math.max(machineNow(), (found.live ?? 0) + 1, (found.building ?? 0) + 1);
     if (!(await this.store.beginGeneration(slot.projection, this.token, building, live !== null))) return found;
     this.forgetBuild(slot);
     const why = lost ? unusable.why : !nothing ? 'requested' : slot.generations.live === null ? 'first' : 'missing';
@@ -299,7 +300,7 @@ export class Projector {
         request: slot.request,
         documents: (await this.store.sizes(projection)).building,
         differences: slot.differences,
-        finishedAt: new Date().toISOString(),
+        finishedAt: new Date(machineNow()).toISOString(),
       };
       // Older versions are retired before the promotion, because after a promotion and a crash this code would not run again.
       await this.store.retireOlderVersions(projection);

@@ -1,6 +1,7 @@
 // The payment processor through the `stripe` SDK, for workers. payment-wire.ts has the wire format.
 import { setTimeout as pause } from 'node:timers/promises';
 import Stripe from 'stripe';
+import { machineNow } from '../../kernel/machine-time.js';
 import {
   type Charge,
   type CheckoutPage,
@@ -247,7 +248,7 @@ function keyed<Verdict>({ attemptId }: VendorCall, ask: Ask<Verdict>): Ask<Verdi
 
 /** The list has the newest first. */
 function recent(): { readonly limit: number; readonly created: { readonly gte: number } } {
-  return { limit: PAGE, created: { gte: Math.floor(Date.now() / 1_000) - KEY_KEPT_SECONDS } };
+  return { limit: PAGE, created: { gte: Math.floor(machineNow() / 1_000) - KEY_KEPT_SECONDS } };
 }
 
 /** Also null if the list is too long to search. */

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { ExternalCalls } from '../../../external-calls/external-calls.js';
 import { Clock } from '../../../kernel/clock.js';
+import { machineNow } from '../../../kernel/machine-time.js';
 import type { CallerContext, Owner } from '../../../kernel/context.js';
 import { newId } from '../../../kernel/ids.js';
 import { DomainError, type DomainErrorDetail } from '../../../kernel/domain-error.js';
@@ -114,11 +115,11 @@ export class ReportRelease {
    * attempt `made` here and for an unintelligible answer: a worker or the recovery job records their end later.
    */
   private async awaited(sessionId: string, made: string | null = null): Promise<PulledReport> {
-    const until = Date.now() + this.policy.limits.vendorTimeoutSeconds * 1_000;
+    const until = machineNow() + this.policy.limits.vendorTimeoutSeconds * 1_000;
     for (let ms = LOOK_AGAIN_MS.first; ; ms = Math.min(ms * LOOK_AGAIN_MS.growth, LOOK_AGAIN_MS.most)) {
       const { state } = await this.aggregates.load(report, sessionId);
       if (state.status === 'NONE') throw new Error(`The pull of the report of session ${sessionId} is not in the log`);
-      if (state.status !== 'REQUESTED' || (made !== null && isPending(state, made)) || Date.now() >= until)
+      if (state.status !== 'REQUESTED' || (made !== null && isPending(state, made)) || machineNow() >= until)
         return state;
       await pause(ms);
     }
