@@ -769,6 +769,36 @@ describe('POST /tsp/webhooks/{id}/deliveries/{deliveryId}/redeliver', () => {
   });
 });
 
+describe('the endpoint of an account that has turned its clock', () => {
+  it('gets signatures of the real time for events of the turned time, at once, and redeliveries as before', async () => {
+    const { id, secret } = await created({}, 'unrelated');
+    const { secretKey } = credentials.accounts.unrelated;
+    const headers = { 'x-secret-key': secretKey };
+    const days = 400 * 86_400;
+    await service.request('POST', '/v1/test_helpers/clock', { headers, body: { advance: days } });
+    await (await service.signIn('unrelated')).submit({ lastName: 'Otptest' });
+    const arrived = () => receiver.requests.filter(({ headers }) => headers['webhook-id'] === eventId);
+    let [item]: any[] = [];
+    await until('the delivery is in the log', async () => {
+      [item] = (await call('GET', `/${id}/deliveries`, undefined, 'unrelated')).body.items;
+      return item?.status === 'succeeded';
+    });
+    const eventId = item.event_id;
+    expect(Date.parse(item.occurred_at)).toBeGreaterThan(Date.now() + (days - 60) * 1_000);
+    const again = await call('POST', `/${id}/deliveries/${item.delivery_id}/redeliver`, undefined, 'unrelated');
+    expect(again.status).toBe(202);
+    await until('it came again', () => arrived().length === 2);
+    for (const { body, headers } of arrived()) {
+      expect(Math.abs(Number(headers['webhook-timestamp']) - Date.now() / 1_000)).toBeLessThan(60);
+      expect(new Webhook(secret).verify(body, headers as Record<string, string>)).toMatchObject({
+        occurred_at: item.occurred_at,
+      });
+    }
+    const tooSoon = await call('POST', `/${id}/deliveries/${item.delivery_id}/redeliver`, undefined, 'unrelated');
+    expect([tooSoon.status, Number(tooSoon.headers.get('retry-after')) <= 60]).toEqual([429, true]);
+  });
+});
+
 describe('an endpoint that fails', () => {
   it('becomes disabled: a redelivery and a ping are then refused with 409 WEBHOOK_ENDPOINT_DISABLED, a PUT enables the endpoint, and a POST replaces it', async () => {
     const { id } = await created({ url: receiver.url('/status/503') });
