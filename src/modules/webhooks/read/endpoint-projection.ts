@@ -23,7 +23,7 @@ export interface EndpointDoc {
 
 export const endpointProjection: Projection<EndpointDoc, EndpointRecord> = {
   name: 'webhook_endpoint',
-  version: 9,
+  version: 10,
   category: endpointRecord.category,
 
   evolve: (before, event) => endpointRecord.evolve(before ?? endpointRecord.initial, known(event)),
