@@ -37,7 +37,7 @@ export class TriggerTestEventHandler implements ICommandHandler<TriggerTestEvent
   async execute({ event: { type, data }, context }: TriggerTestEvent): Promise<PublishedEvent> {
     if (context.environment !== 'test')
       throw new DomainError('request.forbidden', { rule: 'Test helpers need a test key.' });
-    const command = { type, data: testEventData(type, data, this.clock.now()) };
+    const command = { type, data: testEventData(type, data, await this.clock.of(context)) };
     const limit = this.policy.testEventsPerHour;
     const rule = limitRule(limit, 'test events of one account', HOUR_SECONDS, 'TEST_HELPERS_PER_HOUR');
     await this.limiter.admit([{ key: `test-events:${context.accountId}`, limit, windowSeconds: HOUR_SECONDS, rule }]);
