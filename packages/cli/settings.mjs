@@ -6,13 +6,11 @@ import { Problem } from './problem.mjs';
 const KEY = /^sk_(live|test)_[\w-]+$/;
 
 export function readSettings(env, folder) {
-  const demo = readDemo(resolve(folder, env.DATA_DIR?.trim() || '.data'));
-  const secretKey = env.SCREENING_SECRET_KEY?.trim() || demo.secretKey;
-  const url = env.SCREENING_URL?.trim() || demo.url;
-  if (!secretKey)
-    throw new Problem(
-      `There is no secret key: set SCREENING_SECRET_KEY, or set DATA_DIR to the data folder of a service with demo keys (${demo.file} does not exist).`,
-    );
+  const given = { secretKey: env.SCREENING_SECRET_KEY?.trim(), url: env.SCREENING_URL?.trim() };
+  // A key must never reach the address of another source.
+  const { secretKey, url } =
+    given.secretKey || given.url ? given : readDemo(resolve(folder, env.DATA_DIR?.trim() || '.data'));
+  if (!secretKey) throw new Problem('The secret key is missing: set SCREENING_SECRET_KEY too.');
   const [, environment] = KEY.exec(secretKey) ?? [];
   if (!environment) throw new Problem('The secret key must begin with sk_test_ or sk_live_: see SCREENING_SECRET_KEY.');
   if (!url)
@@ -32,9 +30,12 @@ function readDemo(folder) {
   const file = join(folder, 'demo-credentials.json');
   try {
     const { baseUrl, accounts } = JSON.parse(readFileSync(file, 'utf8'));
-    return { file, url: baseUrl, secretKey: accounts?.demo?.secretKey };
+    return { url: baseUrl, secretKey: accounts?.demo?.secretKey };
   } catch (error) {
-    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return { file };
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR')
+      throw new Problem(
+        `There is no secret key: set SCREENING_SECRET_KEY, with SCREENING_URL, or set DATA_DIR to the data folder of a service with demo keys (${file} does not exist).`,
+      );
     throw new Problem(`The demo keys in ${file} cannot be read (${error.code ?? 'not JSON'}).`);
   }
 }

@@ -22,10 +22,15 @@ let folder: string;
 let server: Server;
 let url: string;
 let reply = { status: 200, text: '' };
+/** The paths of the requests. */
+const asked: string[] = [];
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'cli-'));
-  server = createServer((_request, response) => response.writeHead(reply.status).end(reply.text));
+  server = createServer(({ url: path = '' }, response) => {
+    asked.push(path);
+    response.writeHead(reply.status).end(reply.text);
+  });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 });
@@ -111,6 +116,17 @@ describe('the settings', () => {
     writeFileSync(file, JSON.stringify({ baseUrl: url, accounts: { demo: { secretKey: KEY } } }));
     reply = { status: 418, text: JSON.stringify({ error: { code: 'TEA', message: 'The demo keys arrived.' } }) };
     expect((await screening(LISTEN, { DATA_DIR: folder })).stderr).toBe('The demo keys arrived. (TEA)\n');
+  });
+
+  it.each([
+    [{ SCREENING_SECRET_KEY: 'sk_live_0123456789abcdef' }, /^The address of the service is missing: set SCREENING_URL/],
+    [{ SCREENING_URL: 'http://127.0.0.1:9' }, /^The secret key is missing: set SCREENING_SECRET_KEY too\.\n$/],
+  ])('with only %j, the demo keys are not used, and the other variable is asked for', async (env, sentence) => {
+    const file = join(folder, 'demo-credentials.json');
+    writeFileSync(file, JSON.stringify({ baseUrl: url, accounts: { demo: { secretKey: KEY } } }));
+    const before = asked.length;
+    const { exitCode, stderr } = await screening(LISTEN, { DATA_DIR: folder, ...env });
+    expect([exitCode, stderr, asked.length]).toEqual([1, expect.stringMatching(sentence), before]);
   });
 
   it('trigger refuses a live key without a request', async () => {
