@@ -17,5 +17,7 @@ export async function run({ values, words: [sequence, ...others], settings, serv
   if (entry === undefined) throw new Problem(`The feed has no event with the sequence ${sequence}.`);
   const pause = (ms) => pauseFor(ms, signal);
   const receiver = new Receiver({ url, secret: secretOf(settings.secretKey), warn: terminal.warn, pause });
-  terminal.say(lineOf(terminal.time(), entry, await receiver.deliver(entry)));
+  const answer = await receiver.deliver(entry);
+  terminal.say(lineOf(terminal.time(), entry, answer));
+  if (!/^2\d\d$/.test(answer.status)) throw new Problem('The receiver did not take the event.');
 }

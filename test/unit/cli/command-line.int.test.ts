@@ -22,14 +22,16 @@ let folder: string;
 let server: Server;
 let url: string;
 let reply = { status: 200, text: '' };
-/** The paths of the requests. */
+/** The paths of the requests to the service and to the receiver, which are one server here. */
 const asked: string[] = [];
+/** The answer of the receiver. */
+let answer = 204;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'cli-'));
   server = createServer(({ url: path = '' }, response) => {
     asked.push(path);
-    response.writeHead(reply.status).end(reply.text);
+    response.writeHead(path.startsWith('/hooks') ? answer : reply.status).end(reply.text);
   });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -132,6 +134,29 @@ describe('the settings', () => {
   it('trigger refuses a live key without a request', async () => {
     const { exitCode, stderr } = await withSettings(['trigger', 'a'], { SCREENING_SECRET_KEY: 'sk_live_0123456789' });
     expect([exitCode, stderr]).toEqual([2, 'trigger needs a test key, which begins with sk_test_.\n']);
+  });
+});
+
+describe('resend', () => {
+  const resend = (path: string): Promise<Ended> => {
+    const event = { id: 'evt_1', type: 'report.shared', account_id: 'own', data: {} };
+    reply = { status: 200, text: JSON.stringify({ data: [{ sequence: 1, digest: '', event }] }) };
+    return withSettings(['resend', '1', '--forward', url + path]);
+  };
+
+  it.each([
+    [204, 0, ''],
+    [299, 0, ''],
+    [301, 1, 'The receiver did not take the event.\n'],
+    [500, 1, 'The receiver did not take the event.\n'],
+  ])('an answer %i of the receiver gives the exit code %i', async (status, code, sentence) => {
+    answer = status;
+    const { exitCode, stdout, stderr } = await resend('/hooks');
+    expect([exitCode, stdout, stderr]).toEqual([
+      code,
+      expect.stringContaining(`  ${status}  report.shared  `),
+      sentence,
+    ]);
   });
 });
 
