@@ -15,15 +15,14 @@ export function readSettings(env, folder) {
   if (!environment) throw new Problem('The secret key must begin with sk_test_ or sk_live_: see SCREENING_SECRET_KEY.');
   if (!url)
     throw new Problem('The address of the service is missing: set SCREENING_URL, such as http://localhost:3000.');
-  return { secretKey, environment, url: addressOf(url, 'SCREENING_URL') };
+  return { secretKey, environment, url: addressOf(url, 'SCREENING_URL').replace(/\/+$/, '') };
 }
 
-/** The address without a slash at its end. */
 export function addressOf(text, name) {
   const { protocol, href } = URL.canParse(text) ? new URL(text) : {};
   if (protocol !== 'http:' && protocol !== 'https:')
     throw new Problem(`${name} must be an address that begins with http:// or https://, and is "${text}".`);
-  return href.replace(/\/+$/, '');
+  return href;
 }
 
 function readDemo(folder) {

@@ -158,6 +158,13 @@ describe('resend', () => {
       sentence,
     ]);
   });
+
+  it('the address of the receiver is used as it is given, with the slash at its end', async () => {
+    answer = 204;
+    await resend('/hooks/');
+    await resend('/hooks');
+    expect(asked.filter((path) => path.startsWith('/hooks')).slice(-2)).toEqual(['/hooks/', '/hooks']);
+  });
 });
 
 describe('a service that does not do the work', () => {
