@@ -10,6 +10,8 @@ const WAIT_SECONDS = 30;
 const POLL_WITHIN_MS = (WAIT_SECONDS + 15) * 1_000;
 /** The service answers an empty page at once when too many readers wait. */
 const SHORTEST_POLL_MS = 1_000;
+/** With hundreds of feeds, a shorter pause would cost the limits of the account. */
+const PAUSE_AFTER_EARLY_PAGE_MS = 10_000;
 const NEW_CHILDREN_EVERY_MS = 30_000;
 
 export const OPTIONS = {
@@ -108,7 +110,7 @@ export class Listener {
       }
       after = page.next_after;
       if (page.data.length === 0 && !page.has_more && performance.now() - began < SHORTEST_POLL_MS)
-        await this.pause(SHORTEST_POLL_MS);
+        await this.pause(PAUSE_AFTER_EARLY_PAGE_MS);
     }
   }
 

@@ -161,7 +161,7 @@ describe('the listener', () => {
     expect(feeds.said[0]).toBe('Account child is a new child. Its events are forwarded too.');
   });
 
-  it('when the service answers an empty page at once, it pauses before the next one', async () => {
+  it('when the service answers an empty page at once, it pauses for ten seconds before the next one', async () => {
     const feeds = new Feeds({ own: [] });
     const listener = feeds.listener({
       pause: async (ms: number) => {
@@ -170,7 +170,7 @@ describe('the listener', () => {
       },
     });
     await listener.follow(heads('own'), {});
-    expect(feeds.paused).toEqual([1_000, 1_000, 1_000]);
+    expect(feeds.paused).toEqual([10_000, 10_000, 10_000]);
   });
 });
 
