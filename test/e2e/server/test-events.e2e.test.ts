@@ -42,12 +42,13 @@ describe('POST /v1/test_helpers/events', () => {
     expect((await feed()).data.map(({ event }: any) => event)).toEqual(events);
   });
 
-  it('200: the fields of the caller are in the event, and sometimes fields only if they are given', async () => {
-    const data = { session_id: ID, user_type: 'AGENT', transaction_id: 'txn_1', report_url: 'https://a.test/r/1' };
+  it('200: the fields of the caller are in the event, and the address of its report', async () => {
+    const data = { session_id: ID, user_type: 'AGENT', transaction_id: 'txn_1' };
     expect((await trigger({ type: 'screening.completed', data })).body.data).toEqual(data);
     expect((await trigger({ type: 'screening.completed', data: { session_id: ID } })).body.data).toEqual({
       session_id: ID,
       user_type: 'CONSUMER',
+      report_url: `${service.baseUrl}/v1/reports/${ID}`,
     });
   });
 
@@ -73,6 +74,8 @@ describe('POST /v1/test_helpers/events', () => {
     ['data', { type: 'screening.completed', data: { user_type: 'RENTER' } }],
     ['data', { type: 'screening.completed', data: { transaction_id: 'Robin Otptest' } }],
     ['data', { type: 'screening.completed', data: { report_url: 'https://a.test/?name=Robin' } }],
+    ['data', { type: 'screening.completed', data: { report_url: 'https://a.test/r/1' } }],
+    ['data', { type: 'income_report.completed', data: { report_url: 'https://a.test/r/1' } }],
     ['data', { type: 'screening.blocked', data: { reason_code: 'born on 1 May' } }],
     ['data', { type: 'screening.step_up_required', data: { methods: ['FAX'] } }],
     ['data', { type: 'screening.step_up_required', data: { methods: 'OTP' } }],

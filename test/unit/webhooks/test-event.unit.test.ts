@@ -6,14 +6,14 @@ import {
   TriggerTestEvent,
   TriggerTestEventHandler,
 } from '../../../src/modules/webhooks/application/trigger-test-event.js';
-import type { EventType } from '../../../src/published/events.js';
+import { EVENT_CATALOGUE, type EventType, type FieldRule, publishedLinks } from '../../../src/published/events.js';
 import { SetClock } from '../../support/clock.js';
 import { CountedInMemory } from '../../support/rate-limiter.js';
 
 const LIMIT = 2;
 
 function handler(): {
-  readonly trigger: (accountId: string, data?: object) => Promise<unknown>;
+  readonly trigger: (accountId: string, data?: object, type?: EventType) => Promise<any>;
   readonly stored: unknown[];
 } {
   const stored: unknown[] = [];
@@ -25,10 +25,13 @@ function handler(): {
     },
   };
   const policy = { testEventsPerHour: LIMIT };
-  const handles = new TriggerTestEventHandler(aggregates as any, new CountedInMemory(), policy as any, new SetClock());
-  const trigger = (accountId: string, data = {}) =>
+  const handles = new TriggerTestEventHandler(aggregates as any, new CountedInMemory(), policy as any, new SetClock(), {
+    publishers: [],
+    links: publishedLinks('https://api.screening.test'),
+  });
+  const trigger = (accountId: string, data = {}, type: EventType = 'report.shared') =>
     handles.execute(
-      new TriggerTestEvent({ type: 'report.shared' satisfies EventType, data: data as Record<string, unknown> }, {
+      new TriggerTestEvent({ type, data: data as Record<string, unknown> }, {
         accountId,
         environment: 'test',
       } as any),
@@ -54,4 +57,31 @@ it('a refused event is neither counted nor stored', async () => {
     await expect(trigger(account, { session_id: 'Robin' })).rejects.toMatchObject({ code: 'request.invalid' });
   await trigger(account);
   expect(stored).toHaveLength(1);
+});
+
+it.each([
+  ['screening.completed', 'session_id', 'reports/ID'],
+  ['income_report.completed', 'income_session_id', 'income-sessions/ID/report'],
+] as const)('the address in %s is made from the id, and never taken from the caller', async (type, name, path) => {
+  const { trigger, stored } = handler();
+  const [account, id] = [newId(), newId()];
+  const given = trigger(account, { report_url: 'https://foreign.test/r/1' }, type);
+  await expect(given).rejects.toMatchObject({ code: 'request.invalid' });
+  const { data } = await trigger(account, { [name]: id }, type);
+  expect(data).toMatchObject({ [name]: id, report_url: `https://api.screening.test/v1/${path.replace('ID', id)}` });
+  expect(stored).toHaveLength(1);
+});
+
+it('screening.completed of an agent has no address, because agents have no report', async () => {
+  const { data } = await handler().trigger(newId(), { user_type: 'AGENT' }, 'screening.completed');
+  expect(data).not.toHaveProperty('report_url');
+});
+
+it('each address in the catalogue has a source', async () => {
+  for (const [type, { fields }] of Object.entries(EVENT_CATALOGUE)) {
+    const { data } = await handler().trigger(newId(), {}, type as EventType);
+    for (const [name, rule] of Object.entries<FieldRule>(fields))
+      if (rule.format === 'uri')
+        expect([type, data]).toEqual([type, expect.objectContaining({ [name]: expect.any(String) })]);
+  }
 });

@@ -1,6 +1,6 @@
 import { fieldError } from '../../../kernel/domain-error.js';
 import { newId } from '../../../kernel/ids.js';
-import { EVENT_CATALOGUE, type EventType, type FieldRule } from '../../../published/events.js';
+import { EVENT_CATALOGUE, type EventType, type FieldRule, type Links } from '../../../published/events.js';
 
 const SAMPLES: Readonly<Record<string, unknown>> = {
   user_type: 'CONSUMER',
@@ -12,21 +12,25 @@ const SAMPLES: Readonly<Record<string, unknown>> = {
 const FORMS = {
   uuid: [/^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/, 'a UUID in lowercase'],
   'date-time': [/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/, 'a time in ISO 8601 UTC'],
-  uri: [/^https?:\/\/[\w.:/-]{1,255}$/, 'an http(s) address without query'],
   word: [/^[\w-]{1,64}$/, '1 to 64 letters, digits, "_" or "-"'],
 } as const;
 
 /**
  * The data of a test event: the given fields, and sample values for the others that every event of the type has. Throws for a field that is not in the
- * catalogue, or has another form.
+ * catalogue, or has another form. An address comes from the service alone, because receivers trust the addresses in signed events.
  */
-export function testEventData(type: EventType, given: Readonly<Record<string, unknown>>, now: Date): object {
-  const fields: Readonly<Record<string, FieldRule>> = EVENT_CATALOGUE[type].fields;
-  const names = Object.keys(fields);
+export function testEventData(
+  type: EventType,
+  given: Readonly<Record<string, unknown>>,
+  { now, links }: { readonly now: Date; readonly links: Links },
+): object {
+  const all: Readonly<Record<string, FieldRule>> = EVENT_CATALOGUE[type].fields;
+  const fields = Object.entries(all).filter(([, { format }]) => format !== 'uri');
+  const names = fields.map(([name]) => name);
   if (!Object.keys(given).every((name) => names.includes(name)))
     throw fieldError('request.invalid', 'test.data', `may have only the fields ${names.join(', ')}`);
   const data: Record<string, unknown> = {};
-  for (const [name, rule] of Object.entries(fields)) {
+  for (const [name, rule] of fields) {
     const isGiven = Object.hasOwn(given, name);
     if (rule.optional && !isGiven) continue;
     const value = isGiven ? given[name] : (SAMPLES[name] ?? sampleOf(rule, now));
@@ -34,7 +38,16 @@ export function testEventData(type: EventType, given: Readonly<Record<string, un
     if (form !== null) throw fieldError('request.invalid', 'test.data', `must have ${name} as ${form}`);
     data[name] = value;
   }
-  return data;
+  return { ...data, ...addressIn(type, data, links) };
+}
+
+function addressIn(type: EventType, data: Readonly<Record<string, unknown>>, links: Links): { report_url?: string } {
+  const { session_id, user_type, income_session_id } = data as Readonly<Record<string, string>>;
+  if (type === 'screening.completed' && user_type === 'CONSUMER' && session_id !== undefined)
+    return { ...(links.reportUrl !== null && { report_url: links.reportUrl(session_id) }) };
+  if (type === 'income_report.completed' && income_session_id !== undefined)
+    return { ...(links.incomeReportUrl !== null && { report_url: links.incomeReportUrl(income_session_id) }) };
+  return {};
 }
 
 function sampleOf({ type, format, words = [] }: FieldRule, now: Date): unknown {
@@ -58,7 +71,7 @@ function brokenForm({ type, format, words = [], open }: FieldRule, value: unknow
 }
 
 function brokenText(format: FieldRule['format'], value: unknown): string | null {
-  const [pattern, form] = FORMS[format ?? 'word'];
+  const [pattern, form] = FORMS[format === undefined || format === 'uri' ? 'word' : format];
   const isRight = typeof value === 'string' && pattern.test(value);
   return isRight && (format !== 'date-time' || !Number.isNaN(Date.parse(value))) ? null : form;
 }

@@ -7,7 +7,13 @@ import { newId } from '../../../kernel/ids.js';
 import { AggregateStore, unstored } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { limitRule, RateLimiter } from '../../../ports/rate-limiter.js';
-import { publishedAs, type EventType, type PublishedEvent, type Publisher } from '../../../published/events.js';
+import {
+  publishedAs,
+  PublishedEvents,
+  type EventType,
+  type PublishedEvent,
+  type Publisher,
+} from '../../../published/events.js';
 import { testEvent, type TestEvent } from '../domain/test-event.js';
 import { testEventData } from './test-event-data.js';
 import { WebhookPolicy } from './webhook-policy.js';
@@ -32,12 +38,14 @@ export class TriggerTestEventHandler implements ICommandHandler<TriggerTestEvent
     private readonly limiter: RateLimiter,
     private readonly policy: WebhookPolicy,
     private readonly clock: Clock,
+    private readonly published: PublishedEvents,
   ) {}
 
   async execute({ event: { type, data }, context }: TriggerTestEvent): Promise<PublishedEvent> {
     if (context.environment !== 'test')
       throw new DomainError('request.forbidden', { rule: 'Test helpers need a test key.' });
-    const command = { type, data: testEventData(type, data, await this.clock.of(context)) };
+    const { links } = this.published;
+    const command = { type, data: testEventData(type, data, { now: await this.clock.of(context), links }) };
     const limit = this.policy.testEventsPerHour;
     const rule = limitRule(limit, 'test events of one account', HOUR_SECONDS, 'TEST_HELPERS_PER_HOUR');
     await this.limiter.admit([{ key: `test-events:${context.accountId}`, limit, windowSeconds: HOUR_SECONDS, rule }]);
