@@ -167,6 +167,15 @@ describe('GET /v1/requests', () => {
     expect(ofLog.map(({ status }: any) => status)).toEqual([400]);
   });
 
+  it.each(['/v1/events', '/v1/events/heads'])(
+    '200: shows a read of %s only if it was refused, because long polls repeat',
+    async (route) => {
+      const headers = { 'x-secret-key': accounts.unrelated.secretKey };
+      for (const query of ['', '?limit=100', '?after=']) await service.request('GET', route + query, { headers });
+      expect((await entriesOf(route, 1)).map(({ status }) => status)).toEqual([400]);
+    },
+  );
+
   it.each([
     ['?status=20', 'status'],
     ['?status=abc', 'status'],

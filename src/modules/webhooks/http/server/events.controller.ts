@@ -31,7 +31,7 @@ export class EventsController {
   ) {}
 
   @Get()
-  @ReadsOnly()
+  @ReadsOnly({ unnoted: true })
   @Operation({
     id: 'listEvents',
     summary: 'Read published events in their order, or wait for the next one',
@@ -61,7 +61,7 @@ export class EventsController {
   }
 
   @Get('heads')
-  @ReadsOnly()
+  @ReadsOnly({ unnoted: true })
   @Operation({
     id: 'listEventHeads',
     summary: 'The newest event of the account and of each direct child',
