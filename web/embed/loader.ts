@@ -35,9 +35,12 @@ function scriptAt(baseUrl: unknown): string {
   return `${baseUrl.replace(/\/+$/, '')}/embed/v1/service.js`;
 }
 
-/** A page that has the script already, from a tag, keeps it. */
+/** A page that has the script already, from a tag, keeps it. Another library may also have a global of this name. */
 function load(address: string): Promise<ServiceGlobal> {
-  const present = (): ServiceGlobal | undefined => (globalThis as { readonly Service?: ServiceGlobal }).Service;
+  const present = (): ServiceGlobal | undefined => {
+    const { Service: found } = globalThis as { readonly Service?: ServiceGlobal | null };
+    return typeof found?.init === 'function' ? found : undefined;
+  };
   return new Promise((resolve, reject) => {
     const service = present();
     if (service !== undefined) return resolve(service);

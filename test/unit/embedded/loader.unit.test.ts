@@ -59,6 +59,17 @@ it('a page that has the script already keeps it', async () => {
   expect(scripts).toEqual([]);
 });
 
+it.each([{ name: 'of another library' }, { init: true }, null, 'text'])(
+  'another global Service is not taken for the script: %j',
+  async (other) => {
+    host.Service = other as object;
+    const loading = loader.loadScreening(BASE);
+    expect(scripts).toHaveLength(1);
+    arrives(scripts[0]);
+    expect(await loading).toBe(SERVICE);
+  },
+);
+
 it.each([
   ['could not be loaded', 'error'],
   ['sets no global', 'load'],
