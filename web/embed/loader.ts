@@ -9,8 +9,8 @@ export type * from '../contract/options.js';
 let loaded: { readonly address: string; readonly service: Promise<ServiceGlobal> } | null = null;
 
 /**
- * Loads the host script of the service at `baseUrl`, and gives the global `Service`. All calls of a page share one script. After a failure, the next
- * call tries again.
+ * Loads the host script of the service at `baseUrl`, and gives the global `Service`. All calls of a page share one script, so a page has one address.
+ * After a failure, whose code is `SCRIPT_LOAD_FAILED`, the next call tries again. A mistake in the address rejects without a code.
  */
 export async function loadScreening(baseUrl: string): Promise<ServiceGlobal> {
   const address = scriptAt(baseUrl);
@@ -47,7 +47,8 @@ function load(address: string): Promise<ServiceGlobal> {
     const script = document.createElement('script');
     const failed = (): void => {
       script.remove();
-      reject(new Error(`The script ${address} could not be loaded.`));
+      const failure = new Error(`The script ${address} could not be loaded.`);
+      reject(Object.assign(failure, { code: 'SCRIPT_LOAD_FAILED' }));
     };
     script.addEventListener('load', () => {
       const found = present();

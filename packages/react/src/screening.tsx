@@ -51,8 +51,8 @@ const LOADING: Provided = { session: null, loadFailure: null };
 const Context = createContext<Provided | null>(null);
 
 /**
- * Makes one instance for the views below it. Another key, address or session token makes another instance. `locale` and `appearance` change the open
- * views.
+ * Makes one instance for the views below it. Another key or session token makes another instance. `locale` and `appearance` change the open views. A page
+ * has one `baseUrl`, so another one is a mistake.
  */
 export function ScreeningProvider(props: ScreeningProviderProps): ReactElement {
   const { publishableKey, baseUrl, sessionToken, locale, children } = props;
@@ -69,6 +69,7 @@ export function ScreeningProvider(props: ScreeningProviderProps): ReactElement {
     let session: Session | null = null;
     const open = async (): Promise<void> => {
       const service = await loadScreening(baseUrl).catch((error: unknown) => {
+        if ((error as { readonly code?: unknown }).code !== 'SCRIPT_LOAD_FAILED') throw error;
         if (!isGone) setProvided({ session: null, loadFailure: asError(error) });
         return null;
       });

@@ -167,6 +167,16 @@ it('a mistake in an option is thrown while rendering', async () => {
   expect(await mistake.textContent()).toMatch(/^publishableKey must be/);
 });
 
+it('another address of the service is a mistake in the options, and no failure of the script', async () => {
+  await open();
+  await page.hears('onReady');
+  await change({ provider: provider({ baseUrl: `${embedding.hostOrigin}/nowhere` }) });
+  const mistake = page.page.locator('#mistake');
+  await mistake.waitFor();
+  expect(await mistake.textContent()).toMatch(/^The page has already loaded /);
+  expect((await page.told()).filter(([name]) => name === 'onError')).toEqual([]);
+});
+
 it('a script that cannot be loaded is reported to onError', async () => {
   await open({ baseUrl: `${embedding.hostOrigin}/nowhere` });
   expect(await page.hears('onError')).toEqual({

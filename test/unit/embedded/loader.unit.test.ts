@@ -76,7 +76,8 @@ it.each([
 ])('a script that %s rejects, and the next call tries again', async (_what, event) => {
   const failed = loader.loadScreening(BASE);
   scripts[0]?.listeners[event]?.();
-  await expect(failed).rejects.toThrow(`The script ${BASE}/embed/v1/service.js could not be loaded.`);
+  const message = `The script ${BASE}/embed/v1/service.js could not be loaded.`;
+  await expect(failed).rejects.toMatchObject({ message, code: 'SCRIPT_LOAD_FAILED' });
   expect(scripts[0]?.isRemoved).toBe(true);
   const again = loader.loadScreening(BASE);
   arrives(scripts[1]);
@@ -85,9 +86,9 @@ it.each([
 
 it('a page cannot load the scripts of two services', async () => {
   const loading = loader.loadScreening(BASE);
-  await expect(loader.loadScreening('https://other.example.test')).rejects.toThrow(
-    `The page has already loaded ${BASE}/embed/v1/service.js.`,
-  );
+  const refused = await loader.loadScreening('https://other.example.test').catch((error: unknown) => error);
+  expect(refused).toMatchObject({ message: `The page has already loaded ${BASE}/embed/v1/service.js.` });
+  expect(refused).not.toHaveProperty('code');
   arrives(scripts[0]);
   expect(await loading).toBe(SERVICE);
 });
