@@ -22,9 +22,49 @@ describe('an SVG logo', () => {
 
   it('takes the attributes of a style, and the references of drawing programs inside the file', () => {
     expect(inside('<path style="fill: #fff; stroke:none;-inkscape-x:1" d="M0 0"/>')).toBe(
-      whole('<path fill="#fff" stroke="none" d="M0 0"/>'),
+      whole('<path d="M0 0" fill="#fff" stroke="none"/>'),
     );
-    expect(inside("<linearGradient xlink:href='#a'/>")).toBe(whole('<linearGradient href="#a"/>'));
+    expect(inside("<linearGradient xlink:href='#a'/><path/>")).toBe(whole('<linearGradient href="#a"/><path/>'));
+  });
+
+  it.each([
+    ['<path style="fill:red" fill="blue"/>', '<path fill="red"/>'],
+    ['<g color="#0f0"><path fill="currentColor"/></g>', '<g color="#0f0"><path fill="currentColor"/></g>'],
+    ['<path style="FILL:red;mask:none;mix-blend-mode:normal;x-font:&quot;A, B&quot;"/>', '<path fill="red"/>'],
+    ['<path id="Logo / Primary"/>', '<path/>'],
+    [
+      '<radialGradient id="p.0:2" href="#a:1.b"/><path fill="url(#p.0:2)"/>',
+      '<radialGradient id="p.0:2" href="#a:1.b"/><path fill="url(#p.0:2)"/>',
+    ],
+    ['<path transform="rotate(45 1e1,-.5) scale(2)"/>', '<path transform="rotate(45 1e1,-.5) scale(2)"/>'],
+  ])('looks as before when it is written again: %s', (parts, written) => {
+    expect(inside(parts)).toBe(whole(written));
+  });
+
+  it.each([
+    ['mask="url(#a)"', 'mask'],
+    ['filter="blur(2px)"', 'filter'],
+    ['transform-origin="5 5"', 'transform-origin'],
+    ['vector-effect="non-scaling-stroke"', 'vector-effect'],
+    ['style="mix-blend-mode:multiply"', 'mix-blend-mode'],
+    ['style="-webkit-filter: blur(2px)"', 'filter'],
+    ['style="mask-image:url(#a)"', 'mask-image'],
+    ['style="transform:rotate(45deg)"', 'transform'],
+    ['style="r:4"', 'r'],
+    ['style="background:red"', 'background'],
+    ['style="fill:var(--a)"', 'fill'],
+    ['style="/*;fill:red;*/"', 'a style with an escape or a comment'],
+    ['style="f\\69ll:red"', 'a style with an escape or a comment'],
+    ['transform="rotate(45deg)"', 'transform'],
+    ['transform="translate(1px, 2)"', 'transform'],
+  ])('is refused when its picture would change without %s', (attribute, fault) => {
+    expect(inside(`<path ${attribute}/>`)).toMatch(new RegExp(`^The SVG file of the logo has .*${fault}`));
+  });
+
+  it('is read in a time that grows with its length', () => {
+    const letters = 'a'.repeat(60_000);
+    expect(inside(`<path style="${letters}"/>`)).toBe(whole('<path/>'));
+    expect(again(`<svg width="${'1'.repeat(60_000)}a"/>`)).toContain('must have a viewBox');
   });
 
   it('loses notes, comments, foreign attributes and everything before and after the picture', () => {
@@ -39,11 +79,13 @@ describe('an SVG logo', () => {
   });
 
   it.each([
-    ['a viewBox', '<svg viewBox="0 0 20 10" width="100%"/>', '0 0 20 10'],
-    ['a viewBox with commas', '<svg viewBox="-1,-2, 20, 10"/>', '-1 -2 20 10'],
-    ['a width and a height', '<svg width="20px" height="10"/>', '0 0 20 10'],
+    ['a viewBox', '<svg viewBox="0 0 20 10" width="100%"><path/></svg>', '0 0 20 10'],
+    ['a viewBox with commas', '<svg viewBox="-1,-2, 20, 10"><path/></svg>', '-1 -2 20 10'],
+    ['a width and a height', '<svg width="20px" height="10"><path/></svg>', '0 0 20 10'],
   ])('has one size in every browser when it has %s', (_, file, box) => {
-    expect(again(file)).toBe(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="${box}" width="128" height="64"/>`);
+    expect(again(file)).toBe(
+      `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${box}" width="128" height="64"><path/></svg>`,
+    );
   });
 
   it.each([
@@ -73,6 +115,11 @@ describe('an SVG logo', () => {
     ['<text>Elm Street</text>', 'the element text'],
     ['Elm Street', 'has text'],
     ['<clipPath id="a"><g clip-path="url(#b)"/></clipPath>', 'a clip path inside a clip path'],
+    ['<clipPath id="a" clip-path="url(#b)"/>', 'a clip path inside a clip path'],
+    ['<svg:path d="M0 0"/>', 'the element svg:path'],
+    ['<g xmlns:s="http://www.w3.org/2000/svg"><s:path d="M0 0"/></g>', 'the element s:path'],
+    ['<title>Elm</title>', 'draws nothing'],
+    ['<defs><path d="M0 0"/></defs>', 'draws nothing'],
     ['<svg viewBox="0 0 1 1"/>', 'one svg element'],
     ['<g>'.repeat(40) + '</g>'.repeat(40), 'more than 32 levels'],
     ['<g></path>', 'not a well-formed SVG'],
@@ -94,6 +141,8 @@ describe('an SVG logo', () => {
     ['<svg/>', 'must have a viewBox'],
     ['<svg viewBox="0 0 1"/>', 'must have a viewBox'],
     ['<svg viewBox="0 0 1 -1"/>', 'must have a viewBox'],
+    ['<svg viewBox="0 0 1e308 1e308"/>', 'must have a viewBox'],
+    ['<svg viewBox="0 0 1e39 1e39"/>', 'must have a viewBox'],
     ['<svg width="100%" height="10"/>', 'must have a viewBox'],
     ['<svg viewBox="0 0 1e9 1"/>', 'must not be 50 times as long as wide'],
   ])('is refused as a whole with its fault: %s', (file, fault) => {
@@ -147,7 +196,7 @@ describe('an SVG logo', () => {
     const form = /^<svg(?: [\w-]+="[\w .,#%()+:/-]*")+>(?:<\/?(?:g|path)(?: [a-z-]+="[\w .,#%()+-]*")*\/?>)*<\/svg>$/;
     fc.assert(
       fc.property(fc.array(part, { maxLength: 12 }), (parts) => {
-        const written = inside(parts.join(''));
+        const written = inside(`<g/>${parts.join('')}<path/>`);
         if (!written.startsWith('The SVG file of the logo ')) expect(written).toMatch(form);
       }),
       { numRuns: 2_000 },
@@ -155,7 +204,7 @@ describe('an SVG logo', () => {
   });
 
   it('has the address of an SVG, and a PNG that of a PNG', () => {
-    const svg = (reencodedLogo(Buffer.from('<svg viewBox="0 0 1 1"/>')) as Buffer).toString('base64');
+    const svg = (reencodedLogo(Buffer.from('<svg viewBox="0 0 1 1"><path/></svg>')) as Buffer).toString('base64');
     expect([logoType(svg), logoUrl(svg)]).toEqual(['image/svg+xml', `data:image/svg+xml;base64,${svg}`]);
     const png = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1').toString('base64');
     expect([logoType(png), logoUrl(png)]).toEqual(['image/png', `data:image/png;base64,${png}`]);

@@ -6,20 +6,36 @@ const GRADIENTS = ['linearGradient', 'radialGradient'];
 const ELEMENTS: ReadonlySet<string> = new Set(['svg', 'g', 'defs', 'stop', 'clipPath', ...GRADIENTS, ...SHAPES]);
 /** Notes of drawing programs. They are left out with their contents. */
 const NOTES = /^(?:title|desc|metadata|\w+:[\w-]+)$/;
+/** The properties that have the same meaning in an attribute and in a style. */
+const PROPERTIES =
+  'color fill fill-opacity fill-rule stroke stroke-width stroke-linecap stroke-linejoin stroke-miterlimit stroke-dasharray stroke-dashoffset ' +
+  'stroke-opacity opacity clip-path clip-rule stop-color stop-opacity display visibility';
+const STYLED: ReadonlySet<string> = new Set(PROPERTIES.split(' '));
 const ATTRIBUTES: ReadonlySet<string> = new Set(
   (
-    'id d points x y x1 y1 x2 y2 cx cy fx fy r rx ry width height offset transform gradientTransform gradientUnits spreadMethod clipPathUnits ' +
-    'viewBox preserveAspectRatio fill fill-opacity fill-rule stroke stroke-width stroke-linecap stroke-linejoin stroke-miterlimit stroke-dasharray ' +
-    'stroke-dashoffset stroke-opacity opacity clip-path clip-rule stop-color stop-opacity display visibility'
+    'id d points x y x1 y1 x2 y2 cx cy fx fy fr r rx ry width height offset transform gradientTransform gradientUnits spreadMethod clipPathUnits ' +
+    `viewBox preserveAspectRatio ${PROPERTIES}`
   ).split(' '),
 );
+/** These change the picture and cannot be kept. All other unknown names are left out. */
+const LOST =
+  /^(?:mask|filter|backdrop-filter|marker|mix-blend-mode|vector-effect|paint-order|transform-(?:origin|box|style)|translate|rotate|scale|zoom|all|offset|background|border|outline|pathLength|systemLanguage|requiredExtensions)(?:-[\w-]+)?$/;
+/** These have another syntax in a style than in an attribute. */
+const GEOMETRY = /^(?:d|c?[xy]|r[xy]?|width|height|transform)$/;
+/** Values with which a property changes nothing. */
+const UNCHANGED = /^(?:none|normal|auto|initial|transparent|0)$/;
 /** Numbers, names, colours and functions. No address, entity, quote or backslash has only these characters. */
 const VALUE = /^[\w .,#%()+-]*$/;
+const ID = /^[\w:.-]+$/;
 /** The only form of a reference: to a part of the same file. */
-const REFERENCE = /^url\(#[\w-]+\)$/;
+const REFERENCE = /^url\(#[\w:.-]+\)$/;
+/** Attributes allow no units here. */
+const TRANSFORM = /^(?:none|(?:(?:matrix|translate|scale|rotate|skewX|skewY) ?\([\d .,eE+-]*\)[ ,]*)*)$/;
 const TOKEN =
   /<!--[^]*?-->|<\/([\w:-]+)\s*>|<([\w:-]+)((?:\s+[\w:.-]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*)\s*(\/?)>|([^<]+)/y;
 const ATTRIBUTE = /([\w:.-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
+/** A prefix for the elements of SVG themselves. */
+const SVG_PREFIX = /xmlns:(\w+)\s*=\s*["']\s*http:\/\/www\.w3\.org\/2000\/svg/g;
 const PROLOG = /^\uFEFF?\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--[^]*?-->\s*)*(?:<!DOCTYPE[^>[]*>)?/;
 const MAX_DEPTH = 32;
 /** The height of every SVG in pixels. The pages show logos smaller. */
@@ -44,8 +60,12 @@ class Rewriting {
   private readonly open: string[] = [];
   /** The number of open elements, from the outermost note on; 0 outside notes. */
   private noted = 0;
+  private draws = false;
+  private readonly prefixes: ReadonlySet<string>;
 
-  constructor(private readonly text: string) {}
+  constructor(private readonly text: string) {
+    this.prefixes = new Set(['svg', ...[...text.matchAll(SVG_PREFIX)].map(([, prefix = '']) => prefix)]);
+  }
 
   written(): string {
     TOKEN.lastIndex = 0;
@@ -58,6 +78,7 @@ class Rewriting {
       else if (text.trim() !== '' && this.noted === 0) throw new Fault('has text, which must be converted to paths');
     }
     if (this.open.length > 0 || this.out.length === 0) throw new Fault('has no end');
+    if (!this.draws) throw new Fault('draws nothing');
     return this.out.join('');
   }
 
@@ -66,10 +87,11 @@ class Rewriting {
     if (isRoot !== (name === 'svg') || (isRoot && this.out.length > 0))
       throw new Fault('must have one svg element, the outermost');
     if (this.open.length === MAX_DEPTH) throw new Fault(`has more than ${MAX_DEPTH} levels`);
-    if (this.noted > 0 || NOTES.test(name)) this.noted += 1;
+    if (this.isNote(name)) this.noted += 1;
     else {
       if (!ELEMENTS.has(name))
         throw new Fault(`has the element ${name}; only shapes, groups, gradients and clip paths are accepted`);
+      this.draws ||= SHAPES.includes(name) && this.open.every((around) => around === 'svg' || around === 'g');
       const attributes = [...this.attributesOf(name, written)];
       const kept = isRoot ? sized(attributes) : attributes;
       this.out.push(`<${name}`, ...kept.map(([attribute, value]) => ` ${attribute}="${value}"`), alone ? '/>' : '>');
@@ -78,42 +100,83 @@ class Rewriting {
     if (alone) this.end(name, true);
   }
 
+  private isNote(name: string): boolean {
+    const [prefix = ''] = name.split(':', 1);
+    return this.noted > 0 || (NOTES.test(name) && !this.prefixes.has(prefix));
+  }
+
   private end(name: string, alone = false): void {
     if (this.open.pop() !== name) throw new Fault('is not a well-formed SVG');
     if (this.noted > 0) this.noted -= 1;
     else if (!alone) this.out.push(`</${name}>`);
   }
 
-  /** The accepted attributes, with those of a style. Later ones win. */
+  /** The accepted attributes. A style wins over attributes, wherever it stands. */
   private attributesOf(element: string, written: string): Map<string, string> {
     const found = new Map<string, string>();
+    let style = '';
     const add = (name: string, text: string): void => {
       const value = text.trim().replace(/\s+/g, ' ');
       if (/href$/i.test(name)) found.set('href', ownGradient(element, name, value));
       else if (isAccepted(name, value)) found.set(name, value);
       // Clip paths that use clip paths would make a small file expensive to draw.
-      if (name === 'clip-path' && this.open.includes('clipPath')) throw new Fault('has a clip path inside a clip path');
+      if (name === 'clip-path' && [element, ...this.open].includes('clipPath'))
+        throw new Fault('has a clip path inside a clip path');
     };
     for (const [, name = '', double, single = ''] of written.matchAll(ATTRIBUTE)) {
       const value = double ?? single;
-      if (name !== 'style') add(name, value);
-      else for (const [, property = '', set = ''] of value.matchAll(/([\w-]+)\s*:([^;]*)/g)) add(property, set);
+      if (name === 'style') style = value;
+      else add(name, value);
     }
+    for (const [property, value] of declarationsOf(style)) if (isStyled(element, property, value)) add(property, value);
     return found;
   }
 }
 
+/** The properties of a style and their values. */
+function declarationsOf(style: string): (readonly [string, string])[] {
+  const text = style.replace(/&(?:quot|apos);/g, "'");
+  if (/[\\&]|\/\*/.test(text)) throw new Fault('has a style with an escape or a comment');
+  return text
+    .split(';')
+    .map((declaration) => {
+      const [property = '', ...value] = declaration.split(':');
+      const name = property.trim().toLowerCase();
+      return [name.replace(/^-(?:webkit|moz)-/, ''), value.join(':').trim()] as const;
+    })
+    .filter(([, value]) => value !== '');
+}
+
+/** False for a property that is left out. */
+function isStyled(element: string, property: string, value: string): boolean {
+  if (STYLED.has(property) || (element === 'svg' && /^(?:width|height)$/.test(property))) return true;
+  if (isLost(property, value) || (GEOMETRY.test(property) && !UNCHANGED.test(value)))
+    throw new Fault(`has a style with ${property}, which is not accepted`);
+  return false;
+}
+
+function isLost(name: string, value: string): boolean {
+  return LOST.test(name) && !UNCHANGED.test(value);
+}
+
 /** The value of a reference from one gradient of the file to another. */
 function ownGradient(element: string, name: string, value: string): string {
-  if (!GRADIENTS.includes(element) || !/^#[\w-]+$/.test(value)) throw new Fault(`has the reference ${name}`);
+  if (!GRADIENTS.includes(element) || !value.startsWith('#') || !ID.test(value.slice(1)))
+    throw new Fault(`has the reference ${name}`);
   return value;
 }
 
 /** False for an attribute that is left out. */
 function isAccepted(name: string, value: string): boolean {
   if (/^on/i.test(name)) throw new Fault(`has the event attribute ${name}`);
-  if (!ATTRIBUTES.has(name)) return false;
-  if (!VALUE.test(value) || (/url/i.test(value) && !REFERENCE.test(value)))
+  if (!ATTRIBUTES.has(name)) {
+    if (isLost(name, value)) throw new Fault(`has the attribute ${name}, which is not accepted`);
+    return false;
+  }
+  // References can be to accepted ids only, so the picture needs no other id.
+  if (name === 'id') return ID.test(value);
+  const form = /transform$/i.test(name) ? TRANSFORM : VALUE;
+  if (!REFERENCE.test(value) && (!form.test(value) || /url|var\(/i.test(value)))
     throw new Fault(`has the attribute ${name} with a value that is not accepted`);
   return true;
 }
@@ -121,10 +184,10 @@ function isAccepted(name: string, value: string): boolean {
 /** The attributes of the root with a size. Without one, each browser would choose another size. */
 function sized(attributes: readonly (readonly [string, string])[]): readonly (readonly [string, string])[] {
   const given = new Map(attributes);
-  const pixels = (name: string): number => Number(/^(\d*\.?\d+)(?:px)?$/.exec(given.get(name) ?? '')?.[1] ?? NaN);
+  const pixels = (name: string): number => Number(/^(\d+|\d*\.\d+)(?:px)?$/.exec(given.get(name) ?? '')?.[1] ?? NaN);
   const box = given.get('viewBox')?.split(/[ ,]+/).map(Number) ?? [0, 0, pixels('width'), pixels('height')];
   const [, , width = NaN, height = NaN] = box;
-  if (box.length !== 4 || !box.every(Number.isFinite) || width <= 0 || height <= 0)
+  if (box.length !== 4 || !box.every(isDrawable) || width <= 0 || height <= 0)
     throw new Fault('must have a viewBox, or a width and a height in pixels');
   if (width > MAX_RATIO * height || height > MAX_RATIO * width)
     throw new Fault(`must not be ${MAX_RATIO} times as long as wide`);
@@ -136,4 +199,9 @@ function sized(attributes: readonly (readonly [string, string])[]): readonly (re
     ['height', String(HEIGHT)],
     ...given,
   ];
+}
+
+/** Browsers draw with numbers of 32 bits. */
+function isDrawable(number: number): boolean {
+  return Number.isFinite(Math.fround(number));
 }
