@@ -9,7 +9,7 @@ import {
   QUEUE_OPTIONS,
 } from '../adapters/delivery-queue/bullmq.js';
 import { workerConnection } from '../adapters/redis/connection.js';
-import { DeliveryQueue } from '../ports/delivery-queue.js';
+import { DeliveryQueue, type DueDelivery } from '../ports/delivery-queue.js';
 
 /** The time is short, so that an operator learns soon that Redis is unavailable. */
 const WAITS_MS = 2_000;
@@ -42,13 +42,21 @@ class Jobs implements OnApplicationShutdown {
   }
 }
 
+/** Loads BullMQ before the time limit of Redis starts. */
+class LoadedQueue extends BullMqDeliveryQueue {
+  override async enqueue(due: DueDelivery, at: Date): Promise<void> {
+    await import('bullmq');
+    await super.enqueue(due, at);
+  }
+}
+
 @Global()
 @Module({
   providers: [
     Jobs,
     {
       provide: DeliveryQueue,
-      useFactory: (jobs: Jobs) => new BullMqDeliveryQueue(jobs.redis, jobs, { limitMs: WAITS_MS }),
+      useFactory: (jobs: Jobs) => new LoadedQueue(jobs.redis, jobs, { limitMs: WAITS_MS }),
       inject: [Jobs],
     },
   ],
