@@ -30,6 +30,9 @@ const NO_TEXTS = [
   'limit',
   'previous_valid_for_seconds',
   'resume_from',
+  'signatures',
+  'max_per_second',
+  'disabled',
 ];
 /** The classes keep an empty address, and the handlers remove it: test/unit/screening, test/unit/payments. */
 const ADDRESSES = ['unitAddress', 'propertyAddress'];

@@ -15,6 +15,7 @@ import { Clock } from '../../../src/kernel/clock.js';
 import type { Environment } from '../../../src/kernel/environment.js';
 import { AccountCredit } from '../../../src/modules/accounts/application/account-credit.js';
 import { ReportPolicy } from '../../../src/modules/reports/application/report-policy.js';
+import { AccountLists } from '../../../src/published/account-lists.js';
 import { AccountsModule } from '../../../src/modules/accounts/accounts.module.js';
 import { ScreeningModule } from '../../../src/modules/screening/screening.module.js';
 import { HttpSettings } from '../../../src/config/http.js';
@@ -31,7 +32,7 @@ import { CompleteLists } from '../../../src/platform/subscriptions/complete-list
 import { CreditBureau } from '../../../src/ports/credit-bureau.js';
 import { IdempotencyRecords } from '../../../src/ports/idempotency-records.js';
 import { type PageSource, PdfRenderer, type RenderedPdf } from '../../../src/ports/pdf-renderer.js';
-import type { EventStore } from '../../../src/ports/event-store.js';
+import { EventStore } from '../../../src/ports/event-store.js';
 import type { ProjectionStore } from '../../../src/ports/projection-store.js';
 import { RateLimiter } from '../../../src/ports/rate-limiter.js';
 import { CallsAtOnce } from '../../support/external-calls.js';
@@ -145,6 +146,7 @@ export async function openSurfaces(harness: Harness, pdfUrl: string | null = nul
   const streams = new GroupedStream(harness.store, harness.clock, { appendConflict: () => undefined });
   const provided = [
     { provide: Clock, useValue: harness.clock },
+    { provide: EventStore, useValue: harness.store },
     { provide: AggregateStore, useValue: aggregates },
     { provide: GroupedStream, useValue: streams },
     { provide: Vault, useValue: harness.vault },
@@ -158,6 +160,8 @@ export async function openSurfaces(harness: Harness, pdfUrl: string | null = nul
     { provide: Parties, useValue: harness.parties },
     { provide: Checkouts, useValue: harness.checkouts },
     { provide: Accounts, useValue: harness.accounts },
+    // test/e2e/server/lists asks the list routes.
+    { provide: AccountLists, useValue: {} },
     { provide: PrepaidCredit, useValue: new AccountCredit(streams, harness.accounts) },
     { provide: SessionGrants, useValue: harness.grants },
     { provide: HttpSettings, useValue: { embeddedUrl: 'https://embedded.example.test/component' } },

@@ -191,6 +191,7 @@ describe('the composed service', () => {
       'screening',
       'share',
       'test_event',
+      'webhook_endpoint',
     ]);
   });
 
