@@ -7,7 +7,8 @@ import { until } from '../support/eventually.js';
 import { HttpsReceiver } from '../support/https-receiver.js';
 import { type PlatformCaller, Service } from '../support/service.js';
 
-const COUNT = 40;
+/** A resume of so many takes 1.6 s, so the process can be killed in the middle. */
+const COUNT = 80;
 const NEW = 5;
 /** Enough for the lease of a killed process to end. */
 const SETTLED_MS = 60_000;
@@ -70,9 +71,10 @@ describe('two resumes whose process is killed', () => {
     for (const name of NAMES) await happens(name, COUNT, COUNT);
     await owners.nopay.register(receiver.url('/nopay'));
     await owners.demo.register(receiver.url('/hang/demo'));
-    for (const name of NAMES) expect((await owners[name].change({ resume_from: 1 })).status).toBe(200);
-    await until('both have begun', () => NAMES.every((name) => arrived(name).length >= 2), SETTLED_MS);
-    await until('one is in its middle', () => arrived('nopay').length >= 10, SETTLED_MS);
+    expect((await owners.demo.change({ resume_from: 1 })).status).toBe(200);
+    await until('the slow one has begun', () => arrived('demo').length >= 1, SETTLED_MS);
+    expect((await owners.nopay.change({ resume_from: 1 })).status).toBe(200);
+    await until('the other is in its middle', () => arrived('nopay').length >= 10, SETTLED_MS);
     await service.kill9();
     const before = arrived('nopay').length;
     await service.startAgain();
