@@ -48,6 +48,6 @@ export default {
   },
   // Ends a test that hangs. Tests make no claim about their own duration.
   testTimeout: 300_000,
-  // Of two cores, because most tests wait, and those of the second tier wait longest. The suites of the soak keep both busy.
-  maxWorkers: process.env.SOAK !== undefined ? 2 : process.env.TIER === 'all' ? 4 : 3,
+  // Of two cores, because most tests wait. The suites of the soak keep both busy.
+  maxWorkers: process.env.SOAK === undefined ? 3 : 2,
 };

@@ -7,7 +7,7 @@ import { until } from '../support/eventually.js';
 import { HttpsReceiver } from '../support/https-receiver.js';
 import { type PlatformCaller, Service } from '../support/service.js';
 
-/** A resume of so many takes 1.6 s, so the process can be killed in the middle. */
+/** A resume of 80 events takes 1.6 s, so the process can be killed in the middle. */
 const COUNT = 80;
 const NEW = 5;
 /** Enough for the lease of a killed process to end. */

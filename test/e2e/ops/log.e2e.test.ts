@@ -199,7 +199,7 @@ describe('ops audit verify', () => {
 describe('a log that was replaced', () => {
   it('is reported by the service, which stays unready and starts no background work until an operator accepts the log', async () => {
     const redis = service.redis.client();
-    // The check of deliveries runs every hour. The check compares its own checkpoint only at its next run. The place of an earlier release is no checkpoint.
+    // The check of deliveries runs every hour. The check compares its own checkpoint only at its next run. The mark of an earlier release does not follow the log.
     const others = ['webhook_delivery_check', 'webhook_deliveries_before_feeds'];
     const followed = async (): Promise<string[]> =>
       (await redis.keys('{reaction:*}:through')).filter((key) => !others.some((name) => key.includes(name)));
