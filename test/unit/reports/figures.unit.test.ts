@@ -50,15 +50,28 @@ describe('the figures of a report', () => {
     expect(figuresOf({ tradeLines: [], inquiries }, PULLED).inquiries).toBe(2);
   });
 
-  it('are missing when the file has no accounts', () => {
+  it('are 0 when the file has no accounts, and the shares say so', () => {
     expect(figuresOf({ tradeLines: [], inquiries: [] }, PULLED)).toEqual({
-      openAccounts: null,
-      balanceCents: null,
-      pastDueCents: null,
-      onTimePercent: null,
-      creditUsedPercent: null,
+      openAccounts: 0,
+      balanceCents: 0,
+      pastDueCents: 0,
+      onTimePercent: 'noAccounts',
+      creditUsedPercent: 'noAccounts',
       inquiries: 0,
     });
+  });
+
+  it('give no share when the accounts have neither a payment history nor a limit', () => {
+    const tradeLines = [line({ limitCents: null }), line({ limitCents: 0 })];
+    expect(figuresOf({ tradeLines, inquiries: [] }, PULLED)).toMatchObject({
+      onTimePercent: null,
+      creditUsedPercent: null,
+    });
+  });
+
+  it('give no share of limits when no open account is revolving', () => {
+    const tradeLines = [line({ type: 'MORTGAGE', limitCents: 100 }), line({ status: 'CLOSED', limitCents: 100 })];
+    expect(figuresOf({ tradeLines, inquiries: [] }, PULLED).creditUsedPercent).toBe('noAccounts');
   });
 });
 

@@ -111,6 +111,23 @@ describe('the page of a report', () => {
     expect(textOf(page)).toContain('Nothing that needs attention was found.');
   });
 
+  it.each([
+    ['en', 'No accounts'],
+    ['es', 'Sin cuentas'],
+  ] as const)('has the figure 0 for each amount of a file without accounts: %s', (language, none) => {
+    const report = { ...REPORT, tradeLines: [], inquiries: [] };
+    const [, figures = ''] =
+      /<dl class="figures">(.*?)<\/dl>/s.exec(reportPage({ ...OPENED, report }, REQUEST, { language })) ?? [];
+    expect([...figures.matchAll(/<dd>(.*?)<\/dd>/g)].map(([, value]) => value)).toEqual([
+      '0',
+      '$0.00',
+      '$0.00',
+      none,
+      none,
+      '0',
+    ]);
+  });
+
   it('lists the facts that need attention, the worst first, and the sections that contain them', () => {
     const report = {
       ...REPORT,

@@ -10,14 +10,17 @@ export interface Month {
   readonly state: MonthState;
 }
 
-/** Amounts are in cents, and shares in whole percent. A figure is null if the bureau gave no data for it. */
+/** In whole percent. Null if the accounts have no data for it. */
+type Share = number | 'noAccounts' | null;
+
+/** Amounts are in cents. */
 export interface Figures {
-  readonly openAccounts: number | null;
-  readonly balanceCents: number | null;
-  readonly pastDueCents: number | null;
-  readonly onTimePercent: number | null;
-  readonly creditUsedPercent: number | null;
-  readonly inquiries: number | null;
+  readonly openAccounts: number;
+  readonly balanceCents: number;
+  readonly pastDueCents: number;
+  readonly onTimePercent: Share;
+  readonly creditUsedPercent: Share;
+  readonly inquiries: number;
 }
 
 /** The number of an account's months that the page shows, and over which it computes the share of payments on time. */
@@ -64,19 +67,20 @@ export function figuresOf(
   generatedAt: string,
 ): Figures {
   const open = tradeLines.filter(isOpen);
-  const given = tradeLines.length > 0;
   const months = tradeLines.flatMap((line) => monthsOf(line, generatedAt)).filter(({ state }) => state !== 'noData');
-  const revolving = open.filter(
-    ({ type, limitCents }) => type === 'REVOLVING' && limitCents !== null && limitCents > 0,
-  );
+  const revolving = open.filter(({ type }) => type === 'REVOLVING');
+  const limited = revolving.filter(({ limitCents }) => limitCents !== null && limitCents > 0);
+  const share = (of: readonly TradeLine[], part: number, whole: number): Share =>
+    of.length === 0 ? 'noAccounts' : percent(part, whole);
   return {
-    openAccounts: given ? open.length : null,
-    balanceCents: given ? sum(open, ({ balanceCents }) => balanceCents) : null,
-    pastDueCents: given ? sum(tradeLines, ({ pastDueCents }) => pastDueCents) : null,
-    onTimePercent: percent(months.filter(({ state }) => state === 'onTime').length, months.length),
-    creditUsedPercent: percent(
-      sum(revolving, ({ balanceCents }) => balanceCents),
-      sum(revolving, ({ limitCents }) => limitCents ?? 0),
+    openAccounts: open.length,
+    balanceCents: sum(open, ({ balanceCents }) => balanceCents),
+    pastDueCents: sum(tradeLines, ({ pastDueCents }) => pastDueCents),
+    onTimePercent: share(tradeLines, months.filter(({ state }) => state === 'onTime').length, months.length),
+    creditUsedPercent: share(
+      revolving,
+      sum(limited, ({ balanceCents }) => balanceCents),
+      sum(limited, ({ limitCents }) => limitCents ?? 0),
     ),
     inquiries: inquiries.filter(({ date }) => date >= yearBefore(generatedAt)).length,
   };

@@ -62,23 +62,25 @@ export function glanceSection(records: Records): Html {
   const { report, generatedAt, words } = records;
   const { language } = words;
   const figures = figuresOf(report, generatedAt);
-  const money = (cents: number | null): string | null => (cents === null ? null : moneyOf(cents, language));
-  const percent = (value: number | null): string | null => (value === null ? null : percentOf(value, language));
-  const shown: Readonly<Record<keyof Figures, string | number | null>> = {
+  const share = (value: Figures['onTimePercent']): string => {
+    if (value === 'noAccounts') return words.noAccounts;
+    return value === null ? words.notGiven : percentOf(value, language);
+  };
+  const shown: Readonly<Record<keyof Figures, string | number>> = {
     openAccounts: figures.openAccounts,
-    balanceCents: money(figures.balanceCents),
-    pastDueCents: money(figures.pastDueCents),
-    onTimePercent: percent(figures.onTimePercent),
-    creditUsedPercent: percent(figures.creditUsedPercent),
+    balanceCents: moneyOf(figures.balanceCents, language),
+    pastDueCents: moneyOf(figures.pastDueCents, language),
+    onTimePercent: share(figures.onTimePercent),
+    creditUsedPercent: share(figures.creditUsedPercent),
     inquiries: figures.inquiries,
   };
-  const isBad = (name: string): boolean => name === 'pastDueCents' && (figures.pastDueCents ?? 0) > 0;
+  const isBad = (name: string): boolean => name === 'pastDueCents' && figures.pastDueCents > 0;
   const { lines, searched } = attentionIn(records);
   return section(
     words.glance,
     html`<dl class="figures">${Object.entries(shown).map(
       ([name, value]) =>
-        html`<div${isBad(name) ? html` class="bad"` : null}><dt>${words.figures[name as keyof Figures]}</dt><dd>${value ?? words.notGiven}</dd></div>`,
+        html`<div${isBad(name) ? html` class="bad"` : null}><dt>${words.figures[name as keyof Figures]}</dt><dd>${value}</dd></div>`,
     )}</dl>
 <h3>${words.attention}</h3>
 ${lines.length === 0 ? html`<p class="clear">${words.attentionIs.nothing(searched.join(', '))}</p>` : html`<ul class="attention">${lines.map((line) => html`<li>${line}</li>`)}</ul>`}`,

@@ -49,6 +49,7 @@ export interface Wording {
   readonly noFactors: string;
   readonly glance: string;
   readonly figures: Readonly<Record<keyof Figures, string>>;
+  readonly noAccounts: string;
   readonly notGiven: string;
   readonly attention: string;
   readonly attentionIs: {
@@ -134,6 +135,7 @@ const EN: Wording = {
     creditUsedPercent: 'Revolving credit used',
     inquiries: 'Inquiries, last 12 months',
   },
+  noAccounts: 'No accounts',
   notGiven: 'Not given',
   attention: 'Needs attention',
   attentionIs: {
@@ -248,6 +250,7 @@ const ES: Wording = {
     creditUsedPercent: 'Crédito renovable usado',
     inquiries: 'Consultas, últimos 12 meses',
   },
+  noAccounts: 'Sin cuentas',
   notGiven: 'Sin datos',
   attention: 'Requiere atención',
   attentionIs: {
