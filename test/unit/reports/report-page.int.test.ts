@@ -158,6 +158,32 @@ describe('the page of a report', () => {
     ]);
   });
 
+  it.each([
+    ['en', 'Public records: Civil judgment, Mar 2, 2021, Satisfied, $905.00', 'Judgment for the landlord, $4,200.50'],
+    [
+      'es',
+      'Registros públicos: Sentencia civil, 2 mar 2021, Sentencia cumplida, $905.00',
+      'Sentencia a favor del propietario, $4,200.50',
+    ],
+  ] as const)('lists the amount of a record that needs attention when the file has it: %s', (language, ...lines) => {
+    const record = { type: 'CIVIL_JUDGMENT', court: 'x', filedOn: '2021-03-02', status: 'SATISFIED' };
+    const eviction = {
+      court: 'x',
+      caseType: 'NONPAYMENT',
+      filedOn: '2023-04-11',
+      outcome: 'JUDGMENT_FOR_LANDLORD',
+      judgmentCents: 420_050,
+    };
+    const report = {
+      ...REPORT,
+      publicRecords: [{ ...record, amountCents: 90_500 }],
+      housingCourt: [eviction],
+    };
+    const shown = reportPage({ ...OPENED, report }, REQUEST, { language });
+    const [, list = ''] = /<ul class="attention">(.*?)<\/ul>/s.exec(shown) ?? [];
+    for (const line of lines) expect(list).toContain(`${line}</li>`);
+  });
+
   it('says whether a section was not ordered or was left out on request, and names the places of each search', () => {
     const searches = [{ section: 'publicRecords', area: 'Texas, statewide', date: '2026-02-28' }] as const;
     const report = { ...REPORT, searches, housingCourt: null };

@@ -19,20 +19,23 @@ export function attentionIn(records: Records): Attention {
   const background = recordsOf('background', records);
   const named = (code: string): string => coded(code, language);
   const day = (date: string): string => dayOf(date, language);
+  const amount = (cents: number | null): readonly string[] => (cents === null ? [] : [moneyOf(cents, language)]);
+  const record = (of: keyof typeof tables, ...facts: readonly string[]): string =>
+    `${tables[of].title}: ${facts.join(', ')}`;
   const lines = [
     ...alerts.map(({ type, date }) => (date === undefined ? named(type) : `${named(type)}, ${day(date)}`)),
     ...worstFirst(tradeLines, generatedAt).flatMap((line) => {
       if (isInCollection(line)) return [says.inCollection(line.creditor, moneyOf(line.balanceCents, language))];
       return line.pastDueCents > 0 ? [says.pastDue(line.creditor, moneyOf(line.pastDueCents, language))] : [];
     }),
-    ...newestFirst(publicRecords, ({ filedOn }) => filedOn).map(({ type, filedOn, status }) =>
-      says.record(tables.publicRecords.title, named(type), day(filedOn), named(status)),
+    ...newestFirst(publicRecords, ({ filedOn }) => filedOn).map(({ type, filedOn, status, amountCents }) =>
+      record('publicRecords', named(type), day(filedOn), named(status), ...amount(amountCents)),
     ),
-    ...newestFirst(housingCourt ?? [], ({ filedOn }) => filedOn).map(({ caseType, filedOn, outcome }) =>
-      says.record(tables.housingCourt.title, named(caseType), day(filedOn), named(outcome)),
+    ...newestFirst(housingCourt ?? [], ({ filedOn }) => filedOn).map(({ caseType, filedOn, outcome, judgmentCents }) =>
+      record('housingCourt', named(caseType), day(filedOn), named(outcome), ...amount(judgmentCents)),
     ),
     ...newestFirst(background ?? [], ({ date }) => date).map(({ offense, date, disposition }) =>
-      says.record(tables.background.title, offense, day(date), named(disposition)),
+      record('background', offense, day(date), named(disposition)),
     ),
   ];
   const searched = [

@@ -56,7 +56,6 @@ export interface Wording {
     nothing(searched: string): string;
     pastDue(creditor: string, amount: string): string;
     inCollection(creditor: string, amount: string): string;
-    record(title: string, what: string, day: string, outcome: string): string;
     readonly searched: Readonly<Record<Records | 'accounts', string>>;
   };
   readonly accounts: {
@@ -142,7 +141,6 @@ const EN: Wording = {
     nothing: (searched) => `Nothing that needs attention was found. Searched: ${searched}.`,
     pastDue: (creditor, amount) => `${creditor}: ${amount} past due`,
     inCollection: (creditor, amount) => `${creditor}: in collection or charged off, balance ${amount}`,
-    record: (title, what, day, outcome) => `${title}: ${what}, ${day}, ${outcome}`,
     searched: {
       accounts: 'credit accounts',
       publicRecords: 'public records',
@@ -257,7 +255,6 @@ const ES: Wording = {
     nothing: (searched) => `No se encontró nada que requiera atención. Se buscó en: ${searched}.`,
     pastDue: (creditor, amount) => `${creditor}: ${amount} vencidos`,
     inCollection: (creditor, amount) => `${creditor}: en cobranza o deuda incobrable, saldo de ${amount}`,
-    record: (title, what, day, outcome) => `${title}: ${what}, ${day}, ${outcome}`,
     searched: {
       accounts: 'cuentas de crédito',
       publicRecords: 'registros públicos',
