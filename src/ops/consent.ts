@@ -29,7 +29,7 @@ export abstract class ConsentedCommand extends OperatorCommand {
     return reason;
   }
 
-  @Option({ flags: '--yes', description: 'go on without asking for a confirmation' })
+  @Option({ flags: '--yes', description: 'in production, go on without a confirmation' })
   readYes(): boolean {
     return true;
   }

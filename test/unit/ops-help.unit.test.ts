@@ -42,3 +42,9 @@ it.each([
 it('a command line that names a command gets no help', () => {
   expect(helpFor(['accounts', 'list', '--parent', 'x'])).toBeNull();
 });
+
+it('the help of each command with --yes says that only production asks for a confirmation', () => {
+  const asking = Object.values(help).filter((text) => text.includes('--yes'));
+  expect(asking).not.toEqual([]);
+  for (const text of asking) expect(text).toMatch(/--yes +in production, go on without a confirmation\n/);
+});
