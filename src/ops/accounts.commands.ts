@@ -274,7 +274,10 @@ interface AccountsValues {
   readonly cursor?: Cursor;
 }
 
-@SubCommand({ name: 'list', description: 'List all accounts, or the direct children of one, the oldest first' })
+@SubCommand({
+  name: 'list',
+  description: 'List all accounts, or the direct children of one, in the order of their ids',
+})
 export class ListAccountsCommand extends ShowingCommand {
   constructor(
     private readonly events: EventStore,

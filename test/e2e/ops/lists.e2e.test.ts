@@ -314,7 +314,7 @@ describe('endpoints and deliveries', () => {
   });
 });
 
-it('accounts are listed page by page, the oldest first, or all at once if no limit is given', async () => {
+it('accounts are listed page by page, in the order of their ids, or all at once if no limit is given', async () => {
   const children = (await ops('accounts', 'list', '--parent', accounts.demo.accountId)).items;
   const ids = children.map(({ accountId }) => accountId);
   expect(ids).toContain(accounts.child.accountId);
