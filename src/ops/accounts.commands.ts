@@ -35,7 +35,7 @@ import {
   WrongInput,
   yesOrNo,
 } from './operator.js';
-import { print, printRow } from './output.js';
+import { print, printNone, printRow } from './output.js';
 import { Consent, ConsentedCommand, type ConsentValues } from './consent.js';
 import { OperatorCommand, ShowingCommand } from './operator-command.js';
 import { OperatorLists } from './operator-lists.js';
@@ -310,6 +310,7 @@ export class ListAccountsCommand extends ShowingCommand {
       const { accountId, name, parentId, provisionedForLive: live, feeCents, currency } = account;
       printRow(shown(account), { accountId, name, live, feeCents, currency, parentId });
     }
+    if (page.length === 0) printNone('accounts');
     const last = page.at(-1);
     tellNext(last !== undefined && page.length < left.length ? { sort: '', id: last } : null, ids.length);
   }

@@ -8,7 +8,7 @@ import { DELIVERED_TYPES } from '../published/events.js';
 import { CommandGroup } from './command-group.js';
 import { idPart, PagedCommand, type PageValues, tellNext } from './listing.js';
 import { idIn, oneOf, WrongInput } from './operator.js';
-import { printRow } from './output.js';
+import { printNone, printRow } from './output.js';
 import { ShowingCommand } from './operator-command.js';
 import { OperatorLists } from './operator-lists.js';
 
@@ -31,7 +31,12 @@ export class FailingDeliveriesCommand extends ShowingCommand {
   }
 
   override async run(_: string[], { account }: FailingOptions): Promise<void> {
-    for await (const endpoint of this.endpoints.troubled(account ?? null)) printRow(endpoint, { ...endpoint });
+    let found = 0;
+    for await (const endpoint of this.endpoints.troubled(account ?? null)) {
+      printRow(endpoint, { ...endpoint });
+      found += 1;
+    }
+    if (found === 0) printNone('failing endpoints');
   }
 }
 
@@ -68,6 +73,7 @@ export class ListDeliveriesCommand extends PagedCommand {
       const told = { deliveryId, accountId, environment, eventType, status, attempts, occurredAt, nextAttemptAt };
       printRow({ ...told, endpointId, eventId, succeededAt, failedAt }, told);
     }
+    if (items.length === 0) printNone('deliveries');
     tellNext(next === null ? null : { sort: '', id: next });
   }
 

@@ -7,7 +7,7 @@ import { CommandGroup } from './command-group.js';
 import { idPart, PagedCommand, type PageValues, tellNext } from './listing.js';
 import { oneOf } from './operator.js';
 import { OperatorLists } from './operator-lists.js';
-import { printRow } from './output.js';
+import { printNone, printRow } from './output.js';
 
 interface EndpointsValues extends PageValues {
   readonly status?: Endpoint['status'];
@@ -38,6 +38,7 @@ export class ListEndpointsCommand extends PagedCommand {
         { endpointId, accountId, status, url, statusAt },
       );
     }
+    if (items.length === 0) printNone('endpoints');
     tellNext(next === null ? null : { sort: '', id: next });
   }
 

@@ -23,7 +23,7 @@ import {
 import { ReadModels } from '../ports/read-models.js';
 import { CommandGroup } from './command-group.js';
 import { idIn, listIn, NONE, oneOf, orNull, type OrNone, wholeNumber, WrongInput } from './operator.js';
-import { print, printRow } from './output.js';
+import { print, printNone, printRow } from './output.js';
 import { ShowingCommand } from './operator-command.js';
 import { OperatorLists } from './operator-lists.js';
 import { Consent, ConsentedCommand, type ConsentValues } from './consent.js';
@@ -100,7 +100,9 @@ export class ListKeysCommand extends ShowingCommand {
   }
 
   override async run([account]: string[]): Promise<void> {
-    for (const keyId of await this.lists.idsIn(accessKeyProjection, keysOfAccount(idIn(account, 'account')))) {
+    const ids = await this.lists.idsIn(accessKeyProjection, keysOfAccount(idIn(account, 'account')));
+    if (ids.length === 0) printNone('keys');
+    for (const keyId of ids) {
       const key = await this.readModels.get(accessKeyProjection, keyId);
       if (key === null) continue;
       const { status, environment, use } = key.doc;

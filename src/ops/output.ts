@@ -40,6 +40,11 @@ export function printRow(result: object, row: Row): void {
   waiting.push(row);
 }
 
+/** Tells people that a list has no entries. Programs read nothing. */
+export function printNone(things: string): void {
+  if (isForPeople()) process.stdout.write(`No ${things} found.\n`);
+}
+
 /** Prints the rows that wait for the width of their table. Called at the end of a command. */
 export function endTable(): void {
   if (waiting.length > 0) process.stdout.write(`${tableText(waiting, colours())}\n`);

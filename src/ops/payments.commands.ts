@@ -13,7 +13,7 @@ import { Consent, ConsentedCommand, type ConsentValues } from './consent.js';
 import { ListingCommand, type ListingValues, listPart, tellNext } from './listing.js';
 import { idIn, oneOf, WrongInput } from './operator.js';
 import { OperatorLists } from './operator-lists.js';
-import { print, printRow } from './output.js';
+import { print, printNone, printRow } from './output.js';
 
 const REFUSALS: Partial<Record<ErrorCode, string>> = {
   'payment.not_found': 'The payment does not exist. The id of a payment begins with txn_ or chk_.',
@@ -97,6 +97,7 @@ export class ListPaymentsCommand extends ListingCommand {
         { transaction, status: state, amountCents, currency, refundedCents, sessionId, accountId, createdAt },
       );
     }
+    if (items.length === 0) printNone('payments');
     tellNext(next, total);
   }
 }

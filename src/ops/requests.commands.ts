@@ -9,7 +9,7 @@ import { limitIn } from './listing.js';
 import { idIn, oneOf, wholeNumber, WrongInput } from './operator.js';
 import { ShowingCommand } from './operator-command.js';
 import { OperatorLists } from './operator-lists.js';
-import { endTable, printRow } from './output.js';
+import { endTable, printNone, printRow } from './output.js';
 import { RequestTail, type TailedRequest } from './request-tail.js';
 
 const SHOWN = 20;
@@ -76,7 +76,9 @@ export class TailRequestsCommand extends ShowingCommand {
     );
     const filter = { ...(status !== undefined && { status }), ...(route !== undefined && { route }) };
     const tail = new RequestTail(this.requests, owners, filter);
-    show(await tail.newest(limit));
+    const newest = await tail.newest(limit);
+    if (newest.length === 0) printNone('requests');
+    show(newest);
     while (follow) {
       await pause(LOOK_AGAIN_MS);
       show(await tail.following());

@@ -15,7 +15,7 @@ import { ListingCommand, type ListingValues, listPart, tellNext } from './listin
 import { oneOf, WrongInput } from './operator.js';
 import { ShowingCommand } from './operator-command.js';
 import { OperatorLists } from './operator-lists.js';
-import { print, printRow } from './output.js';
+import { print, printNone, printRow } from './output.js';
 
 type ScreeningsValues = ListingValues & Omit<ScreeningFilter, 'account' | 'environment'>;
 
@@ -70,6 +70,7 @@ export class ListScreeningsCommand extends ListingCommand {
         createdAt,
       });
     }
+    if (items.length === 0) printNone('screenings');
     tellNext(next, total);
   }
 }

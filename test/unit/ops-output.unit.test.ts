@@ -1,6 +1,6 @@
 // How operator commands show their results.
-import { expect, it } from '@jest/globals';
-import { recordText, tableText } from '../../src/ops/output.js';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { printAsJson, printNone, recordText, tableText } from '../../src/ops/output.js';
 
 it('a table has a heading for each column, and a line for each row', () => {
   const rows = [
@@ -30,4 +30,27 @@ it('a record is shown with a line for each field, even for a field within an obj
       '\n',
     ),
   );
+});
+
+describe('a list without entries', () => {
+  const isTerminal = process.stdout.isTTY;
+
+  afterEach(() => {
+    jest.restoreAllMocks();
+    process.stdout.isTTY = isTerminal;
+    printAsJson(false);
+  });
+
+  it.each([
+    ['says so on a terminal', true, false, 'No screenings found.\n'],
+    ['prints nothing in a pipe', false, false, ''],
+    ['prints nothing with --json', true, true, ''],
+  ])('%s', (_, terminal, json, expected) => {
+    const written: unknown[] = [];
+    jest.spyOn(process.stdout, 'write').mockImplementation((text) => written.push(text) > 0);
+    process.stdout.isTTY = terminal;
+    printAsJson(json);
+    printNone('screenings');
+    expect(written.join('')).toBe(expected);
+  });
 });
