@@ -175,7 +175,7 @@ describe('a consumer whose account pays', () => {
     await host.press(button('Descargar PDF'));
     await download;
     const printed = host.requests.find(({ url }) => url.endsWith('/pdf'));
-    expect(JSON.parse(printed?.body ?? '').html).toMatch(/^<!doctype html>\s*<html lang="es">/);
+    expect(JSON.parse(printed?.body ?? '').html).toMatch(/^<!doctype html>\s*<html lang="es" /);
   });
 
   it('prints and downloads through the handlers of the page, when the page has them', async () => {

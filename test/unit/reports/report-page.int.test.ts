@@ -27,7 +27,8 @@ function textOf(page: string): string {
     .replace(/<[^>]*>/g, '\n')
     .replace(/&(?:lt|gt|quot|#39|amp);/g, (entity) => entities[entity]!);
 }
-const tagsOf = (page: string): string[] => page.match(/<[^>]*>/g) ?? [];
+/** The head of the sheets has the applicant's name in an attribute. */
+const tagsOf = (page: string): string[] => page.replace(/ data-head="[^"]*"/, ' data-head=""').match(/<[^>]*>/g) ?? [];
 
 /** Members of the report whose text the page does not show. */
 const CODES = new Set(['paymentHistory', 'section']);
@@ -104,6 +105,13 @@ describe('the page of a report', () => {
       expect(foot).toBe(`<p>${word} ${OPENED.id}</p><p>${by} ${version} ${whom}</p>`);
     },
   );
+
+  it.each([
+    ['en', 'Ada Example, Report 00000700'],
+    ['es', 'Ada Example, Informe 00000700'],
+  ] as const)('has the name and the report number for the head of each sheet: %s', (language, head) => {
+    expect(reportPage(OPENED, REQUEST, { language })).toContain(`<html lang="${language}" data-head="${head}">`);
+  });
 
   it('says when it has no entries or no score', () => {
     expect(textOf(reportPage({ ...OPENED, score: null }, REQUEST))).toContain(WORDINGS.en.noScore);
@@ -217,7 +225,7 @@ describe('the page of a report', () => {
   });
 
   it('is a whole document for screen and paper that loads no resources and runs no scripts', () => {
-    expect(page).toMatch(/^<!doctype html>\n<html lang="en">/);
+    expect(page).toMatch(/^<!doctype html>\n<html lang="en" /);
     expect(page).toContain('@media print');
     expect(page).not.toMatch(/<script|<img|<link|<iframe|@import|url\(|\son\w+=|javascript:|https?:/i);
   });
@@ -253,7 +261,7 @@ describe('the page of a report in Spanish', () => {
   const page = reportPage(OPENED, REQUEST, { language: 'es' });
 
   it('is Spanish from title to rights, and spells days, times, amounts and known codes for people', () => {
-    expect(page).toMatch(/^<!doctype html>\n<html lang="es">/);
+    expect(page).toMatch(/^<!doctype html>\n<html lang="es" /);
     expect(page).toContain('<title>Informe de evaluación de inquilino, Ada Example, 1 de marzo de 2026</title>');
     for (const text of [
       'Puntaje',

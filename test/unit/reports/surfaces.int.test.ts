@@ -319,7 +319,7 @@ describe('the report routes', () => {
           await served(`/v1/reports/${sessionId}`, { 'x-secret-key': `sk_test_${owner}` }),
           await served(`/v1/reports/${sessionId}?language=es`, { 'x-secret-key': `sk_test_${owner}` }),
         ];
-        expect(pages.map((html) => /<html lang="(..)">/.exec(html)?.[1])).toEqual(['en', 'es', 'en', 'es']);
+        expect(pages.map((html) => /<html lang="(..)"/.exec(html)?.[1])).toEqual(['en', 'es', 'en', 'es']);
         for (const html of pages) expect((await print(sessionId, { html })).status).toBe(200);
         expect([renderer.pages, renderer.sources]).toEqual([pages, pages.map(() => 'served')]);
       });

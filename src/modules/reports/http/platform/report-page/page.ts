@@ -30,7 +30,7 @@ export function reportPage(
   const isTest = request.environment === 'test';
   const moment = (time: string): Html => html`<time datetime="${time}">${momentOf(time, language)}</time>`;
   return html`<!doctype html>
-<html lang="${language}">
+<html lang="${language}" data-head="${report.consumer.name}, ${words.report} ${shortNumber(id)}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -53,7 +53,7 @@ ${applicantSection(report.consumer, request, words)}${scoreSection(score, words)
 `.text;
 }
 
-/** A short id that is enough to distinguish reports on paper. The whole id is at the end of the page. */
+/** A short id that is enough to distinguish reports on paper, at the top of each sheet. The whole id is at the end of the page. */
 function shortNumber(id: string): string {
   return id.slice(-8);
 }
