@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { Frame } from 'playwright-core';
 import { ONE_PROCESS } from '../../support/browsers.js';
-import { ANA, type Language } from '../../support/details-form.js';
+import { ANA, DetailsForm, type Language } from '../../support/details-form.js';
 import { CARD_LABELS, Walk } from '../../support/embedded-walk.js';
 import { Embedding, type HostPage } from '../../support/embedding.js';
 import { until } from '../../support/eventually.js';
@@ -132,9 +132,51 @@ describe('Every screen', () => {
   }
 });
 
+/** The live region of the frame is also emptied after some seconds. In the test this timer never ends. */
+async function keepAnnouncements({ page }: HostPage): Promise<void> {
+  await page.addInitScript(() => {
+    const window = globalThis as any;
+    const { setTimeout } = window;
+    window.setTimeout = (then: () => void, ms = 0) => (ms === 5_000 ? 0 : setTimeout(then, ms));
+  });
+}
+
+describe('The live region', () => {
+  it('is empty when the work that it named has ended', async () => {
+    const host = await embedding.open();
+    const { frame } = host;
+    const region = frame.locator('[aria-live]');
+    const empty = frame.locator('[aria-live]:empty');
+    await keepAnnouncements(host);
+    await host.mount();
+    await host.hears('onReady');
+    await empty.waitFor({ state: 'attached' });
+    let isSubmitted = false;
+    await host.page.route('**/screening/submit', async (route) => {
+      await region.getByText('Confirming your identity…').waitFor({ state: 'attached' });
+      isSubmitted = true;
+      await route.continue();
+    });
+    await new DetailsForm(frame).fill({ ...ANA, ssn: String(aPerson()['ssn']) });
+    await host.press(frame.getByRole('button', { name: 'Continue' }));
+    const pay = frame.getByRole('button', { name: 'Pay $35.00' });
+    await pay.waitFor();
+    await empty.waitFor({ state: 'attached' });
+    const fields = frame.frameLocator('iframe[src*="payment-element"]');
+    for (const [index, text] of ['4000000000009995', '1239', '123', '78701'].entries())
+      await fields.getByLabel(CARD_LABELS.en[index] as string).fill(text);
+    await host.press(pay);
+    await frame.getByRole('alert').getByText('does not have enough funds').waitFor();
+    await empty.waitFor({ state: 'attached' });
+    expect(isSubmitted).toBe(true);
+    await host.close();
+  });
+});
+
 describe('The first step', () => {
   it('shows an outline while it loads, and then leaves the live region empty', async () => {
     const host = await embedding.open();
+    await keepAnnouncements(host);
     const outline = host.frame.locator('.skeleton');
     await host.page.route('**/screening/options*', async (route) => {
       await outline.waitFor();

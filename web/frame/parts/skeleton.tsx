@@ -1,12 +1,11 @@
 // The outline of a first step, which is shown until the step is ready. The page of the frame shows the same outline before its script runs.
-import { useEffect } from 'preact/hooks';
-import { announce } from './announcer.js';
+import { useAnnounced } from './announcer.js';
 import { useTexts } from './language.js';
 import { PARTS } from './texts.js';
 
 export function Skeleton() {
   const { loading } = useTexts(PARTS);
-  useEffect(() => announce(loading), [loading]);
+  useAnnounced(loading);
   return (
     <div class="skeleton" aria-hidden="true">
       <i class="heading" />

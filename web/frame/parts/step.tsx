@@ -1,7 +1,7 @@
 // The parts of every screen other than its fields.
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext, useEffect, useRef } from 'preact/hooks';
-import { announce } from './announcer.js';
+import { useAnnounced } from './announcer.js';
 import { LanguageContext } from './language.js';
 import { type Kind, Sign } from './sign.js';
 import { PARTS } from './texts.js';
@@ -97,10 +97,10 @@ export function Alert({ kind = 'problem', title, children, focus = false }: Aler
   );
 }
 
-/** For work that takes time. The text is announced once. */
+/** For work that takes time. The text is announced once, and is removed from the live region when the work ends. */
 export function Spinner({ text }: { readonly text?: string }) {
   const said = text ?? PARTS[useContext(LanguageContext)].loading;
-  useEffect(() => announce(said), [said]);
+  useAnnounced(said);
   return (
     <p class="spinner">
       <span class="wheel" aria-hidden="true" />

@@ -5,7 +5,7 @@ import type { Language } from '../../../contract/language.js';
 import { type Answer, isJudged } from '../../api/api.js';
 import type { Session } from '../../api/wire.js';
 import type { StepProps } from '../../journey.js';
-import { announce } from '../../parts/announcer.js';
+import { announce, useAnnounced } from '../../parts/announcer.js';
 import { useTexts } from '../../parts/language.js';
 import { answerText } from '../../parts/refusals.js';
 import { Alert, Button, StepFrame } from '../../parts/step.js';
@@ -112,6 +112,7 @@ export function Details({ journey }: StepProps) {
     journey.changed(true);
   };
 
+  useAnnounced(busy ? texts.sending : null);
   // The errors must be rendered first, so that a screen reader reads them together with the field.
   useEffect(() => {
     if (wanted) form.current?.querySelector<HTMLElement>(`[data-field=${wanted.field}] [name]`)?.focus();
@@ -130,7 +131,6 @@ export function Details({ journey }: StepProps) {
     setErrors({});
     setListed(null);
     setBusy(true);
-    announce(texts.sending);
     await submit(start);
     setBusy(false);
   };

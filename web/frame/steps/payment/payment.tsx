@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Intent, Payment, Refusal } from '../../api/wire.js';
 import { browser } from '../../browser.js';
 import type { Journey, StepProps } from '../../journey.js';
-import { announce } from '../../parts/announcer.js';
+import { useAnnounced } from '../../parts/announcer.js';
 import { day } from '../../parts/day.js';
 import { fill, useTexts } from '../../parts/language.js';
 import { money } from '../../parts/money.js';
@@ -40,6 +40,7 @@ export function PaymentStep({ journey }: StepProps) {
   /** Because of the count, a repeated problem is announced as a new message. */
   const [problem, setProblem] = useState<{ readonly what: Problem; readonly count: number } | null>(null);
 
+  useAnnounced(announcementOf(shown, texts));
   useEffect(() => {
     const leaving = new AbortController();
     gone.current = leaving;
@@ -122,7 +123,6 @@ export function PaymentStep({ journey }: StepProps) {
     if (!card.current || !intent.current) return;
     show({ kind: 'card', paying: true });
     setProblem(null);
-    announce(texts.paying);
     const outcome = await card.current.pay();
     if (signal.aborted) return;
     if (outcome === 'settled') return follow(intent.current.transaction_id, signal);
@@ -187,6 +187,10 @@ export function PaymentStep({ journey }: StepProps) {
       </form>
     </StepFrame>
   );
+}
+
+function announcementOf(shown: Shown, { paying }: { readonly paying: string }): string | null {
+  return shown.kind === 'card' && shown.paying ? paying : null;
 }
 
 interface StandingProps {

@@ -3,7 +3,7 @@ import type { RefObject } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Report } from '../../api/wire.js';
 import type { Journey } from '../../journey.js';
-import { announce } from '../../parts/announcer.js';
+import { announce, useAnnounced } from '../../parts/announcer.js';
 import { useTexts } from '../../parts/language.js';
 import { Alert, Button } from '../../parts/step.js';
 import { TEXTS } from './texts.js';
@@ -28,6 +28,7 @@ export function Actions({ journey, sessionId, report, html, page }: ActionsProps
   const [preparing, setPreparing] = useState(false);
   const [problem, setProblem] = useState<Problem | null>(null);
   const [done, setDone] = useState<'printed' | 'saved' | null>(null);
+  useAnnounced(preparing ? texts.preparing : null);
 
   function begin(): void {
     setProblem(null);
@@ -54,7 +55,6 @@ export function Actions({ journey, sessionId, report, html, page }: ActionsProps
     begin();
     if (await journey.askPage('handleDownloadRequested', sessionId)) return;
     setPreparing(true);
-    announce(texts.preparing);
     const filename = filenameOf(report);
     const pdf = await pdfOf(journey, sessionId, { html, filename });
     setPreparing(false);
