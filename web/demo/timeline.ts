@@ -1,4 +1,4 @@
-// The list of callbacks and webhooks, the newest first. Each entry says in words what happened, and opens to show its JSON.
+// The list of callbacks and webhooks by their time, the newest first. Each entry says in words what happened, and opens to show its JSON.
 import { element, icon, type IconName, time } from './elements.js';
 import { say, type Texts } from './language.js';
 
@@ -69,11 +69,15 @@ export class Timeline {
 
   constructor(private readonly list: HTMLElement) {}
 
+  /** Entries that are open stay open. */
   add(entry: Entry): void {
-    this.entries.unshift(entry);
-    if (this.entries.length > KEPT) this.entries.pop();
-    if (this.shows(entry)) this.list.prepend(item(entry));
-    while (this.list.childElementCount > KEPT) this.list.lastElementChild?.remove();
+    const place = placeOf(entry, this.entries);
+    const newer = this.entries.slice(0, place).filter(this.shows).length;
+    this.entries.splice(place, 0, entry);
+    if (this.shows(entry)) this.list.insertBefore(item(entry), this.list.children[newer] ?? null);
+    this.entries.splice(KEPT);
+    const { length } = this.entries.filter(this.shows);
+    while (this.list.childElementCount > length) this.list.lastElementChild?.remove();
   }
 
   remove(source: Entry['source']): void {
@@ -88,10 +92,16 @@ export class Timeline {
 
   /** Also called when the language changes. */
   draw(): void {
-    this.list.replaceChildren(...this.entries.filter((entry) => this.shows(entry)).map(item));
+    this.list.replaceChildren(...this.entries.filter(this.shows).map(item));
   }
 
   private readonly shows = ({ name }: Entry): boolean => this.noisy || !NOISE.includes(name);
+}
+
+/** Webhooks of the past may arrive after callbacks of the present. If two entries have the same time, the entry that was added later is newer. */
+export function placeOf({ at }: Pick<Entry, 'at'>, newestFirst: readonly Pick<Entry, 'at'>[]): number {
+  const older = newestFirst.findIndex((entry) => entry.at <= at);
+  return older === -1 ? newestFirst.length : older;
 }
 
 function item({ source, name, at, detail, deliveryId, verified }: Entry): HTMLLIElement {
