@@ -172,6 +172,29 @@ describe('the demo page', () => {
     expect(problems).toEqual([]);
   });
 
+  it('says nothing about webhooks until it knows whether they arrive', async () => {
+    await open({}, async () => {
+      await page.addInitScript(() => {
+        const { document, MutationObserver } = globalThis as any;
+        const shown: string[] = ((globalThis as any).shown = []);
+        new MutationObserver(() => {
+          const panel = ['#webhooks-status', '#receive:not([hidden])'].map((each) => document.querySelector(each));
+          shown.push(...panel.map((each) => each?.textContent ?? '').filter((text) => text !== ''));
+        }).observe(document, { subtree: true, childList: true, characterData: true, attributes: true });
+      });
+      // The account has no endpoint at first, as on the first visit.
+      await page.route(
+        ({ pathname }) => pathname === '/webhooks',
+        (route) => route.fulfill({ json: { missing: null, receiving: false, occupiedBy: null, trouble: null } }),
+        { times: 1 },
+      );
+    });
+    await page.getByText('signed webhooks that the server of this page verifies').waitFor();
+    const shown: string[] = await page.evaluate(() => (globalThis as any).shown);
+    expect(shown.length).toBeGreaterThan(0);
+    expect(shown.filter((text) => /No webhooks arrive|Receive webhooks/.test(text))).toEqual([]);
+  });
+
   it('leads from the renter who applies to the landlord who reads the report, until the renter stops sharing', async () => {
     await open();
     const card = frame().locator('iframe').first().contentFrame();
@@ -417,7 +440,8 @@ function sent(
   });
 }
 
-async function open(context: BrowserContextOptions = {}): Promise<void> {
+/** `prepare` changes the page before it loads. */
+async function open(context: BrowserContextOptions = {}, prepare?: () => Promise<void>): Promise<void> {
   const browsing = await browser.newContext({ locale: 'en-US', ...context });
   page = await browsing.newPage();
   page.setDefaultTimeout(PATIENCE_MS);
@@ -425,6 +449,7 @@ async function open(context: BrowserContextOptions = {}): Promise<void> {
   page.on('pageerror', (error) => problems.push(String(error)));
   // Content security policies report their violations here.
   page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
+  await prepare?.();
   await page.goto(demo);
   await event('onReady').waitFor();
 }

@@ -33,6 +33,10 @@ function inWords({ status, failures, error }: NonNullable<WebhookState['trouble'
   return `${state} ${inARow}${last}`;
 }
 
+function mayRegister({ missing, receiving, occupiedBy }: WebhookState): boolean {
+  return missing === null && !receiving && occupiedBy === null;
+}
+
 export class WebhookPanel {
   private account = '';
   private state: WebhookState | null = null;
@@ -48,11 +52,13 @@ export class WebhookPanel {
   /** Shows the account's webhooks. An endpoint of the user is never replaced without a click. */
   async show(account: string): Promise<void> {
     this.account = account;
+    this.state = null;
     this.stream?.close();
     this.beginAgain();
     this.parts.deliveries.open = false;
-    await this.told(this.refresh());
-    if (account === this.account && this.mayRegister()) await this.told(this.register(false));
+    this.parts.button.hidden = true;
+    this.parts.status.textContent = '';
+    await this.told(this.begin());
   }
 
   /** Shows the state in the language of the page. */
@@ -79,14 +85,21 @@ export class WebhookPanel {
     parts.status.textContent = [told, ...(trouble ? [inWords(trouble)] : [])].join(' ');
   }
 
-  private mayRegister(): boolean {
-    return this.state?.missing === null && !this.state.receiving && this.state.occupiedBy === null;
-  }
-
-  private async refresh(): Promise<void> {
+  /** Says nothing about an account without an endpoint until the page has tried to make one. */
+  private async begin(): Promise<void> {
     const { account } = this;
     const state = await webhookState(account);
     if (account !== this.account) return;
+    if (!mayRegister(state)) return this.take(state);
+    try {
+      await this.register(false);
+    } catch (error) {
+      if (account === this.account) this.take(state);
+      throw error;
+    }
+  }
+
+  private take(state: WebhookState): void {
     this.state = state;
     if (state.receiving) this.listen();
     this.describe();
@@ -99,8 +112,10 @@ export class WebhookPanel {
   }
 
   private async register(replace: boolean): Promise<void> {
-    await receiveWebhooks(this.account, replace);
-    await this.refresh();
+    const { account } = this;
+    await receiveWebhooks(account, replace);
+    const state = await webhookState(account);
+    if (account === this.account) this.take(state);
   }
 
   /** On a new connection, the server sends all webhooks again. */
@@ -132,9 +147,9 @@ export class WebhookPanel {
     try {
       const state = await webhookState(this.account);
       if (stream !== this.stream) return;
+      if (mayRegister(state)) return await this.register(false);
       this.state = state;
       this.describe();
-      if (this.mayRegister()) await this.register(false);
     } catch (error) {
       setTimeout(() => void this.told(this.resume(stream)), PAUSE_MS);
       throw error;
