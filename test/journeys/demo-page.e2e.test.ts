@@ -120,10 +120,13 @@ describe('the demo page', () => {
   it('speaks Spanish together with the component', async () => {
     await open({ locale: 'es-MX' });
     await page.getByRole('button', { name: 'Buen inquilino' }).waitFor();
-    await frame().getByRole('textbox', { name: 'Apellido' }).first().waitFor();
+    await frame().getByRole('textbox', { name: 'Apellido' }).first().fill('Prueba');
     await page.locator('#timeline').getByText('El componente está listo').waitFor();
     await page.getByLabel('Idioma').selectOption('en');
     await frame().getByRole('textbox', { name: 'Last name' }).waitFor();
+    // The component changes its language and keeps what was typed.
+    expect(await frame().getByRole('textbox', { name: 'Last name' }).inputValue()).toBe('Prueba');
+    expect(await event('onReady').count()).toBe(1);
     await page.getByRole('button', { name: 'Good renter' }).waitFor();
     // An English text that is still shown has no Spanish translation.
     await page.getByLabel('Language').selectOption('es');

@@ -177,9 +177,9 @@ for (const { name, about } of config.accounts) {
 accounts.addEventListener('change', () => void webhooks.show(accounts.value));
 languages.addEventListener('change', () => {
   setLanguage(languages.value as Language);
-  if (shown !== null && shown.view.screeningId !== null)
-    byId('screeningId', HTMLInputElement).value = shown.view.screeningId;
-  void mountComponent();
+  // Typed text stays. A component that is still loading begins again in the new language.
+  if (shown === null) void mountComponent();
+  else instance?.update({ locale: currentLanguage() });
 });
 byId('noise', HTMLInputElement).addEventListener('change', ({ currentTarget }) =>
   timeline.showNoise((currentTarget as HTMLInputElement).checked),
