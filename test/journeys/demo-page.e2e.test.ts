@@ -105,7 +105,9 @@ describe('the demo page', () => {
     expect((await exchange).headers()['x-session-token']).toMatch(/^sgt_test_/);
     await event('onReady').nth(1).waitFor();
     await page.getByRole('button', { name: 'As code' }).click();
-    expect(await page.locator('#code').textContent()).toContain('theme: "dark"');
+    const code = await page.locator('#code').textContent();
+    for (const part of ['<div id="component">', '/embed/v1/service.js"></script>', 'theme: "dark"', 'sessionToken: '])
+      expect(code).toContain(part);
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Options' }).click();
     await page.getByLabel('Unit address').fill('');

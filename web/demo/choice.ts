@@ -1,4 +1,4 @@
-// The choices in the form, as arguments of `init` and `mount`.
+// The choices in the form, as arguments of `init` and `mount`, and as the code of a page.
 import type { EndUserType, UserType, View } from '../contract/callbacks.js';
 import type { Appearance, InitOptions, MountOptionsByView, Prefill } from '../contract/options.js';
 
@@ -11,6 +11,12 @@ export interface Choice {
   readonly view: View;
   readonly init: InitOptions;
   readonly mount: MountOptionsByView['screening'] & { readonly selector: string };
+}
+
+export interface Target {
+  readonly baseUrl: string;
+  readonly embeddedUrl: string;
+  readonly publishableKey: string;
 }
 
 const APPEARANCE = [
@@ -55,21 +61,32 @@ export function readChoice(form: HTMLFormElement, prefill: Prefill, locale: stri
   };
 }
 
-/** The demo's calls in the form in which an integrator would write them. */
-export function asCode({ view, mount, pageHandles }: Choice, publishableKey: string, init: InitOptions): string {
-  const shown = init.sessionToken === undefined ? init : { ...init, sessionToken: 'as minted by your server' };
+/** The component's part of the demo page in the form in which an integrator would write it. Each account allows the origins of its own pages. */
+export function asCode({ view, init, mount, grant, pageHandles }: Choice, target: Target): string {
+  const { baseUrl, embeddedUrl, publishableKey } = target;
+  const shown = {
+    ...(embeddedUrl !== `${baseUrl}/embedded` && { embeddedUrl }),
+    ...init,
+    ...(grant !== 'none' && { sessionToken: 'as minted by your server' }),
+  };
   const callbacks = [
     'onScreeningSuccess',
     'onError',
     ...(pageHandles ? ['handlePrintRequested', 'handleDownloadRequested'] : []),
-  ].map((name) => `  ${name}: (payload) => console.log('${name}', payload),\n`);
-  return `const service = await Service.init('${publishableKey}', ${literal(shown)});
+  ].map((name) => `    ${name}: (payload) => console.log('${name}', payload),\n`);
+  const options = literal(mount, '  ').slice(0, -3);
+  return `<div id="component"></div>
+<script src="${baseUrl}/embed/v1/service.js"></script>
+<script type="module">
+  const service = await Service.init('${publishableKey}', ${literal(shown, '  ')});
 
-const mounted = await service.mount('${view}', ${literal(mount).slice(0, -1)}${callbacks.join('')}});`;
+  const mounted = await service.mount('${view}', ${options}${callbacks.join('')}  });
+</script>`;
 }
 
 function literal(value: unknown, indent = ''): string {
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  // A text of the person must not end the script.
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value).replaceAll('<', '\\u003c');
   const inner = `${indent}  `;
   const fields = Object.entries(value).map(([name, field]) => `${inner}${name}: ${literal(field, inner)},\n`);
   return `{\n${fields.join('')}${indent}}`;

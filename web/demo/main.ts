@@ -127,11 +127,11 @@ function tell(texts: Texts | null): void {
   byId('status', HTMLElement).textContent = texts === null ? '' : say(texts);
 }
 
-/** The page follows the component's theme, and shows the chosen calls as code. */
+/** The page follows the component's theme, and shows the choices as the code of a page. */
 function follow(): void {
   const choice = chosen();
   document.documentElement.dataset['theme'] = choice.init.appearance?.theme ?? '';
-  byId('code', HTMLElement).textContent = asCode(choice, publishableKey(choice), choice.init);
+  byId('code', HTMLElement).textContent = asCode(choice, { ...config, publishableKey: publishableKey(choice) });
 }
 
 function setLanguage(language: Language): void {
