@@ -11,6 +11,7 @@ import type { Journey } from './journey.js';
 import { PARTS } from './parts/texts.js';
 import { firstPlace, isStep, type Place, placeOf } from './place.js';
 import { settle } from './settle.js';
+import type { FieldName } from './steps/details/rules.js';
 
 export type Shown =
   | { readonly kind: 'loading' }
@@ -56,6 +57,7 @@ export class Flow {
   private options: ScreeningOptions | null = null;
   private session: Session | SessionStatus | null = null;
   private place: Place | null = null;
+  private wrong: FieldName | null = null;
   /** Callbacks that are called once, each with its session. */
   private readonly told = new Set<string>();
 
@@ -179,8 +181,9 @@ export class Flow {
     }
   };
 
-  private readonly startAgain = (): void => {
+  private readonly startAgain = (wrong: FieldName | null = null): void => {
     this.session = null;
+    this.wrong = wrong;
     this.go('details');
   };
 
@@ -236,7 +239,7 @@ export class Flow {
 
   private journey(place: Place): Journey {
     const { settings, api, emit } = this.parts;
-    const { language, start, options, session, tell, follow, choose, startAgain, next, screened } = this;
+    const { language, start, options, session, wrong, tell, follow, choose, startAgain, next, screened } = this;
     if (!options) throw new Error('A screen is shown before the options are there.');
     return {
       settings,
@@ -245,6 +248,7 @@ export class Flow {
       api,
       language,
       session,
+      wrong,
       tell,
       follow,
       choose,

@@ -5,6 +5,7 @@ import type { Language } from '../contract/language.js';
 import type { FrameStart } from '../contract/messages.js';
 import type { Api } from './api/api.js';
 import type { Refusal, ScreeningOptions, Session, SessionStatus } from './api/wire.js';
+import type { FieldName } from './steps/details/rules.js';
 
 export interface Journey {
   readonly settings: FrameSettings;
@@ -16,6 +17,8 @@ export interface Journey {
   readonly account: string;
   /** The API's latest state; null before a submission. */
   readonly session: Session | SessionStatus | null;
+  /** The field of the earlier details that the person wants to correct. */
+  readonly wrong: FieldName | null;
   /** Calls a callback of the page. */
   tell<Name extends keyof CallbackPayloads>(name: Name, payload: CallbackPayloads[Name]): void;
   /** Calls `onError` with a code of the component or an error of the API. Shows nothing. */
@@ -35,8 +38,8 @@ export interface Journey {
   choose(step: 'otp' | 'kba'): void;
   /** The report was read: calls `onScreeningSuccess` once. `score` is null if the report has none, or if it cannot be read. */
   screened(score: number | null): void;
-  /** The session cannot continue: shows the details of a new session. */
-  startAgain(): void;
+  /** The session cannot continue: shows the details of a new session. `wrong`: a field of the earlier details. */
+  startAgain(wrong?: FieldName): void;
   /** The current step has ended without a change of the session: shows the next step. */
   next(): void;
 }

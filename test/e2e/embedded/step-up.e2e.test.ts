@@ -194,6 +194,26 @@ describe('a code', () => {
     ]);
   });
 
+  it('to a wrong number leads back to the phone number when the page supplies the details before it', async () => {
+    host = await embedding.open();
+    frame = host.frame;
+    const { firstName, dateOfBirth } = ANA;
+    const prefill = { firstName, lastName: 'Otptest', dateOfBirth, phoneNumber: '512-555-0132' };
+    await host.mount({ options: { prefill } });
+    await new DetailsForm(frame).fill({ ...ANA, lastName: 'Otptest', ssn: String(aPerson()['ssn']) });
+    await host.press(button('Continue'));
+    await code().waitFor();
+    await host.press(button('Wrong number?'));
+    const phone = frame.getByLabel('Mobile phone number');
+    await phone.and(frame.locator(':focus')).waitFor();
+    expect(await phone.inputValue()).toBe('(512) 555-0132');
+    // The frame has deleted what was typed.
+    expect(await frame.locator('[name=ssn]').inputValue()).toBe('');
+    await host.press(button('Back'));
+    await heading('Your name and date of birth').waitFor();
+    expect(await frame.getByLabel('Last name').inputValue()).toBe('Otptest');
+  });
+
   it('with wrong characters or a wrong length is not sent', async () => {
     await resumeOf('Otptest');
     await host.press(button('Continue'));

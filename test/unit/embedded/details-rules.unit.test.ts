@@ -5,7 +5,14 @@ import { BodyPipe } from '../../../src/platform/http/body-pipe.js';
 import { SubmitBody } from '../../../src/modules/screening/http/platform/submit-body.js';
 import { US_STATES as SERVED } from '../../../src/modules/screening/http/platform/us-states.js';
 import type { FrameStart } from '../../../web/contract/messages.js';
-import { bodyOf, problemsOf, readPrefill, type Values, valuesFrom } from '../../../web/frame/steps/details/form.js';
+import {
+  bodyOf,
+  isReachable,
+  problemsOf,
+  readPrefill,
+  type Values,
+  valuesFrom,
+} from '../../../web/frame/steps/details/form.js';
 import { readRefusal } from '../../../web/frame/steps/details/refused.js';
 import {
   fieldsOf,
@@ -196,6 +203,13 @@ describe('A form', () => {
       expect(await refusedFields(body)).toEqual([]);
       expect('ssn' in body).toBe(userType === 'CONSUMER');
     }
+  });
+
+  it('opens at a field if all screens before it are complete', () => {
+    const later = { ...GOOD, ssn: '', phoneNumber: '', currentZip: '', terms: '' };
+    expect(isReachable('phoneNumber', later, 'CONSUMER', NOW)).toBe(true);
+    expect(isReachable('phoneNumber', { ...later, lastName: '' }, 'CONSUMER', NOW)).toBe(false);
+    expect(isReachable('currentZip', later, 'CONSUMER', NOW)).toBe(false);
   });
 
   it('is not complete before the terms are accepted', () => {

@@ -125,6 +125,14 @@ describe('A consumer', () => {
     expect(names()).not.toContain('onStepComplete');
   });
 
+  it('starts again with the field that the person wants to correct, and next time without it', async () => {
+    const { at } = await opened();
+    at().journey.startAgain('phoneNumber');
+    expect(at()).toMatchObject({ place: 'details', journey: { session: null, wrong: 'phoneNumber' } });
+    at().journey.startAgain();
+    expect(at()).toMatchObject({ place: 'details', journey: { wrong: null } });
+  });
+
   it('can start again after a block, and the page receives the reason and no event of a completed step', async () => {
     const { told, served, at } = await opened();
     served.session = status({ status: 'BLOCKED', reasonCode: 'IDENTITY_NOT_FOUND' });

@@ -15,7 +15,7 @@ import { randomId } from '../../random-id.js';
 import { untilText } from '../ended/until.js';
 import { rememberEnd } from '../step-up/sent-to.js';
 import { Fields } from './fields.js';
-import { bodyOf, problemsOf, type Values, valuesFrom, written } from './form.js';
+import { bodyOf, isReachable, problemsOf, type Values, valuesFrom, written } from './form.js';
 import { readRefusal } from './refused.js';
 import {
   type DetailsScreen,
@@ -55,12 +55,15 @@ export function Details({ journey }: StepProps) {
   /** A field counts as left after the press that took its focus, because the press may have filled it in. */
   const latest = useRef(values);
   latest.current = values;
-  const [screen, setScreen] = useState<DetailsScreen>('about');
   const [errors, setErrors] = useState<Errors>({});
   /** Errors that were present when the person tried to continue. The errors are listed above the form. */
   const [listed, setListed] = useState<{ readonly fields: readonly FieldName[] } | null>(null);
   /** The field that gets the focus on its screen. A new object moves the focus again. */
-  const [wanted, setWanted] = useState<{ readonly field: FieldName } | null>(null);
+  const [wanted, setWanted] = useState<{ readonly field: FieldName } | null>(() => {
+    const { wrong } = journey;
+    return wrong && isReachable(wrong, values, start.userType, new Date()) ? { field: wrong } : null;
+  });
+  const [screen, setScreen] = useState<DetailsScreen>(() => (wanted ? screenOf(wanted.field) : 'about'));
   const [notice, setNotice] = useState<Notice | null>(null);
   const [busy, setBusy] = useState(false);
   /** The number of submissions that the device check has stopped. */

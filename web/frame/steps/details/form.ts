@@ -3,7 +3,7 @@ import type { UserType } from '../../../contract/callbacks.js';
 import type { FrameStart } from '../../../contract/messages.js';
 import type { Prefill } from '../../../contract/options.js';
 import type { Fingerprint } from '../../api/wire.js';
-import { type FieldName, fieldsOf, normalized, type Problem, problemOf } from './rules.js';
+import { type FieldName, fieldsOf, normalized, type Problem, problemOf, SCREENS, screenOf } from './rules.js';
 
 /** The values as typed. The SSN and the birth date have only digits; `terms` has the time of acceptance, as ISO 8601. */
 export type Values = Readonly<Record<FieldName, string>>;
@@ -59,6 +59,12 @@ export function problemsOf(values: Values, userType: UserType, now: Date): Probl
       .map((field) => [field, problemOf(field, normalized(field, values[field]), now)] as const)
       .filter(([, problem]) => problem !== null),
   );
+}
+
+/** Whether no screen before the field's screen has a problem. */
+export function isReachable(field: FieldName, values: Values, userType: UserType, now: Date): boolean {
+  const wrong = Object.keys(problemsOf(values, userType, now)) as FieldName[];
+  return wrong.every((other) => SCREENS.indexOf(screenOf(other)) >= SCREENS.indexOf(screenOf(field)));
 }
 
 /** The body of POST /screening/submit. Empty fields are omitted. */

@@ -99,7 +99,7 @@ export function OtpStep({ journey }: StepProps) {
         <Resend journey={journey} locked={stage !== 'idle'} sent={focusField} />
         {/* A session grant has one session, and other details would lead back to this session. */}
         {stage === 'idle' && journey.options.grant === null && (
-          <Button kind="link" onPress={() => journey.startAgain()}>
+          <Button kind="link" onPress={() => journey.startAgain('phoneNumber')}>
             {texts.wrongNumber}
           </Button>
         )}
