@@ -43,3 +43,14 @@ describe.each(TABLES)('%s', (_, { en, es }) => {
     expect(Object.entries(es).filter(([, text]) => foreign.test(text))).toEqual([]);
   });
 });
+
+// An account may read the reports of its own sessions with its secret key, also after the share has ended.
+it.each([SHARE_TEXTS.en, SHARE_TEXTS.es])(
+  'the question before a share ends promises only the end of the share',
+  (texts) => {
+    expect(texts.sureWhat).toMatch(
+      /\{account\} (can no longer open this report through it|ya no podrá abrir este informe por ese medio)/,
+    );
+    expect(texts.sureWhat).not.toMatch(/Sharing ends|Dejará de compartirse/);
+  },
+);

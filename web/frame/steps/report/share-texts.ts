@@ -36,7 +36,8 @@ export const SHARE_TEXTS: Texts<
     sharedUntil: 'It can be seen by {account} until {until}, unless you stop sharing before.',
     stop: 'Stop sharing',
     sure: 'Stop sharing for good?',
-    sureWhat: 'Sharing ends at once. This cannot be undone: this report cannot be shared again with {account}.',
+    sureWhat:
+      'The share ends at once, and {account} can no longer open this report through it. This cannot be undone: you cannot share this report with them again.',
     stopForGood: 'Stop sharing for good',
     keep: 'Keep sharing',
     revoked: 'You have stopped sharing your report',
@@ -61,7 +62,7 @@ export const SHARE_TEXTS: Texts<
     stop: 'Dejar de compartir',
     sure: '¿Dejar de compartir definitivamente?',
     sureWhat:
-      'Dejará de compartirse de inmediato. No se puede deshacer: este informe no se podrá volver a compartir con {account}.',
+      'El acceso compartido termina de inmediato, y {account} ya no podrá abrir este informe por ese medio. No se puede deshacer: usted no podrá volver a compartirle este informe.',
     stopForGood: 'Dejar de compartir definitivamente',
     keep: 'Seguir compartiendo',
     revoked: 'Dejó de compartir su informe',
