@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
 import { LRUCache } from 'lru-cache';
+import { machineNow } from '../../kernel/machine-time.js';
 import {
   type LoggedRequest,
   type PlacedRequest,
@@ -25,7 +26,7 @@ export class RedisRequestLog extends RequestLog {
 
   constructor(
     private readonly redis: Redis,
-    private readonly now: () => number = Date.now,
+    private readonly now: () => number = machineNow,
   ) {
     super();
     this.connection = new BoundedRedis(redis, ANSWER_WITHIN_MS);
