@@ -143,7 +143,9 @@ describe('screenings', () => {
   it('a list that names no account has the sessions of all accounts', async () => {
     const all = await listed('--limit', '1000');
     expect(all).toEqual(expect.arrayContaining(Object.keys(made)));
-    expect(await listed('--status', 'VERIFIED', '--limit', '1')).toEqual(['other account']);
+    // Sessions of earlier suites can be verified later than these.
+    expect(await listed('--status', 'VERIFIED', '--limit', '1')).toHaveLength(1);
+    expect(await listed('--status', 'VERIFIED', '--limit', '1000')).toContain('other account');
   });
 
   it('each page names the cursor of the next one, and says how many sessions the list has', async () => {
