@@ -1,5 +1,17 @@
 // Replies to successful calls of the service with the sandbox, by the name of the operation. Tokens and secrets are cut.
 // `npm run openapi` compares them with the schemas.
+
+const SCREENING = {
+  session_id: '01a21950-b8ca-7517-ae7b-22cf48c169ed',
+  status: 'VERIFIED',
+  verification_status: 'VERIFIED',
+  payment_status: 'SUCCEEDED',
+  overall_status: 'COMPLETED',
+  user_type: 'CONSUMER',
+  created_at: '2026-11-26T19:24:10.321Z',
+  updated_at: '2026-11-26T19:24:10.446Z',
+};
+
 export const EXAMPLES: Readonly<Record<string, unknown>> = {
   answerScreeningCode: {
     id: '01a2194c-4fe4-71b6-8835-eef7055e2f4e',
@@ -125,18 +137,7 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   },
   listScreenings: {
     object: 'list',
-    data: [
-      {
-        session_id: '01a21950-b8ca-7517-ae7b-22cf48c169ed',
-        status: 'VERIFIED',
-        verification_status: 'VERIFIED',
-        payment_status: 'SUCCEEDED',
-        overall_status: 'COMPLETED',
-        user_type: 'CONSUMER',
-        created_at: '2026-11-26T19:24:10.321Z',
-        updated_at: '2026-11-26T19:24:10.446Z',
-      },
-    ],
+    data: [SCREENING],
     next_cursor: 'CQXkWHcYzGcl4Dh...',
     total: 128,
   },
@@ -417,16 +418,7 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
     transactionId: 'txn_187fe50f-2d9d-8907-a9a0-2df145c40f09',
     userType: 'CONSUMER',
   },
-  readScreeningStatusOnServer: {
-    session_id: '01a21950-b8ca-7517-ae7b-22cf48c169ed',
-    status: 'VERIFIED',
-    verification_status: 'VERIFIED',
-    payment_status: 'SUCCEEDED',
-    overall_status: 'COMPLETED',
-    user_type: 'CONSUMER',
-    created_at: '2026-11-26T19:24:10.321Z',
-    updated_at: '2026-11-26T19:24:10.446Z',
-  },
+  readScreeningStatusOnServer: SCREENING,
   readScreeningTimeline: {
     object: 'list',
     data: [
