@@ -1,3 +1,7 @@
+import { together } from '../kernel/together.js';
+
+const READ_TOGETHER = 16;
+
 /** Something that an object of an account does at a time of the account's clock. */
 export interface Wait {
   /** The object and its kind. */
@@ -14,4 +18,22 @@ export class AccountWaits {
     /** All waits in the account's test environment, in any order, later ones too. Throws Unavailable while the lists are behind the log. */
     readonly of: (accountId: string) => Promise<readonly Wait[]>,
   ) {}
+}
+
+/** Objects of one kind that each wait for one thing at most. When that has happened, they wait for nothing more. */
+export interface WaitingObjects {
+  readonly kind: string;
+  readonly ids: readonly string[];
+  /** When the object does what it waits for (ISO 8601 UTC); null: it waits for nothing. */
+  readonly at: (id: string) => Promise<string | null>;
+  readonly settle: (id: string) => Promise<unknown>;
+}
+
+export async function waitsOf({ kind, ids, at, settle }: WaitingObjects): Promise<readonly Wait[]> {
+  const waits: Wait[] = [];
+  await together([...ids], READ_TOGETHER, async (id) => {
+    const time = await at(id);
+    if (time !== null) waits.push({ id: `${kind} ${id}`, at: time, settle: async () => (await settle(id), []) });
+  });
+  return waits;
 }

@@ -7,7 +7,7 @@ import { Log } from '../../platform/observability/log.js';
 import { Metrics } from '../../platform/observability/metrics.js';
 import { CompleteLists } from '../../platform/subscriptions/complete-lists.js';
 import { EventHandlers, Projections, Publishers } from '../../platform/subscriptions/declarations.js';
-import { AccountWaits } from '../../ports/account-waits.js';
+import { AccountWaits, waitsOf } from '../../ports/account-waits.js';
 import { Checkouts } from '../../published/checkouts.js';
 import { AccountsModule } from '../accounts/accounts.module.js';
 import { PartiesModule } from '../parties/parties.module.js';
@@ -36,7 +36,6 @@ import {
 } from './application/receive-processor-webhook-event.js';
 import { MakeRefund, RefundPaymentHandler } from './application/refund-payment.js';
 import { RefundAsOperatorHandler } from './application/refund-as-operator.js';
-import { RefundWaits } from './application/refund-waits.js';
 import { RequestRefund } from './application/request-refund.js';
 import { WhenCheckoutPaid } from './application/when-checkout-paid.js';
 import { WhenPaymentProgressed } from './application/when-payment-progressed.js';
@@ -44,6 +43,7 @@ import { WhenReportProgressed } from './application/when-report-progressed.js';
 import { WhenRenterRegistered } from './application/when-renter-registered.js';
 import { WhenSessionInVain } from './application/when-session-in-vain.js';
 import { WhenVerifiedAgain } from './application/when-verified-again.js';
+import { payment, plannedRefundAt } from './domain/payment.js';
 import { openCheckouts, OpenCheckoutsReader } from './read/open-checkouts.js';
 import { openPayments, OpenPaymentsReader, plannedRefunds } from './read/open-payments.js';
 
@@ -120,14 +120,16 @@ import { openPayments, OpenPaymentsReader, plannedRefunds } from './read/open-pa
     WhenSessionInVain,
     {
       provide: AccountWaits,
-      useFactory: (aggregates: AggregateStore, lists: CompleteLists, commands: CommandBus) => {
-        const waits = new RefundWaits(
-          aggregates,
-          (account) => lists.idsIn(openPayments, plannedRefunds(account)),
-          commands,
-        );
-        return new AccountWaits((accountId) => waits.of(accountId));
-      },
+      useFactory: (aggregates: AggregateStore, lists: CompleteLists, commands: CommandBus) =>
+        new AccountWaits(async (accountId) =>
+          waitsOf({
+            kind: 'payment',
+            ids: await lists.idsIn(openPayments, plannedRefunds(accountId)),
+            at: async (id) => plannedRefundAt((await aggregates.load(payment, id)).state),
+            // Only requests the refund. The recovery job makes it.
+            settle: (id) => commands.execute(new LookUpPayment(id, new AbortController().signal)),
+          }),
+        ),
       inject: [AggregateStore, CompleteLists, CommandBus],
     },
     ...attemptRecovery({

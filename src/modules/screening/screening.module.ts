@@ -11,7 +11,7 @@ import { Metrics } from '../../platform/observability/metrics.js';
 import { CompleteLists } from '../../platform/subscriptions/complete-lists.js';
 import { Projections, Publishers } from '../../platform/subscriptions/declarations.js';
 import { recoveryJob } from '../../platform/subscriptions/recovery-job.js';
-import { AccountWaits } from '../../ports/account-waits.js';
+import { AccountWaits, waitsOf } from '../../ports/account-waits.js';
 import { AnswerCounts } from '../../published/answer-counts.js';
 import { KnownPersons } from '../../published/known-persons.js';
 import { Screenings } from '../../published/screenings.js';
@@ -31,7 +31,6 @@ import { ScreeningPolicy } from './application/screening-policy.js';
 import { SessionSecrets } from './application/session-secrets.js';
 import { SubmissionLimits } from './application/submission-limits.js';
 import { SettleVerification, SettleVerificationHandler } from './application/settle-verification.js';
-import { StepUpWaits } from './application/step-up-waits.js';
 import { SubmitScreeningHandler } from './application/submit-screening.js';
 import { UnblockPersonHandler } from './application/unblock-person.js';
 import { Registration } from './application/registration.js';
@@ -39,6 +38,7 @@ import { RegistrationRecorder } from './application/registration-recorder.js';
 import { SessionChallenges, StepUpCall } from './application/session-challenges.js';
 import { AnswerStepUpHandler } from './application/answer-step-up.js';
 import { PersonsOfSessions } from './application/persons-of-sessions.js';
+import { expiresAt, screeningSession } from './domain/screening-session.js';
 import { ScreeningOptionsReader } from './read/screening-options.js';
 import { screeningStatus, ScreeningStatusReader } from './read/screening-status.js';
 
@@ -114,10 +114,15 @@ async function openSteps(lists: CompleteLists, account: string): Promise<readonl
     },
     {
       provide: AccountWaits,
-      useFactory: (aggregates: AggregateStore, lists: CompleteLists, commands: CommandBus) => {
-        const waits = new StepUpWaits(aggregates, (account) => openSteps(lists, account), commands);
-        return new AccountWaits((accountId) => waits.of(accountId));
-      },
+      useFactory: (aggregates: AggregateStore, lists: CompleteLists, commands: CommandBus) =>
+        new AccountWaits(async (accountId) =>
+          waitsOf({
+            kind: 'session',
+            ids: await openSteps(lists, accountId),
+            at: async (id) => expiresAt((await aggregates.load(screeningSession, id)).state),
+            settle: (id) => commands.execute(new ExpireSession(id)),
+          }),
+        ),
       inject: [AggregateStore, CompleteLists, CommandBus],
     },
     recoveryJob({
