@@ -3,9 +3,9 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn, isISO8601, IsOptional, Matches, MaxLength, MinLength, ValidateBy } from 'class-validator';
 import type { Principal } from '../../platform/http/principal.js';
 import type { AskedPage } from '../../published/account-lists.js';
+import { Limit, limitIn } from '../wire/limit.js';
 
-const DEFAULT_LIMIT = 20;
-const MAX_LIMIT = 100;
+const SIZES = { byDefault: 20, most: 100 };
 const ZONED = /(?:Z|[+-]\d\d:\d\d)$/i;
 const YEAR_9999 = Date.UTC(10_000, 0) - 1;
 
@@ -38,14 +38,7 @@ function Time(description: string): PropertyDecorator {
 }
 
 export class PageQuery {
-  @ApiPropertyOptional({
-    type: 'integer',
-    minimum: 1,
-    default: DEFAULT_LIMIT,
-    description: `More than ${MAX_LIMIT} counts as ${MAX_LIMIT}`,
-  })
-  @IsOptional()
-  @Matches(/^0*[1-9]\d*$/, { message: 'must be a whole number from 1, given once' })
+  @Limit(SIZES)
   readonly limit?: string;
 
   @ApiPropertyOptional({
@@ -101,7 +94,7 @@ export function askedPage(query: ListQuery, { accountId, environment }: Principa
 }
 
 export function limitOf({ limit }: PageQuery): number {
-  return limit === undefined ? DEFAULT_LIMIT : Math.min(Number(limit), MAX_LIMIT);
+  return limitIn(limit, SIZES);
 }
 
 function isTime(text: unknown): boolean {

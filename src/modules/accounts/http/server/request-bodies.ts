@@ -2,9 +2,9 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsOptional, IsString, Matches, MaxLength } from 'class-validator';
 import type { LoggedRequest, RequestFilter, RequestPage } from '../../read/recent-requests.js';
+import { Limit, limitIn } from '../../../../surfaces/wire/limit.js';
 
-const DEFAULT_LIMIT = 100;
-const MAX_LIMIT = 1_000;
+const SIZES = { byDefault: 100, most: 1_000 };
 const ONCE = { message: 'must be given once' };
 const IDEMPOTENCY = ['executed', 'replayed', 'refused'] as const;
 
@@ -33,14 +33,7 @@ export class RequestsQuery {
   @IsString(ONCE)
   readonly route?: string;
 
-  @ApiPropertyOptional({
-    type: 'integer',
-    minimum: 1,
-    default: DEFAULT_LIMIT,
-    description: `More than ${MAX_LIMIT} counts as ${MAX_LIMIT}`,
-  })
-  @IsOptional()
-  @Matches(/^0*[1-9]\d*$/, { message: 'must be a whole number from 1, given once' })
+  @Limit(SIZES)
   readonly limit?: string;
 }
 
@@ -75,7 +68,7 @@ export class RequestList {
 }
 
 export function limitOf({ limit }: RequestsQuery): number {
-  return limit === undefined ? DEFAULT_LIMIT : Math.min(Number(limit), MAX_LIMIT);
+  return limitIn(limit, SIZES);
 }
 
 export function filterOf({ status, route }: RequestsQuery): RequestFilter {

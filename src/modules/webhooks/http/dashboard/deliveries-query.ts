@@ -1,13 +1,13 @@
 // The query of a page of the delivery log (docs/contract/webhooks.md#the-management-routes-in-detail).
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { IsIn, IsOptional, IsString, Matches, ValidateBy } from 'class-validator';
+import { IsIn, IsOptional, IsString, ValidateBy } from 'class-validator';
 import type { DeliveryPage } from '../../read/deliveries.js';
 import { DELIVERY_STATUSES, type DeliveryFilter } from '../../read/delivery-log.js';
 import { DELIVERED_TYPES } from '../../../../published/events.js';
+import { Limit, limitIn } from '../../../../surfaces/wire/limit.js';
 
 export const LOGGED_TYPES: readonly string[] = [...DELIVERED_TYPES, 'ping'];
-const DEFAULT_LIMIT = 20;
-const MAX_LIMIT = 100;
+const SIZES = { byDefault: 20, most: 100 };
 
 /** A repeated parameter arrives as a list and is refused. */
 export class DeliveriesQuery {
@@ -36,19 +36,12 @@ export class DeliveriesQuery {
   @IsString({ message: 'must be given once' })
   readonly cursor?: string;
 
-  @ApiPropertyOptional({
-    type: 'integer',
-    minimum: 1,
-    default: DEFAULT_LIMIT,
-    description: `More than ${MAX_LIMIT} counts as ${MAX_LIMIT}`,
-  })
-  @IsOptional()
-  @Matches(/^0*[1-9]\d*$/, { message: 'must be a whole number from 1, given once' })
+  @Limit(SIZES)
   readonly limit?: string;
 }
 
 export function limitOf({ limit }: DeliveriesQuery): number {
-  return limit === undefined ? DEFAULT_LIMIT : Math.min(Number(limit), MAX_LIMIT);
+  return limitIn(limit, SIZES);
 }
 
 export function filterOf({ status, event_type }: DeliveriesQuery): DeliveryFilter {
