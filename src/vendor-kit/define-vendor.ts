@@ -17,10 +17,35 @@ export interface VendorPorts {
 
 export interface CapabilityOf<Port> {
   readonly operations: { readonly [Operation in keyof Port]: DeliverySemantics };
-  /** The identity vendors whose sessions identify a person for this vendor. Only for `credit` and `income`. */
-  readonly sessionsOf?: readonly string[];
-  /** The currencies that can be charged, by their lowercase ISO 4217 codes. Only a `payment` vendor names them. */
-  readonly currencies?: Readonly<Record<string, ChargedCurrency>>;
+}
+
+export interface IdentityCapability extends CapabilityOf<IdentityVendor> {
+  /** The methods with which the vendor can challenge a person. */
+  readonly stepUp: readonly ('otp' | 'kba')[];
+  /**
+   * The vendor's memory of earlier calls. `remembers`: it tells the outcome of a call. `closes-keys`: it also never executes a call after it has
+   * told that the call was not executed. `none`: it has no such query.
+   */
+  readonly outcomes: 'remembers' | 'closes-keys' | 'none';
+  /** `direct-dialect`: the vendor's answers have the documented form of the direct API, which passes them on unchanged. */
+  readonly speaks?: 'direct-dialect';
+}
+
+export interface PersonCapability<Port> extends CapabilityOf<Port> {
+  /** How the vendor knows the person: by a session of an identity vendor, named by its id, or by the person's own data. */
+  readonly needs: 'applicant' | readonly `session-of:${string}`[];
+}
+
+export interface PaymentCapability extends CapabilityOf<PaymentProcessor> {
+  /** The currencies that can be charged, by their lowercase ISO 4217 codes. */
+  readonly currencies: Readonly<Record<string, ChargedCurrency>>;
+}
+
+export interface Capabilities {
+  readonly identity?: IdentityCapability;
+  readonly credit?: PersonCapability<CreditBureau>;
+  readonly income?: PersonCapability<IncomeVendor>;
+  readonly payment?: PaymentCapability;
 }
 
 /** The adapters of one environment. `close` lets calls in progress end, each within its time limit. */
@@ -29,7 +54,7 @@ export type OpenVendor = { readonly [Name in Capability]?: VendorPorts[Name] } &
 export interface Vendor<Schema extends SettingsSchema = SettingsSchema> {
   /** The name of the vendor's folder. Events store this name, so it never changes. */
   readonly id: string;
-  readonly capabilities: { readonly [Name in Capability]?: CapabilityOf<VendorPorts[Name]> };
+  readonly capabilities: Capabilities;
   readonly settings: Schema;
   /** Called in processes that make calls. The function loads the adapters only then, because most operator commands call no vendor. */
   open(settings: SettingsOf<Schema>, timeoutMs: number): Promise<OpenVendor>;

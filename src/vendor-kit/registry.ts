@@ -85,7 +85,8 @@ export class VendorRegistry extends Vendors {
   }
 
   override takesSessionsOf(capability: 'credit' | 'income', vendor: string, identityVendor: string): boolean {
-    return this.vendors.get(vendor)?.capabilities[capability]?.sessionsOf?.includes(identityVendor) ?? false;
+    const needs = this.vendors.get(vendor)?.capabilities[capability]?.needs ?? [];
+    return needs === 'applicant' || needs.includes(`session-of:${identityVendor}`);
   }
 
   override currency(code: string): ChargedCurrency | null {

@@ -15,8 +15,11 @@ export const vendor = defineVendor({
         expireAuthentication: 'idempotent',
         outcomeOf: 'query',
       },
+      stepUp: ['otp', 'kba'],
+      outcomes: 'closes-keys',
+      speaks: 'direct-dialect',
     },
-    credit: { operations: { pullReport: 'idempotent' }, sessionsOf: ['idv'] },
+    credit: { operations: { pullReport: 'idempotent' }, needs: ['session-of:idv'] },
   },
   settings: {
     url: { kind: 'url', variable: 'IDENTITY_VENDOR_URL' },

@@ -3,7 +3,7 @@ import { defineVendor } from '../../vendor-kit/define-vendor.js';
 /** Verification of income and employment. */
 export const vendor = defineVendor({
   id: 'voie',
-  capabilities: { income: { operations: { start: 'idempotent', outcomeOf: 'query' }, sessionsOf: ['idv'] } },
+  capabilities: { income: { operations: { start: 'idempotent', outcomeOf: 'query' }, needs: ['session-of:idv'] } },
   settings: {
     url: { kind: 'url', variable: 'INCOME_VENDOR_URL' },
     credential: {

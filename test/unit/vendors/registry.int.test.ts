@@ -38,7 +38,7 @@ describe('the vendor registry', () => {
   it('does not offer a vendor without settings', async () => {
     const acme: Vendor = defineVendor({
       id: 'acme',
-      capabilities: { credit: { operations: { pullReport: 'idempotent' }, sessionsOf: ['idv'] } },
+      capabilities: { credit: { operations: { pullReport: 'idempotent' }, needs: ['session-of:idv'] } },
       settings: { key: { kind: 'secret', variable: 'VENDOR_ACME_KEY', testVariable: 'VENDOR_ACME_TEST_KEY' } },
       open: async () => ({ close: async () => undefined }),
     });
