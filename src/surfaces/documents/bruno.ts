@@ -17,7 +17,6 @@ interface Call {
 }
 
 interface Content {
-  readonly example?: unknown;
   readonly schema?: Schema;
 }
 
@@ -25,6 +24,7 @@ interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
   readonly example?: unknown;
+  readonly examples?: readonly unknown[];
   readonly enum?: readonly unknown[];
   readonly items?: Schema;
   readonly required?: readonly string[];
@@ -157,8 +157,8 @@ function valueOf(path: string, name: string): string {
 }
 
 /** A field that names an object gets the object of an earlier call. */
-function bodyOf({ example, schema = {} }: Content, schemas: ApiDocument['components']['schemas']): unknown {
-  const body = example ?? sampleOf(schema, schemas);
+function bodyOf({ schema = {} }: Content, schemas: ApiDocument['components']['schemas']): unknown {
+  const body = sampleOf(schema, schemas);
   return Object.fromEntries(
     Object.entries(body as object).map(([name, value]) => [name, FIELDS[name] ?? (value as unknown)]),
   );
@@ -170,7 +170,11 @@ const SAMPLES: Readonly<Record<string, unknown>> = { string: '', integer: 1, num
 function sampleOf(schema: Schema, schemas: ApiDocument['components']['schemas']): unknown {
   const { $ref, type = '', items, required = [], properties = {} } = schema;
   if ($ref !== undefined) return sampleOf(schemas[$ref.replace('#/components/schemas/', '')] ?? {}, schemas);
-  const value = schema.example ?? schema.enum?.[0] ?? SAMPLES[[type].flat()[0] ?? ''];
+  const [value = SAMPLES[[type].flat()[0] ?? '']] = [
+    ...(schema.examples ?? []),
+    schema.example,
+    ...(schema.enum ?? []),
+  ].filter((one) => one !== undefined);
   if (value !== undefined) return value;
   if (items !== undefined) return [sampleOf(items, schemas)];
   return Object.fromEntries(required.map((field) => [field, sampleOf(properties[field] ?? {}, schemas)]));

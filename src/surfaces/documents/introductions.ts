@@ -26,27 +26,27 @@ export function introduced(document: OpenAPIObject, name: string, { docs, demo }
   const introduction = INTRODUCTIONS[name];
   if (introduction === undefined) return document;
   const { text, firstCalls, tags, bodies } = introduction;
-  const paths = Object.entries(document.paths).map(([path, operations]) => {
-    const body = bodies[path];
-    if (body === undefined || !operations.post) return [path, operations];
-    return [path, { ...operations, post: withBody(operations.post, demo ? body : withPlaceholders(body)) }];
-  });
+  const schemas = { ...document.components?.schemas };
+  for (const [path, { post }] of Object.entries(document.paths)) {
+    const name = nameOfBody(post);
+    const [body, schema] = [bodies[path], schemas[name]];
+    if (body === undefined || schema === undefined) continue;
+    // In the schema, because some programs cannot read the patterns of names and call an example beside the schema wrong.
+    schemas[name] = { ...schema, examples: [demo ? body : withPlaceholders(body)] };
+  }
   return {
     ...document,
+    components: { ...document.components, schemas },
     info: { ...document.info, description: text(docs, demo ? firstCalls.ofDemo(docs) : firstCalls.ofAccount) },
     tags: Object.entries(tags).map(([tag, description]) => ({ name: tag, description })),
-    paths: Object.fromEntries(paths) as OpenAPIObject['paths'],
   };
 }
 
-function withBody(operation: Operation, example: object): Operation {
-  const { requestBody } = operation;
-  if (requestBody === undefined || '$ref' in requestBody) return operation;
-  const { 'application/json': json, ...others } = requestBody.content;
-  return {
-    ...operation,
-    requestBody: { ...requestBody, content: { ...others, 'application/json': { ...json, example } } },
-  };
+/** The name of the schema of an operation's body; empty without one. */
+function nameOfBody(operation: Operation | undefined): string {
+  const body = operation?.requestBody;
+  const schema = body && 'content' in body ? body.content['application/json']?.schema : undefined;
+  return schema && '$ref' in schema ? (schema.$ref.split('/').at(-1) ?? '') : '';
 }
 
 /** Fields whose values every installation takes. */
@@ -132,6 +132,7 @@ origin of this page. A live key screens a real person, so begin with a test key 
       payments: 'The payment of a screening. Card data goes to the processor only.',
       reports: 'The report, for the person and for those whom the person chose.',
       income: 'Income and employment, from the payroll or the bank.',
+      webhooks: 'The public facts that a receiver of webhooks needs: keys of signatures, and sending addresses.',
     },
     bodies: {
       '/auth/token/exchange': {},

@@ -75,6 +75,15 @@ export function withRules(schema: Json, type: Type): Json {
   const properties = Object.entries(schema['properties'] as Record<string, Json>);
   return {
     ...schema,
-    properties: Object.fromEntries(properties.map(([name, is]) => [name, { ...rules[name], ...is }])),
+    properties: Object.fromEntries(properties.map(([name, is]) => [name, { ...rules[name], ...withoutDefault(is) }])),
   };
+}
+
+/** Generated clients demand a field that has a default, even if callers may omit the field. The description therefore has the default. */
+function withoutDefault({ default: value, ...schema }: Json): Json {
+  const { description } = schema;
+  const told = `Default: ${JSON.stringify(value)}`;
+  return value === undefined
+    ? schema
+    : { ...schema, description: typeof description === 'string' ? `${description}. ${told}` : told };
 }

@@ -121,6 +121,13 @@ describe('the OpenAPI documents', () => {
     for (const name of PASSED_ON) expect([name, schemas[name]?.properties]).toEqual([name, expect.any(Object)]);
   });
 
+  it('demand no field of a body that has a default', () => {
+    const { CreateEndpointBody, RotateSecretBody, OpenIncomeBody } = documents.all.components.schemas;
+    expect(CreateEndpointBody.properties.disabled).toEqual({ type: 'boolean', description: expect.any(String) });
+    expect(RotateSecretBody.properties.previous_valid_for_seconds.description).toMatch(/Default: 86400$/);
+    expect(OpenIncomeBody.properties.routes.default).toBeUndefined();
+  });
+
   it('say the lengths and patterns that the body classes check', () => {
     const { SubmitBody, CreateEndpointBody } = documents.all.components.schemas;
     expect(SubmitBody.properties.lastName).toMatchObject({ minLength: 1, maxLength: 60, pattern: expect.any(String) });
@@ -138,9 +145,12 @@ describe('the OpenAPI documents', () => {
 
   it.each(DOCUMENTS)('have placeholders instead of demo keys and test persons without demo accounts: %s', (name) => {
     const shown = (demo: boolean): string => {
-      const { info, paths } = introduced(documents[name], name, { docs: 'https://api.screening.test/docs', demo });
-      const bodies = operationsOf({ paths }).map(({ requestBody }) => requestBody?.content['application/json'].example);
-      return JSON.stringify([info.description, bodies]);
+      const { info, components } = introduced(documents[name], name, {
+        docs: 'https://api.screening.test/docs',
+        demo,
+      });
+      const examples = Object.values<any>(components?.schemas ?? {}).map(({ examples }) => examples);
+      return JSON.stringify([info.description, examples]);
     };
     const ofDemo = /npm start|demo|sandbox|Otptest|Kbatest|Robin|Main St|\b\d{6,}\b|localhost/i;
     expect(shown(true)).toMatch(ofDemo);

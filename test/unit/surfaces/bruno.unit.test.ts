@@ -9,7 +9,7 @@ const platform: ApiDocument = {
       post: {
         summary: 'Exchange',
         security: [{ 'publishable-key': [] }],
-        requestBody: { content: { 'application/json': { example: {} } } },
+        requestBody: { content: { 'application/json': { schema: { examples: [{}] } } } },
       },
     },
     '/screening/{id}/status': {
