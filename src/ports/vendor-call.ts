@@ -68,8 +68,11 @@ export type DeliverySemantics = 'at-most-once' | 'idempotent' | 'query';
 
 /** The vendor cannot answer now. Nothing was decided and, for `unavailable`, nothing was executed. */
 export type NoVerdict =
-  /** The vendor refused the connection, answered 503, or is known not to have executed the call. */
-  | { readonly kind: 'unavailable' }
+  /**
+   * The vendor refused the connection, answered 503, or is known not to have executed the call. `retryAfterSeconds` is the pause that a busy vendor
+   * demands before the next call, from 1 to 600 seconds.
+   */
+  | { readonly kind: 'unavailable'; readonly retryAfterSeconds?: number }
   /** No complete answer came within the time limit. The vendor may have executed the call. */
   | { readonly kind: 'timed-out' }
   /** The answer cannot be classified (not JSON, a redirect, an unknown code). The vendor may have executed the call. */
