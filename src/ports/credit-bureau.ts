@@ -1,5 +1,6 @@
 // The credit bureau of the upstream vendor. Only workers call the bureau (`src/external-calls`).
 import type { Replied } from '../kernel/vendor-reply.js';
+import type { VendorSubject } from '../kernel/vendor-subject.js';
 import type { NoVerdict, VendorCall } from './vendor-call.js';
 
 export interface CreditScore {
@@ -125,6 +126,6 @@ export type ReportVerdict = Replied &
  * `housingCourt` of its member `report`.
  */
 export abstract class CreditBureau {
-  /** `person` is this vendor's own reference to the confirmed person, even if the identity vendor is the same company. */
-  abstract pullReport(call: VendorCall, person: string): Promise<ReportVerdict>;
+  /** The person of the subject has the form that the vendor's capability needs. */
+  abstract pullReport(call: VendorCall, subject: VendorSubject): Promise<ReportVerdict>;
 }

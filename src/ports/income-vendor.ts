@@ -1,4 +1,5 @@
 // The vendor that verifies income and employment. Only workers call the vendor (`src/external-calls`).
+import type { VendorSubject } from '../kernel/vendor-subject.js';
 import type { NoVerdict, VendorCall } from './vendor-call.js';
 
 /** `PAYROLL` asks the employer's payroll. `BANKING` reads bank transactions. */
@@ -47,8 +48,8 @@ export type IncomeOutcome =
  * thrown. Starting is idempotent by `attemptId` and may be repeated until the result is known. Nothing is logged.
  */
 export abstract class IncomeVendor {
-  /** `person` is this vendor's reference to the person of the linked screening; null for an inquiry without a screening. */
-  abstract start(call: VendorCall, route: IncomeRoute, person: string | null): Promise<IncomeStart>;
+  /** `subject` is the person of the linked screening, in the form that the vendor's capability needs; null for an inquiry without a screening. */
+  abstract start(call: VendorCall, route: IncomeRoute, subject: VendorSubject | null): Promise<IncomeStart>;
   /** Changes nothing. */
   abstract outcomeOf(call: VendorCall, inquiry: string): Promise<IncomeOutcome>;
 }

@@ -2,6 +2,7 @@ import type { EndUserType } from '../kernel/end-user-type.js';
 import type { Environment } from '../kernel/environment.js';
 import type { ActionContext } from '../kernel/context.js';
 import type { VendorChoice } from '../kernel/vendor-choice.js';
+import type { VendorSubject } from '../kernel/vendor-subject.js';
 import type { UserType } from './accounts.js';
 
 export const VERIFICATION_STATUSES = [
@@ -72,10 +73,13 @@ export abstract class Screenings {
   abstract find(sessionId: string): Promise<ScreeningFacts | null>;
 
   /**
-   * The session's vendor for the capability, and the token by which it knows the person. Null if the session is not verified, when the person was
-   * erased, and when the kept token cannot be decrypted.
+   * The session's vendor for the capability, and the person as the vendor knows them. Null if the session is not verified, when the person was erased,
+   * and when the vault entry cannot be decrypted.
    */
   abstract reference(sessionId: string, capability: Referring): Promise<VendorReference | null>;
+
+  /** The token by which the identity vendor knows the person. Null in the same cases. Must not be logged or stored elsewhere. */
+  abstract identityToken(sessionId: string): Promise<string | null>;
 
   /** The facts for the report's page, from one read of the session. Null for a session that does not exist. */
   abstract screenedFor(sessionId: string): Promise<ScreenedFor | null>;
@@ -109,14 +113,13 @@ export interface ScreenedFor extends ScreeningFacts {
   readonly verifiedBy: VerificationMethod | null;
 }
 
-/** Capabilities that use the identity vendor's token of a person: the vendor itself authenticates again, and other vendors accept its tokens. */
-export type Referring = 'identity' | 'credit' | 'income';
+/** The capabilities whose vendors are asked about a verified person. */
+export type Referring = 'credit' | 'income';
 
-/** The vendor that is asked about a person, and the token by which it knows the person. */
 export interface VendorReference {
   readonly vendor: string;
-  /** Must not be logged or stored elsewhere. Null if the vendor does not accept tokens of the identity vendor. */
-  readonly token: string | null;
+  /** Must not be logged or stored. Null if the vendor does not know persons in any form that the session has. */
+  readonly subject: VendorSubject | null;
 }
 
 /** `possible`: the session has a valid report, or the bureau can be asked for one. The two other values are final. */

@@ -201,15 +201,15 @@ describe('the vendor of an account', () => {
       Promise.all((['credit', 'income'] as const).map((capability) => screenings.reference(sessionId, capability)));
     const token = expect.stringMatching(/^acme-person-\d+$/);
     expect(await references()).toEqual([
-      { vendor: 'acme', token },
-      { vendor: 'voie', token: null },
+      { vendor: 'acme', subject: expect.objectContaining({ person: { kind: 'session', token } }) },
+      { vendor: 'voie', subject: null },
     ]);
     // An earlier release kept only the identity vendor's token. The default vendors use this token.
     const subject = (await screenings.find(sessionId))?.subjectId ?? '';
     const kept = await readEntry<SessionSecretsContent>(vault, subject, secretsEntry(sessionId));
     const { references: _none, ...before } = kept as SessionSecretsContent;
     await keepEntry(vault, subject, secretsEntry(sessionId), before);
-    expect(await references()).toMatchObject([{ token }, { token }]);
+    expect(await references()).toMatchObject([{ subject: { person: { token } } }, { subject: { person: { token } } }]);
   });
 
   it('is asked through its own queues for the result of an attempt whose end was not recorded', async () => {

@@ -56,9 +56,11 @@ import { CallProcesses } from '../contract/external-calls/call-processes.js';
 import { CountedInMemory } from '../support/rate-limiter.js';
 import { until } from '../support/eventually.js';
 import { CallsAtOnce } from '../support/external-calls.js';
+import { tokenOf, type VendorSubject } from '../../src/kernel/vendor-subject.js';
 import { readModelsIn } from '../support/read-models.js';
 import { RedisServer } from '../support/redis.js';
 import { SetClock } from '../support/clock.js';
+import { ofSession } from '../support/subjects.js';
 
 const REPORT: IncomeReport = {
   employers: [{ name: 'Canary Mills', title: null, startedOn: '2020-02-03', endedOn: null }],
@@ -89,8 +91,9 @@ class VendorInMemory extends IncomeVendor {
   override async start(
     { attemptId, vendor, signal }: VendorCall,
     route: IncomeRoute,
-    person: string | null,
+    subject: VendorSubject | null,
   ): Promise<IncomeStart> {
+    const person = subject && tokenOf(subject);
     this.asked++;
     this.vendors.push(vendor);
     if (this.trouble) return this.trouble;
@@ -147,6 +150,7 @@ class KnownAccounts extends Accounts {
 }
 
 class KnownScreenings extends Screenings {
+  override identityToken = unneeded;
   override screenedFor = unneeded;
   override reportProspect = unneeded;
   override paidInVain = unneeded;
@@ -171,7 +175,9 @@ class KnownScreenings extends Screenings {
   }
   override async reference(sessionId: string): Promise<VendorReference | null> {
     const vendor = this.known.get(sessionId)?.vendors.income ?? '';
-    return this.erased ? null : { vendor, token: vendor === 'begins-without' ? null : `person-at-${vendor}` };
+    return this.erased
+      ? null
+      : { vendor, subject: vendor === 'begins-without' ? null : ofSession(`person-at-${vendor}`) };
   }
   override async paymentProgressed(): Promise<void> {
     throw new Error('not asked of it here');

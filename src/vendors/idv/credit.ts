@@ -1,4 +1,5 @@
 // The credit bureau over HTTP, for workers. credit-wire.ts has the wire format.
+import { tokenOf, type VendorSubject } from '../../kernel/vendor-subject.js';
 import { CreditBureau, type ReportVerdict } from '../../ports/credit-bureau.js';
 import type { VendorCall } from '../../ports/vendor-call.js';
 import { VendorHttp, type VendorHttpOptions } from '../../vendor-kit/exchange.js';
@@ -20,8 +21,8 @@ export class IdvCreditBureau extends CreditBureau {
     this.http = new VendorHttp(options, API, MAX_REPORT_BYTES);
   }
 
-  override async pullReport(call: VendorCall, person: string): Promise<ReportVerdict> {
-    const body = reportRequest(person);
+  override async pullReport(call: VendorCall, subject: VendorSubject): Promise<ReportVerdict> {
+    const body = reportRequest(tokenOf(subject));
     return repeatable<ReportVerdict>(
       this.http,
       call,

@@ -1,4 +1,5 @@
 // The income vendor over HTTP, for workers. income-wire.ts has the wire format.
+import { tokenOf, type VendorSubject } from '../../kernel/vendor-subject.js';
 import { type IncomeOutcome, type IncomeRoute, type IncomeStart, IncomeVendor } from '../../ports/income-vendor.js';
 import type { VendorCall } from '../../ports/vendor-call.js';
 import { VendorHttp, type VendorHttpOptions } from '../../vendor-kit/exchange.js';
@@ -20,8 +21,8 @@ export class VoieIncomeVendor extends IncomeVendor {
     this.http = new VendorHttp(options, API, MAX_REPORT_BYTES);
   }
 
-  override async start(call: VendorCall, route: IncomeRoute, person: string | null): Promise<IncomeStart> {
-    const body = inquiryRequest(route, person);
+  override async start(call: VendorCall, route: IncomeRoute, subject: VendorSubject | null): Promise<IncomeStart> {
+    const body = inquiryRequest(route, subject && tokenOf(subject));
     return repeatable<IncomeStart>(
       this.http,
       call,

@@ -7,6 +7,7 @@ import { misbehavingVendors } from '../../support/misbehaving-vendor.js';
 import { withoutReplies } from '../../support/replies.js';
 import { recordedAnswer } from '../../support/recorded-answer.js';
 import { newCall } from './suite.js';
+import { ofSession } from '../../support/subjects.js';
 
 const { misbehaving, adapter: replying } = misbehavingVendors(IdvCreditBureau);
 const adapter = (url: string, timeoutMs?: number): IdvCreditBureau => withoutReplies(replying(url, timeoutMs));
@@ -25,7 +26,7 @@ describe('after a call with an unknown outcome', () => {
         count === 1 ? respond(socket) : void socket.write(GOOD),
       );
       const call = newCall();
-      expect(await adapter(url).pullReport(call, 'vs_1')).toEqual(READ);
+      expect(await adapter(url).pullReport(call, ofSession('vs_1'))).toEqual(READ);
       expect(requests.map(({ line, headers, body }) => [line, headers.get('idempotency-key'), body])).toEqual(
         Array(2).fill(['POST /credit/v1/reports HTTP/1.1', call.attemptId, '{"session":"vs_1"}']),
       );
@@ -36,7 +37,7 @@ describe('after a call with an unknown outcome', () => {
     'the adapter sends the pull at most twice, and leaves the outcome unknown: the vendor always %s',
     async (_name, respond) => {
       const { url, requests } = await misbehaving((socket) => respond(socket));
-      expect(await adapter(url).pullReport(newCall(), 'vs_1')).toEqual({ kind: 'timed-out' });
+      expect(await adapter(url).pullReport(newCall(), ofSession('vs_1'))).toEqual({ kind: 'timed-out' });
       expect(requests).toHaveLength(2);
     },
   );
@@ -55,7 +56,7 @@ describe('after a call with an unknown outcome', () => {
     const { url } = await misbehaving((socket, _request, count) =>
       count === 1 ? socket.resetAndDestroy() : void socket.write(answer),
     );
-    expect(await adapter(url).pullReport(newCall(), 'vs_1')).toEqual(verdict);
+    expect(await adapter(url).pullReport(newCall(), ofSession('vs_1'))).toEqual(verdict);
   });
 
   it('the adapter has one time limit for both calls together', async () => {
@@ -64,14 +65,14 @@ describe('after a call with an unknown outcome', () => {
       if (count === 1) setTimeout(() => socket.resetAndDestroy(), 400);
       else setTimeout(() => socket.write(GOOD), 300);
     });
-    expect(await adapter(url, 500).pullReport(newCall(), 'vs_1')).toEqual({ kind: 'timed-out' });
+    expect(await adapter(url, 500).pullReport(newCall(), ofSession('vs_1'))).toEqual({ kind: 'timed-out' });
   });
 });
 
 describe('the time limit of the adapter', () => {
   it('ends a call after one request when the vendor never answers', async () => {
     const { url, requests } = await misbehaving(() => {});
-    expect(await adapter(url, 400).pullReport(newCall(), 'vs_1')).toEqual({ kind: 'timed-out' });
+    expect(await adapter(url, 400).pullReport(newCall(), ofSession('vs_1'))).toEqual({ kind: 'timed-out' });
     expect(requests).toHaveLength(1);
   });
 
@@ -84,20 +85,20 @@ describe('the time limit of the adapter', () => {
       const drip = setInterval(() => void socket.write(' '), 20);
       socket.on('close', () => clearInterval(drip));
     });
-    expect(await adapter(url, 400).pullReport(newCall(), 'vs_1')).toEqual({ kind: 'timed-out' });
+    expect(await adapter(url, 400).pullReport(newCall(), ofSession('vs_1'))).toEqual({ kind: 'timed-out' });
   });
 });
 
 describe('a vendor that refuses the call', () => {
   it.each([401, 403, 429, 503])('is reported as unavailable: %i', async (status) => {
     const { url, requests } = await misbehaving((socket) => void socket.write(json(status, { error: { code: 'no' } })));
-    expect(await adapter(url).pullReport(newCall(), 'vs_1')).toEqual({ kind: 'unavailable' });
+    expect(await adapter(url).pullReport(newCall(), ofSession('vs_1'))).toEqual({ kind: 'unavailable' });
     expect(requests).toHaveLength(1);
   });
 
   it('is reported as unavailable when it answers that it will never execute this key', async () => {
     const { url } = await misbehaving((socket) => void socket.write(json(409, { error: { code: 'key_closed' } })));
-    expect(await adapter(url).pullReport(newCall(), 'vs_1')).toEqual({ kind: 'unavailable' });
+    expect(await adapter(url).pullReport(newCall(), ofSession('vs_1'))).toEqual({ kind: 'unavailable' });
   });
 
   it('is reported as unavailable when no server listens, and when the adapter is closed', async () => {
@@ -105,10 +106,10 @@ describe('a vendor that refuses the call', () => {
     await listen(server);
     const url = urlOf(server);
     await new Promise((resolve) => server.close(resolve));
-    expect(await adapter(url).pullReport(newCall(), 'vs_1')).toEqual({ kind: 'unavailable' });
+    expect(await adapter(url).pullReport(newCall(), ofSession('vs_1'))).toEqual({ kind: 'unavailable' });
     const bureau = new IdvCreditBureau({ baseUrl: url, credential: 'x', timeoutMs: 1_000 });
     await bureau.close();
-    expect(await bureau.pullReport(newCall(), 'vs_1')).toEqual({ kind: 'unavailable' });
+    expect(await bureau.pullReport(newCall(), ofSession('vs_1'))).toEqual({ kind: 'unavailable' });
   });
 });
 
@@ -118,7 +119,7 @@ describe('an answer of the bureau', () => {
     const { url } = await misbehaving(
       (socket) => void socket.end(`HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n${body}`),
     );
-    expect(await adapter(url).pullReport(newCall(), 'vs_1')).toEqual(READ);
+    expect(await adapter(url).pullReport(newCall(), ofSession('vs_1'))).toEqual(READ);
   });
 
   it('is unintelligible above two megabytes', async () => {
@@ -126,7 +127,7 @@ describe('an answer of the bureau', () => {
     const { url, requests } = await misbehaving(
       (socket) => void socket.end(`HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n${body}`),
     );
-    expect(await adapter(url).pullReport(newCall(), 'vs_1')).toEqual({ kind: 'unintelligible' });
+    expect(await adapter(url).pullReport(newCall(), ofSession('vs_1'))).toEqual({ kind: 'unintelligible' });
     expect(requests).toHaveLength(1);
   });
 
@@ -145,7 +146,7 @@ describe('an answer of the bureau', () => {
     ['without a statement about the score', json(200, { report: REPORT })],
   ])('is unintelligible: %s', async (_name, response) => {
     const { url, requests } = await misbehaving((socket) => void socket.write(response));
-    expect(await adapter(url).pullReport(newCall(), 'vs_1')).toEqual({ kind: 'unintelligible' });
+    expect(await adapter(url).pullReport(newCall(), ofSession('vs_1'))).toEqual({ kind: 'unintelligible' });
     expect(requests).toHaveLength(1);
   });
 
@@ -174,7 +175,7 @@ describe('an answer of the bureau', () => {
     ['lines without end', null, { ...REPORT, tradeLines: Array(1_001).fill(LINE) }],
   ])('is unintelligible as a whole with %s', async (_name, score, report) => {
     const { url } = await misbehaving((socket) => void socket.write(json(200, { score, report })));
-    expect(await adapter(url).pullReport(newCall(), 'vs_1')).toEqual({ kind: 'unintelligible' });
+    expect(await adapter(url).pullReport(newCall(), ofSession('vs_1'))).toEqual({ kind: 'unintelligible' });
   });
 
   it('has only the fields of the port', async () => {
@@ -183,12 +184,12 @@ describe('an answer of the bureau', () => {
     const { url } = await misbehaving(
       (socket) => void socket.write(json(200, { score: { ...SCORE, ...more }, report, ...more })),
     );
-    expect(await adapter(url).pullReport(newCall(), 'vs_1')).toEqual(READ);
+    expect(await adapter(url).pullReport(newCall(), ofSession('vs_1'))).toEqual(READ);
   });
 
   it('is judged by its number, whatever its HTTP status', async () => {
     const { url } = await misbehaving((socket) => void socket.write(json(504, { error: { code: 710 } })));
-    expect(await adapter(url).pullReport(newCall(), 'vs_1')).toEqual({ kind: 'session-over' });
+    expect(await adapter(url).pullReport(newCall(), ofSession('vs_1'))).toEqual({ kind: 'session-over' });
   });
 });
 
@@ -199,7 +200,7 @@ describe('the answer that comes with a verdict', () => {
   it('is passed on byte for byte, including fields that the port does not have', async () => {
     const body = `${JSON.stringify(ANSWER).slice(0, -1)}, "much":12345678901234567890,\n"one":1.0}`;
     const { url } = await misbehaving((socket) => void socket.write(http(200, body)));
-    expect(await replying(url).pullReport(newCall(), 'vs_1')).toEqual({
+    expect(await replying(url).pullReport(newCall(), ofSession('vs_1'))).toEqual({
       ...READ,
       reply: { status: 200, body, code: null, field: null, message: null },
     });
@@ -214,7 +215,7 @@ describe('the answer that comes with a verdict', () => {
   ])('is passed on with a refusal: %i with %s', async (status, code, kind) => {
     const body = `{"error": {"code":${code}}}`;
     const { url } = await misbehaving((socket) => void socket.write(http(status, body)));
-    expect(await replying(url).pullReport(newCall(), 'vs_1')).toMatchObject({
+    expect(await replying(url).pullReport(newCall(), ofSession('vs_1'))).toMatchObject({
       kind,
       reply: { status, body, code, field: null, message: null },
     });
@@ -227,14 +228,14 @@ describe('the answer that comes with a verdict', () => {
     ['a key that is in use', http(409, '{"error":{"code":"call_in_progress"}}')],
   ])('is not passed on: %s', async (_name, response) => {
     const { url } = await misbehaving((socket) => void socket.write(response));
-    expect(await replying(url).pullReport(newCall(), 'vs_1')).not.toHaveProperty('reply');
+    expect(await replying(url).pullReport(newCall(), ofSession('vs_1'))).not.toHaveProperty('reply');
   });
 });
 
 it('the adapter sends the credential and the request id, below the path of the base address', async () => {
   const { url, requests } = await misbehaving((socket) => void socket.write(GOOD));
   const call = newCall();
-  await adapter(`${url}/vendor/`).pullReport(call, 'vs_1');
+  await adapter(`${url}/vendor/`).pullReport(call, ofSession('vs_1'));
   const [request] = requests;
   expect(request!.line).toBe('POST /vendor/credit/v1/reports HTTP/1.1');
   expect(request!.headers.get('authorization')).toBe('Bearer test-credential');

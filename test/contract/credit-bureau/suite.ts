@@ -7,6 +7,7 @@ import type { Applicant } from '../../../src/ports/identity-vendor.js';
 import type { VendorCall } from '../../../src/ports/vendor-call.js';
 import { until } from '../../support/eventually.js';
 import { withoutReplies } from '../../support/replies.js';
+import { ofSession } from '../../support/subjects.js';
 
 export interface CreditBureauHarness {
   /** An adapter whose calls end within the time limit. The whole suite uses the same vendor. */
@@ -74,7 +75,7 @@ export function describeCreditBureau(name: string, start: () => Promise<CreditBu
       lastName: string,
       more: Partial<Applicant> = {},
     ): Promise<Extract<ReportVerdict, { kind: 'report' }>> {
-      const verdict = await bureau.pullReport(newCall(), await harness.register(lastName, more));
+      const verdict = await bureau.pullReport(newCall(), ofSession(await harness.register(lastName, more)));
       if (verdict.kind !== 'report') throw new Error(`expected a report, got ${verdict.kind}`);
       return verdict;
     }
@@ -82,7 +83,7 @@ export function describeCreditBureau(name: string, start: () => Promise<CreditBu
     describe('a report', () => {
       it('has a score, trade lines and the other sections, and is billed', async () => {
         const call = newCall();
-        const verdict = await bureau.pullReport(call, await harness.register('Smith'));
+        const verdict = await bureau.pullReport(call, ofSession(await harness.register('Smith')));
         const day = expect.stringMatching(/^\d{4}-\d\d-\d\d$/);
         expect(verdict).toEqual({
           kind: 'report',
@@ -163,7 +164,7 @@ export function describeCreditBureau(name: string, start: () => Promise<CreditBu
         };
         const person = await harness.answerOtp(await harness.register('Otptest', typed), '123456');
         const addresses = expect.arrayContaining(['9 Elm St #4, Austin, TX 78701-1234']);
-        expect(await bureau.pullReport(newCall(), person)).toMatchObject({
+        expect(await bureau.pullReport(newCall(), ofSession(person))).toMatchObject({
           report: { consumer: { name: 'Zoë Ng Otptest', addresses, birthYear: 2001, ssnLastFour: '0550' } },
         });
       });
@@ -197,9 +198,9 @@ export function describeCreditBureau(name: string, start: () => Promise<CreditBu
       it('is given after a step-up with right answers', async () => {
         const vendorSession = await harness.register('Otptest');
         const person = await harness.answerOtp(vendorSession, '123456');
-        expect(await bureau.pullReport(newCall(), person)).toMatchObject({ kind: 'report' });
+        expect(await bureau.pullReport(newCall(), ofSession(person))).toMatchObject({ kind: 'report' });
         // The token of the challenge is not the person's token.
-        expect(await bureau.pullReport(newCall(), vendorSession)).toEqual({ kind: 'session-over' });
+        expect(await bureau.pullReport(newCall(), ofSession(vendorSession))).toEqual({ kind: 'session-over' });
       });
 
       it('has no score for Thinfiletest', async () => {
@@ -211,8 +212,8 @@ export function describeCreditBureau(name: string, start: () => Promise<CreditBu
       it('arrives late for Slowtest', async () => {
         const [slowSession, session] = [await harness.register('Slowtest'), await harness.register('Example')];
         let answered = false;
-        const slow = bureau.pullReport(newCall(), slowSession).finally(() => (answered = true));
-        expect(await bureau.pullReport(newCall(), session)).toMatchObject({ kind: 'report' });
+        const slow = bureau.pullReport(newCall(), ofSession(slowSession)).finally(() => (answered = true));
+        expect(await bureau.pullReport(newCall(), ofSession(session))).toMatchObject({ kind: 'report' });
         expect(answered).toBe(false);
         expect(await slow).toMatchObject({ kind: 'report' });
       });
@@ -224,13 +225,13 @@ export function describeCreditBureau(name: string, start: () => Promise<CreditBu
         ['Nohittest', refused('NO_RECORD', 9193)],
       ])("is the bureau's answer for %s, and no report is billed", async (lastName, verdict) => {
         const call = newCall();
-        expect(await bureau.pullReport(call, await harness.register(lastName))).toEqual(verdict);
+        expect(await bureau.pullReport(call, ofSession(await harness.register(lastName)))).toEqual(verdict);
         expect(await harness.calls(call.attemptId)).toEqual({ received: 1, executed: 1, billed: 0 });
       });
 
       it.each(CODES)("is the bureau's answer for upstream code %i", async (code, verdict) => {
         const vendorSession = await harness.register('Smith', { middleName: `Upstream${code}` });
-        expect(await bureau.pullReport(newCall(), vendorSession)).toEqual(verdict);
+        expect(await bureau.pullReport(newCall(), ofSession(vendorSession))).toEqual(verdict);
       });
 
       it.each([
@@ -243,13 +244,13 @@ export function describeCreditBureau(name: string, start: () => Promise<CreditBu
         "is the bureau's answer for upstream code %i, which a middle name selects for the report",
         async (code, verdict) => {
           const vendorSession = await harness.register('Smith', { middleName: `Upstream${code}AtReport` });
-          expect(await bureau.pullReport(newCall(), vendorSession)).toEqual(verdict);
+          expect(await bureau.pullReport(newCall(), ofSession(vendorSession))).toEqual(verdict);
         },
       );
 
       it.each(['AGENT', 'PMC'] as const)("is the bureau's answer for an %s without an SSN", async (userType) => {
         const vendorSession = await harness.register('Smith', { userType });
-        expect(await bureau.pullReport(newCall(), vendorSession)).toEqual(refused('FILE_CONDITION', 9018));
+        expect(await bureau.pullReport(newCall(), ofSession(vendorSession))).toEqual(refused('FILE_CONDITION', 9018));
       });
 
       it("is the bureau's answer for a session that is unanswered, locked, over or unknown", async () => {
@@ -257,9 +258,9 @@ export function describeCreditBureau(name: string, start: () => Promise<CreditBu
         const locked = await harness.register('Lockedtest');
         await harness.answerOtp(locked, '000000');
         for (const vendorSession of [open, locked, await harness.register('Expiredtest'), 'vs_unknown']) {
-          expect(await bureau.pullReport(newCall(), vendorSession)).toEqual({ kind: 'session-over' });
+          expect(await bureau.pullReport(newCall(), ofSession(vendorSession))).toEqual({ kind: 'session-over' });
         }
-        expect(await bureau.pullReport(newCall(), await harness.answerOtp(open, '123456'))).toMatchObject({
+        expect(await bureau.pullReport(newCall(), ofSession(await harness.answerOtp(open, '123456')))).toMatchObject({
           kind: 'report',
         });
       });
@@ -267,7 +268,7 @@ export function describeCreditBureau(name: string, start: () => Promise<CreditBu
 
     describe('the answer that comes with a verdict', () => {
       it('is the report as the bureau wrote it', async () => {
-        const { reply, ...verdict } = await replying.pullReport(newCall(), await harness.register('Smith'));
+        const { reply, ...verdict } = await replying.pullReport(newCall(), ofSession(await harness.register('Smith')));
         expect(verdict.kind).toBe('report');
         expect(reply).toEqual({ status: 200, body: expect.any(String), code: null, field: null, message: null });
         expect({ kind: 'report', ...JSON.parse(reply!.body) }).toEqual(verdict);
@@ -281,7 +282,7 @@ export function describeCreditBureau(name: string, start: () => Promise<CreditBu
         ['Smith', 'Upstream99999', 422, 99999],
       ])('is the refusal of %s, %s: %i with %i', async (lastName, middleName, status, code) => {
         const session = await harness.register(lastName, middleName === undefined ? {} : { middleName });
-        const { reply } = await replying.pullReport(newCall(), session);
+        const { reply } = await replying.pullReport(newCall(), ofSession(session));
         expect(reply).toEqual({ status, body: expect.any(String), code, field: null, message: expect.any(String) });
         expect(JSON.parse(reply!.body).error.code).toBe(code);
       });
@@ -290,7 +291,7 @@ export function describeCreditBureau(name: string, start: () => Promise<CreditBu
         const session = await harness.register('Smith');
         await harness.outage(60);
         try {
-          expect(await replying.pullReport(newCall(), session)).toEqual({ kind: 'unavailable' });
+          expect(await replying.pullReport(newCall(), ofSession(session))).toEqual({ kind: 'unavailable' });
         } finally {
           await harness.outage(0);
         }
@@ -301,16 +302,18 @@ export function describeCreditBureau(name: string, start: () => Promise<CreditBu
       it('answers a repeated attempt with the same report, and bills it once', async () => {
         const vendorSession = await harness.register('Smith');
         const call = newCall();
-        const first = await bureau.pullReport(call, vendorSession);
+        const first = await bureau.pullReport(call, ofSession(vendorSession));
         expect(first.kind).toBe('report');
-        expect(await bureau.pullReport(call, vendorSession)).toEqual(first);
+        expect(await bureau.pullReport(call, ofSession(vendorSession))).toEqual(first);
         expect(await harness.calls(call.attemptId)).toEqual({ received: 2, executed: 1, billed: 1 });
       });
 
       it('never answers an attempt with the report of another session', async () => {
         const call = newCall();
-        await bureau.pullReport(call, await harness.register('Smith'));
-        expect(await bureau.pullReport(call, await harness.register('Jones'))).toEqual({ kind: 'unintelligible' });
+        await bureau.pullReport(call, ofSession(await harness.register('Smith')));
+        expect(await bureau.pullReport(call, ofSession(await harness.register('Jones')))).toEqual({
+          kind: 'unintelligible',
+        });
         expect(await harness.calls(call.attemptId)).toEqual({ received: 2, executed: 1, billed: 1 });
       });
 
@@ -318,7 +321,7 @@ export function describeCreditBureau(name: string, start: () => Promise<CreditBu
         const vendorSession = await harness.register('Smith');
         const call = newCall();
         await harness.loseNextAnswer();
-        expect(await bureau.pullReport(call, vendorSession)).toMatchObject({ kind: 'report' });
+        expect(await bureau.pullReport(call, ofSession(vendorSession))).toMatchObject({ kind: 'report' });
         expect(await harness.calls(call.attemptId)).toEqual({ received: 2, executed: 1, billed: 1 });
       });
 
@@ -326,11 +329,11 @@ export function describeCreditBureau(name: string, start: () => Promise<CreditBu
         const vendorSession = await harness.register('Slowtest');
         const impatient = await harness.open({ timeoutMs: 200 });
         const call = newCall();
-        expect(await impatient.pullReport(call, vendorSession)).toEqual({ kind: 'timed-out' });
+        expect(await impatient.pullReport(call, ofSession(vendorSession))).toEqual({ kind: 'timed-out' });
         // While the vendor works on the first call, the outcome is unknown. Then the vendor answers.
-        let verdict = await bureau.pullReport(call, vendorSession);
+        let verdict = await bureau.pullReport(call, ofSession(vendorSession));
         await until('the vendor has an answer', async () => {
-          if (verdict.kind === 'timed-out') verdict = await bureau.pullReport(call, vendorSession);
+          if (verdict.kind === 'timed-out') verdict = await bureau.pullReport(call, ofSession(vendorSession));
           return verdict.kind !== 'timed-out';
         });
         expect(verdict).toMatchObject({ kind: 'report' });
@@ -342,12 +345,12 @@ export function describeCreditBureau(name: string, start: () => Promise<CreditBu
         const call = newCall();
         await harness.outage(60);
         try {
-          expect(await bureau.pullReport(call, vendorSession)).toEqual({ kind: 'unavailable' });
+          expect(await bureau.pullReport(call, ofSession(vendorSession))).toEqual({ kind: 'unavailable' });
         } finally {
           await harness.outage(0);
         }
         expect(await harness.calls(call.attemptId)).toEqual({ received: 1, executed: 0, billed: 0 });
-        expect(await bureau.pullReport(call, vendorSession)).toMatchObject({ kind: 'report' });
+        expect(await bureau.pullReport(call, ofSession(vendorSession))).toMatchObject({ kind: 'report' });
       });
     });
   });

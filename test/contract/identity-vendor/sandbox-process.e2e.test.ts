@@ -12,6 +12,7 @@ import { VoieIncomeVendor } from '../../../src/vendors/voie/income.js';
 import type { VendorCall } from '../../../src/ports/identity-vendor.js';
 import { RIGHT_CODE, newCall, person } from './suite.js';
 import { until } from '../../support/eventually.js';
+import { ofSession } from '../../support/subjects.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'sandbox-process-'));
 const MAIN = ['dist/sandbox/main.js'];
@@ -68,8 +69,8 @@ it('the sandbox plays every vendor in one process: the income vendor knows the p
   ];
   const registered = await identity.register(newCall(), person('Noincometest'));
   if (registered.kind !== 'confirmed') throw new Error(`expected a confirmation, got ${registered.kind}`);
-  expect(await bureau.pullReport(newCall(), registered.vendorSession)).toMatchObject({ kind: 'report' });
-  const started = await income.start(newCall(), 'PAYROLL', registered.vendorSession);
+  expect(await bureau.pullReport(newCall(), ofSession(registered.vendorSession))).toMatchObject({ kind: 'report' });
+  const started = await income.start(newCall(), 'PAYROLL', ofSession(registered.vendorSession));
   if (started.kind !== 'started') throw new Error(`expected an inquiry, got ${started.kind}`);
   let outcome = await income.outcomeOf(newCall(), started.inquiry);
   expect(outcome).toEqual({ kind: 'in-progress' });

@@ -6,6 +6,7 @@ import { AMBIGUOUS_ENDS, json, listen, urlOf } from '../../support/misbehaving-s
 import { misbehavingVendors } from '../../support/misbehaving-vendor.js';
 import { recordedAnswer } from '../../support/recorded-answer.js';
 import { newCall } from './suite.js';
+import { ofSession } from '../../support/subjects.js';
 
 const { misbehaving, adapter } = misbehavingVendors(VoieIncomeVendor);
 
@@ -21,7 +22,12 @@ const CALLS: readonly (readonly [
   good: string,
   verdict: object,
 ])[] = [
-  ['start', (vendor) => vendor.start(newCall(), 'PAYROLL', 'vs_1'), STARTED, { kind: 'started', inquiry: 'inq_1' }],
+  [
+    'start',
+    (vendor) => vendor.start(newCall(), 'PAYROLL', ofSession('vs_1')),
+    STARTED,
+    { kind: 'started', inquiry: 'inq_1' },
+  ],
   [
     'outcomeOf',
     (vendor) => vendor.outcomeOf(newCall(), 'inq_1'),
@@ -142,7 +148,7 @@ describe('a request of the adapter', () => {
   it('is sent with credential, key and request id, and names the person only when a person is given', async () => {
     const { url, requests } = await misbehaving((socket) => void socket.write(STARTED));
     const call = newCall();
-    await adapter(`${url}/vendor/`).start(call, 'BANKING', 'vs_1');
+    await adapter(`${url}/vendor/`).start(call, 'BANKING', ofSession('vs_1'));
     await adapter(url).start(newCall(), 'PAYROLL', null);
     expect(requests[0]!.line).toBe('POST /vendor/income/v1/inquiries HTTP/1.1');
     expect(requests[0]!.headers.get('authorization')).toBe('Bearer test-credential');

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '../../../src/kernel/ids.js';
 import type { IncomeOutcome, IncomeRoute, IncomeVendor } from '../../../src/ports/income-vendor.js';
 import type { VendorCall } from '../../../src/ports/vendor-call.js';
+import { ofSession } from '../../support/subjects.js';
 
 export interface IncomeVendorHarness {
   /**
@@ -45,7 +46,7 @@ export function describeIncomeVendor(name: string, start: () => Promise<IncomeVe
     afterAll(() => harness.close());
 
     async function started(route: IncomeRoute, vendorSession: string | null, call = newCall()): Promise<string> {
-      const verdict = await vendor.start(call, route, vendorSession);
+      const verdict = await vendor.start(call, route, vendorSession === null ? null : ofSession(vendorSession));
       if (verdict.kind !== 'started') throw new Error(`expected an inquiry, got ${verdict.kind}`);
       return verdict.inquiry;
     }
@@ -171,7 +172,7 @@ export function describeIncomeVendor(name: string, start: () => Promise<IncomeVe
         const call = newCall();
         await started('PAYROLL', null, call);
         expect(await vendor.start(call, 'BANKING', null)).toEqual({ kind: 'unintelligible' });
-        expect(await vendor.start(call, 'PAYROLL', await harness.register('Smith'))).toEqual({
+        expect(await vendor.start(call, 'PAYROLL', ofSession(await harness.register('Smith')))).toEqual({
           kind: 'unintelligible',
         });
       });

@@ -288,11 +288,11 @@ export class Harness {
     const secrets = new PartySecrets(this.vault());
     const screenings = {
       find: async (sessionId: string) => verifications.steps.get(sessionId)?.session ?? null,
-      reference: async (sessionId: string) => {
+      identityToken: async (sessionId: string) => {
         const { verifiedAt = null, subjectId = '' } = verifications.steps.get(sessionId)?.session ?? {};
         return verifiedAt === null || this.erased.has(subjectId)
           ? null
-          : { vendor: 'idv', token: this.tokens.get(sessionId) ?? `token-of-${sessionId}` };
+          : (this.tokens.get(sessionId) ?? `token-of-${sessionId}`);
       },
       reportProspect: async (sessionId: string) => {
         const expiresAt = this.reportExpiries.get(sessionId);

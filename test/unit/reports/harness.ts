@@ -10,6 +10,7 @@ import { MasterKeys } from '../../../src/adapters/vault/master-keys.js';
 import type { ExternalCalls } from '../../../src/external-calls/external-calls.js';
 import type { DomainEvent, RecordedEvent } from '../../../src/kernel/domain-event.js';
 import { newId } from '../../../src/kernel/ids.js';
+import { tokenOf, type VendorSubject } from '../../../src/kernel/vendor-subject.js';
 import { FIRST_CHOICE, type VendorChoice } from '../../../src/kernel/vendor-choice.js';
 import { AccountCredit } from '../../../src/modules/accounts/application/account-credit.js';
 import { credit } from '../../../src/modules/accounts/domain/credit.js';
@@ -61,6 +62,7 @@ import {
 } from '../../../src/published/screenings.js';
 import { SessionGrants, type BegunSession, type GrantFacts } from '../../../src/published/session-grants.js';
 import { SetClock } from '../../support/clock.js';
+import { ofSession } from '../../support/subjects.js';
 
 export const SCORE: CreditScore = {
   value: 712,
@@ -110,8 +112,9 @@ export class PlayedBureau extends CreditBureau {
   /** The answers to the next calls, in order. The last answer is repeated. */
   answers: (ReportVerdict | Promise<ReportVerdict>)[] = [GIVEN];
 
-  override async pullReport({ attemptId, vendor, signal }: VendorCall, person: string): Promise<ReportVerdict> {
-    if (vendor !== VENDORS.credit || person !== `person-at-${vendor}`) throw new Error("Not the session's vendor");
+  override async pullReport({ attemptId, vendor, signal }: VendorCall, subject: VendorSubject): Promise<ReportVerdict> {
+    if (vendor !== VENDORS.credit || tokenOf(subject) !== `person-at-${vendor}`)
+      throw new Error("Not the session's vendor");
     this.asked.push(attemptId);
     const answer = this.answers[0];
     if (answer === undefined) throw new Error('Nothing to answer');
@@ -137,7 +140,10 @@ class PlayedScreenings extends Screenings {
   override async reference(sessionId: string, capability: 'credit' | 'income'): Promise<VendorReference | null> {
     const vendor = this.sessions.get(sessionId)?.vendors[capability];
     if (vendor === undefined || this.erased.has(sessionId)) return null;
-    return { vendor, token: this.unknown.has(sessionId) ? null : `person-at-${vendor}` };
+    return { vendor, subject: this.unknown.has(sessionId) ? null : ofSession(`person-at-${vendor}`) };
+  }
+  override identityToken(): Promise<never> {
+    throw new Error('Not asked');
   }
   override async screenedFor(sessionId: string): Promise<ScreenedFor | null> {
     const session = this.sessions.get(sessionId);

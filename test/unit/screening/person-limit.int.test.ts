@@ -233,7 +233,7 @@ function aProcess(dies: (stream: string, types: readonly string[]) => boolean = 
     aggregates,
     answers,
     {} as KnownPersons,
-    { reference: async () => null } as unknown as Screenings,
+    { identityToken: async () => null } as unknown as Screenings,
     clock,
   );
   const expire = new ExpireSessionHandler(aggregates, clock);

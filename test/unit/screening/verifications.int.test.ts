@@ -355,7 +355,7 @@ describe('a registration', () => {
         overallStatus: 'PAYMENT_PENDING',
       },
     });
-    expect(await screenings.reference(sessionId, 'identity')).toEqual({ vendor: FIRST_CHOICE.identity, token: 'v' });
+    expect(await screenings.identityToken(sessionId)).toBe('v');
   });
 
   // A person must not pay for a report when the bureau cannot be asked about that person.
@@ -804,7 +804,7 @@ describe('a registration', () => {
 describe('an answer', () => {
   it("that is right makes the token of the answer the person's reference at the vendors", async () => {
     const { sessionId, verifications, screenings } = await registered(STEP_UP);
-    expect(await screenings.reference(sessionId, 'identity')).toBeNull();
+    expect(await screenings.identityToken(sessionId)).toBeNull();
     vendorSays.push(RIGHT);
     expect(await verifications.answer(sessionId, newId(), { method: 'otp', code: '123456' }, SERVER)).toMatchObject({
       end: 'answered',
@@ -812,11 +812,18 @@ describe('an answer', () => {
       step: 'answers',
       session: { status: 'VERIFIED' },
     });
-    const { identity, credit, income } = FIRST_CHOICE;
-    expect(await screenings.reference(sessionId, 'identity')).toEqual({ vendor: identity, token: 'user-token' });
-    expect(await screenings.reference(sessionId, 'credit')).toEqual({ vendor: credit, token: 'user-token' });
+    const { credit, income } = FIRST_CHOICE;
+    expect(await screenings.identityToken(sessionId)).toBe('user-token');
+    const subject = {
+      person: { kind: 'session', token: 'user-token' },
+      purpose: 'TENANT_SCREENING',
+      endUserType: null,
+      askedBy: SERVER.accountId,
+      consent: { acceptedAt: null, termsVersion: null },
+    };
+    expect(await screenings.reference(sessionId, 'credit')).toEqual({ vendor: credit, subject });
     // The income vendor accepts no tokens of the identity vendor.
-    expect(await screenings.reference(sessionId, 'income')).toEqual({ vendor: income, token: null });
+    expect(await screenings.reference(sessionId, 'income')).toEqual({ vendor: income, subject: null });
   });
 
   it("without a token keeps the vendor session as the person's reference", async () => {
@@ -826,8 +833,8 @@ describe('an answer', () => {
       end: 'answered',
       reply: null,
     });
-    for (const capability of ['identity', 'credit'] as const)
-      expect(await screenings.reference(sessionId, capability)).toMatchObject({ token: 'v' });
+    expect(await screenings.identityToken(sessionId)).toBe('v');
+    expect(await screenings.reference(sessionId, 'credit')).toMatchObject({ subject: { person: { token: 'v' } } });
   });
 
   it('by positions answers the questions in their order', async () => {
@@ -896,7 +903,7 @@ describe('an answer', () => {
     now = new Date(now.getTime() + 30_000);
     await settles(sessionId);
     expect(await verifications.latest(sessionId)).toMatchObject({ end: 'answered', reply: RIGHT.reply });
-    expect(await screenings.reference(sessionId, 'identity')).toMatchObject({ token: 'user-token' });
+    expect(await screenings.identityToken(sessionId)).toBe('user-token');
   });
 
   it.each<[string, Verdict, number]>([
@@ -960,7 +967,7 @@ describe('an answer', () => {
     });
     await verifications.answer(sessionId, newId(), { method: 'kba', positions: [3, 1] }, SERVER);
     expect(await verifications.latest(sessionId)).toMatchObject({ session: { status: 'VERIFIED' } });
-    expect(await screenings.reference(sessionId, 'identity')).toMatchObject({ token: 'user-token' });
+    expect(await screenings.identityToken(sessionId)).toBe('user-token');
   });
 
   it('that is repeated under its id is not judged again, and gets the first reply while that reply is the newest', async () => {
@@ -1130,7 +1137,7 @@ describe('the kept reply of the vendor', () => {
       reply: null,
       session: { status: 'EXPIRED' },
     });
-    expect(await screenings.reference(sessionId, 'identity')).toBeNull();
+    expect(await screenings.identityToken(sessionId)).toBeNull();
   });
 
   it('does not exist when the person was erased during the call to the vendor', async () => {
@@ -1254,11 +1261,13 @@ describe('a person who re-authenticates', () => {
   it('has the newest token as the reference at every vendor that accepts it, until the erasure', async () => {
     const { sessionId, persons, screenings, erases } = await registered({ kind: 'confirmed', vendorSession: 'known' });
     await persons.keepToken(sessionId, 'renewed');
-    expect(await screenings.reference(sessionId, 'identity')).toMatchObject({ token: 'renewed' });
-    expect(await screenings.reference(sessionId, 'credit')).toMatchObject({ token: 'renewed' });
+    expect(await screenings.identityToken(sessionId)).toBe('renewed');
+    expect(await screenings.reference(sessionId, 'credit')).toMatchObject({
+      subject: { person: { token: 'renewed' } },
+    });
     await erases(sessionId);
     await persons.keepToken(sessionId, 'later');
-    expect(await screenings.reference(sessionId, 'identity')).toBeNull();
+    expect(await screenings.identityToken(sessionId)).toBeNull();
   });
 
   it('gets codes that count for the phone of the session, like every other code to that phone', async () => {

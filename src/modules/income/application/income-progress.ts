@@ -125,7 +125,7 @@ export class IncomeProgress extends ExternalCall<null> {
     const { attemptId } = call;
     const reference = screeningSessionId && (await this.screenings.reference(screeningSessionId, 'income'));
     if (screeningSessionId && !reference) return record({ kind: 'end-erased' });
-    const start = await this.incomeVendor.start(call, route, reference ? reference.token : null);
+    const start = await this.incomeVendor.start(call, route, reference ? reference.subject : null);
     if (start.kind !== 'started') {
       const looks = attempt?.looks ?? 0;
       return record({ kind: 'record-no-outcome', now: this.clock.now(), attemptId, looks, cause: causeOf(start) });

@@ -36,7 +36,7 @@ export class PartyReferences {
   /** Null if the person was erased. */
   async tokenOf(partyId: string, { sessionId, subjectId }: Reference): Promise<string | null> {
     if (sessionId === null) return this.secrets.token(subjectId, partyId);
-    return (await this.screenings.reference(sessionId, 'identity'))?.token ?? null;
+    return this.screenings.identityToken(sessionId);
   }
 
   private async ofSession(sessionId: string): Promise<Reference | null> {

@@ -5,6 +5,7 @@ import { DomainError, type DomainErrorDetail } from '../../../kernel/domain-erro
 import type { ErrorCode } from '../../../kernel/error-codes.js';
 import { AggregateStore, type LoadedAggregate } from '../../../platform/aggregates/aggregate-store.js';
 import type { VendorReply } from '../../../kernel/vendor-reply.js';
+import type { VendorSubject } from '../../../kernel/vendor-subject.js';
 import { CreditBureau, type ReportVerdict } from '../../../ports/credit-bureau.js';
 import { Vault } from '../../../ports/vault.js';
 import type { VendorCall } from '../../../ports/vendor-call.js';
@@ -55,10 +56,12 @@ export class ReportPull extends ExternalCall<null> {
     await this.record(attempt, this.noVerdict(attempt, 'unavailable'));
   }
 
-  /** The bureau's reference to the person of a verified session, or the reason why the bureau can never be asked about the person. */
-  async referenceOf(sessionId: string): Promise<{ readonly vendor: string; readonly token: string } | FinalFailure> {
-    const { vendor, token = null } = (await this.screenings.reference(sessionId, 'credit')) ?? {};
-    if (vendor !== undefined && token !== null) return { vendor, token };
+  /** The person of a verified session as the bureau knows them, or the reason why the bureau can never be asked about the person. */
+  async referenceOf(
+    sessionId: string,
+  ): Promise<{ readonly vendor: string; readonly subject: VendorSubject } | FinalFailure> {
+    const { vendor, subject = null } = (await this.screenings.reference(sessionId, 'credit')) ?? {};
+    if (vendor !== undefined && subject !== null) return { vendor, subject };
     return (await this.screenings.reportProspect(sessionId)) === 'person-erased'
       ? 'PERSON_ERASED'
       : 'VENDOR_SESSION_OVER';
@@ -81,8 +84,8 @@ export class ReportPull extends ExternalCall<null> {
     if (!(await this.credit.reserve(payerOf(attempt), attemptId, context))) return fail('CREDIT_EXHAUSTED');
     const reference = await this.referenceOf(id);
     if (typeof reference === 'string') return fail(reference);
-    const { vendor, token } = reference;
-    const verdict = await this.bureau.pullReport({ ...call, attemptId: inquiryId, vendor }, token);
+    const { vendor, subject } = reference;
+    const verdict = await this.bureau.pullReport({ ...call, attemptId: inquiryId, vendor }, subject);
     // The vault stores the reply before the log records the attempt's end.
     const passedOn = await this.passedOn(id, verdict);
     if (passedOn !== null && verdict.kind !== 'report')

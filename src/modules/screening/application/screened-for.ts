@@ -1,6 +1,7 @@
-// A session for the page of its report: its state, how it was verified, and the facts of its submission.
+// A session for the page and the pull of its report: its state, how it was verified, and the facts of its submission.
 import type { EndUserType } from '../../../kernel/end-user-type.js';
 import type { RecordedEvent } from '../../../kernel/domain-event.js';
+import type { VendorSubject } from '../../../kernel/vendor-subject.js';
 import type { Fold } from '../../../platform/aggregates/aggregate-store.js';
 import type { VerificationMethod } from '../../../published/screenings.js';
 import type { SessionEvent } from '../domain/session.js';
@@ -8,6 +9,7 @@ import { datedSession, type DatedSession } from './session-facts.js';
 
 interface Screened extends DatedSession {
   readonly endUserType: EndUserType | null;
+  readonly consent: VendorSubject['consent'];
   /** The vault subject under which the address of the unit is stored; null if the page gave none. */
   readonly addressSubject: string | null;
   /** The kind of the last answer. */
@@ -17,13 +19,22 @@ interface Screened extends DatedSession {
 
 export const screenedSession: Fold<Screened, RecordedEvent & SessionEvent> = {
   category: datedSession.category,
-  initial: { ...datedSession.initial, endUserType: null, addressSubject: null, answered: 'outright', verifiedBy: null },
+  initial: {
+    ...datedSession.initial,
+    endUserType: null,
+    consent: { acceptedAt: null, termsVersion: null },
+    addressSubject: null,
+    answered: 'outright',
+    verifiedBy: null,
+  },
   evolve(before, event) {
     const state = { ...before, ...datedSession.evolve(before, event) };
     switch (event.type) {
       case 'ScreeningSubmitted': {
         const { endUserType = null, unitAddressKept, subjectId } = event.data;
-        return { ...state, endUserType, addressSubject: unitAddressKept ? subjectId : null };
+        const { termsAcceptedAt: acceptedAt = null, termsVersion = null } = event.data;
+        const consent = { acceptedAt, termsVersion };
+        return { ...state, endUserType, consent, addressSubject: unitAddressKept ? subjectId : null };
       }
       case 'OtpAnswerReceived':
         return { ...state, answered: 'otp' };

@@ -23,6 +23,7 @@ import {
   unitAddressEntry,
   type References,
   type SessionSecretsContent,
+  type SessionState,
   type UnitAddressContent,
 } from '../domain/session.js';
 import { PersonAnswers, streamsOf } from './person-answers.js';
@@ -51,13 +52,20 @@ export class ScreeningDirectory extends Screenings {
   }
 
   override async reference(sessionId: string, capability: Referring): Promise<VendorReference | null> {
+    const { state, owner } = await this.aggregates.load(screenedSession, sessionId);
+    const { session, endUserType, consent } = state;
+    const secrets = await this.secretsOfVerified(sessionId, session);
+    if (secrets === null || session.status !== 'VERIFIED' || !owner?.accountId) return null;
+    const token = referencesIn(secrets)[capability];
+    const facts = { purpose: 'TENANT_SCREENING', endUserType, askedBy: owner.accountId, consent } as const;
+    const subject = token === undefined ? null : { person: { kind: 'session', token } as const, ...facts };
+    return { vendor: session.vendors[capability], subject };
+  }
+
+  override async identityToken(sessionId: string): Promise<string | null> {
     const { state } = await this.aggregates.load(screeningSession, sessionId);
-    if (state.status !== 'VERIFIED') return null;
-    const secrets = await this.secretsOf(sessionId, state.subjectId);
-    if (secrets === null || secrets === 'erased') return null;
-    const { vendorSession, personToken = vendorSession } = secrets;
-    const tokens: Partial<Record<Referring, string>> = { ...referencesIn(secrets), identity: personToken };
-    return { vendor: state.vendors[capability], token: tokens[capability] ?? null };
+    const secrets = await this.secretsOfVerified(sessionId, state);
+    return secrets === null ? null : (secrets.personToken ?? secrets.vendorSession);
   }
 
   override async screenedFor(sessionId: string): Promise<ScreenedFor | null> {
@@ -113,6 +121,11 @@ export class ScreeningDirectory extends Screenings {
       { kind: 'record-payment', payment: { transactionId, ordinal, observation, status } },
       context,
     );
+  }
+
+  private async secretsOfVerified(sessionId: string, state: SessionState): Promise<SessionSecretsContent | null> {
+    const secrets = state.status === 'VERIFIED' ? await this.secretsOf(sessionId, state.subjectId) : null;
+    return secrets === 'erased' ? null : secrets;
   }
 
   /** Also null if the entry cannot be decrypted. This does not count as an outage, because a later try would fail too. */

@@ -78,7 +78,7 @@ export class UnblockPersonHandler implements ICommandHandler<UnblockPerson> {
 
   /** The person's names, including the name from the vendor's token while the vault keeps the token. */
   private async namesOf(id: string, streams: readonly string[], context: ActionContext): Promise<readonly string[]> {
-    const token = (await this.screenings.reference(id, 'identity'))?.token ?? null;
+    const token = await this.screenings.identityToken(id);
     return token === null ? streams : this.persons.idsOf(id, token, context);
   }
 }
