@@ -1,7 +1,7 @@
 // For the tests of a vendor's HTTP adapter. Makes misbehaving vendors and adapters that call them, and closes all of
 // them after the test.
 import { afterEach } from '@jest/globals';
-import type { VendorHttpOptions } from '../../src/vendor-kit/exchange.js';
+import type { IdvOptions } from '../../src/vendors/idv/dialect.js';
 import { type MisbehavingServer, type Respond, misbehavingServer } from './misbehaving-server.js';
 
 export interface MisbehavingVendors<Adapter> {
@@ -13,7 +13,7 @@ export interface MisbehavingVendors<Adapter> {
 
 /** Test files call this function at the top. */
 export function misbehavingVendors<Adapter extends { close(): Promise<void> }>(
-  Adapter: new (options: VendorHttpOptions) => Adapter,
+  Adapter: new (options: IdvOptions) => Adapter,
 ): MisbehavingVendors<Adapter> {
   const closers: (() => unknown)[] = [];
 

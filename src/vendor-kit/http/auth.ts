@@ -1,7 +1,7 @@
 // How a vendor knows the service. The client asks for the headers of each request. No credential is logged, put into an address or into an error.
 import { limited } from '../../kernel/with-timeout.js';
 import { isRecord } from './answer.js';
-import { type ClientCertificate, type RawRequest, type Secret, Transport } from './transport.js';
+import { type ClientCertificate, type RawRequest, type Secret, Transport, secretOf } from './transport.js';
 
 /** The parts of a request that a signature can cover. `path` is the path on the wire, with its query. `body` is empty for a request without one. */
 export interface SignedParts {
@@ -52,7 +52,7 @@ export function signed(
   const isReplaced = (used: string): boolean => {
     try {
       // Another request may have read it again meanwhile.
-      if (known === used) known = secret();
+      if (known === used) known = secretOf(secret);
     } catch {
       // A file that is being replaced can be missing for a moment.
       return false;
@@ -62,10 +62,9 @@ export function signed(
   return () => ({
     async credentialFor(request): Promise<Credential | NoCredential> {
       try {
-        const used = (known ??= secret());
+        const used = (known ??= secretOf(secret));
         return { headers: sign(request, used), renew: async () => isReplaced(used) };
       } catch {
-        // The error could quote the secret or its place.
         return {};
       }
     },
@@ -123,7 +122,6 @@ export function oauth2(options: ClientCredentials): AuthScheme {
         if (made !== null) return (token = made);
         return retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
       } catch {
-        // The error could quote the secret.
         return {};
       }
     };
@@ -145,7 +143,7 @@ export function oauth2(options: ClientCredentials): AuthScheme {
 
 function tokenRequest(path: string, options: ClientCredentials): RawRequest {
   const { clientId, clientSecret, scope, parameters, sendAs = 'basic' } = options;
-  const secret = clientSecret();
+  const secret = secretOf(clientSecret);
   const form = new URLSearchParams({
     grant_type: 'client_credentials',
     ...(scope !== undefined && { scope }),

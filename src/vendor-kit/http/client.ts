@@ -22,9 +22,10 @@ export interface VendorRequest {
   /** The path with its query, below the vendor's address. Personal data belong into the body. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The body as JSON or as a form. */
+  /** The body as JSON, as a form, or as the text of a type that `headers` name. */
   readonly json?: object;
   readonly form?: Readonly<Record<string, string>>;
+  readonly text?: string;
 }
 
 /** The vendor is still at work. The caller looks again after the pause. */
@@ -64,24 +65,25 @@ export class VendorClient {
     );
   }
 
-  /** Lets calls in progress end, each within its time limit. */
-  async close(): Promise<void> {
-    await Promise.all([this.transport.close(), this.auth.close?.()]);
-  }
-
-  private async exchange(call: VendorCall, request: VendorRequest, limit: AbortSignal): Promise<Exchange> {
+  /** One exchange, for SDKs. The caller limits it. A request is sent again only after a refused credential. */
+  async exchange(call: VendorCall, request: VendorRequest, limit: AbortSignal): Promise<Exchange> {
     const raw = this.rawRequest(call, request);
     const parts = { method: raw.method, path: this.transport.pathOf(raw.path), body: raw.body ?? '' };
     const send = async (mayRenew: boolean): Promise<Exchange> => {
       const credential = await within(limit, this.auth.credentialFor(parts), () => null);
       if (credential === null) return told(call, { end: 'timed-out' });
       if (!('renew' in credential)) return told(call, { end: 'not-sent', ...credential });
-      const headers = { ...raw.headers, ...credential.headers };
+      const headers = { ...raw.headers, ...lowercase(credential.headers) };
       const exchange = told(call, this.outcomeOf(await this.transport.exchange({ ...raw, headers }, limit)));
       const refused = exchange.end === 'answered' && this.isCredentialRefused(exchange.answer);
       return refused && mayRenew && (await within(limit, credential.renew(), () => false)) ? send(false) : exchange;
     };
     return send(true);
+  }
+
+  /** Lets calls in progress end, each within its time limit. */
+  async close(): Promise<void> {
+    await Promise.all([this.transport.close(), this.auth.close?.()]);
   }
 
   /** A gateway that answers instead of the vendor does not know whether the vendor has executed the call. */
@@ -100,7 +102,7 @@ export class VendorClient {
     return this.options.dialect?.credentialRefused?.(answer) ?? answer.status === 401;
   }
 
-  private rawRequest(call: VendorCall, { method, path, headers, json, form }: VendorRequest): RawRequest {
+  private rawRequest(call: VendorCall, { method, path, headers, json, form, text }: VendorRequest): RawRequest {
     const { idempotencyHeader = 'idempotency-key', requestIdHeader = 'x-request-id' } = this.options;
     return {
       method,
@@ -111,10 +113,10 @@ export class VendorClient {
         ...(form && { 'content-type': 'application/x-www-form-urlencoded' }),
         ...(requestIdHeader !== null && { [requestIdHeader]: call.correlationId }),
         ...(idempotencyHeader !== null && method !== 'GET' && { [idempotencyHeader]: call.attemptId }),
-        ...behaviourHeader(call),
-        ...headers,
+        ...(call.behaviour !== undefined && { 'x-test-behaviour': call.behaviour }),
+        ...lowercase(headers),
       },
-      body: json ? JSON.stringify(json) : form ? new URLSearchParams(form).toString() : null,
+      body: json ? JSON.stringify(json) : form ? new URLSearchParams(form).toString() : (text ?? null),
     };
   }
 }
@@ -226,7 +228,7 @@ function told(call: VendorCall, exchange: Exchange): Exchange {
   return exchange;
 }
 
-/** Requests the behaviour from a test vendor. */
-export function behaviourHeader({ behaviour }: Pick<VendorCall, 'behaviour'>): Record<string, string> {
-  return behaviour === undefined ? {} : { 'x-test-behaviour': behaviour };
+/** Two names of one header in other letters would be sent as two headers. */
+function lowercase(headers: Readonly<Record<string, string>> = {}): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }

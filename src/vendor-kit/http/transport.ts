@@ -4,8 +4,13 @@ import { machineNow } from '../../kernel/machine-time.js';
 import { within } from '../../kernel/with-timeout.js';
 import { type VendorAnswer, answerOf } from './answer.js';
 
-/** Read when it is needed, so that a secret in a file can be replaced while the service runs. */
-export type Secret = () => string;
+/** A function is called again when the vendor refuses the secret, so that a secret in a file can be replaced while the service runs. */
+export type Secret = string | (() => string);
+
+/** The function may throw. Its error could quote the secret or its place, so the error goes no further. */
+export function secretOf(secret: Secret): string {
+  return typeof secret === 'string' ? secret : secret();
+}
 
 /** The certificate of the service and its key, and the certificates that the vendor's must come from. All are PEM. Read for each connection. */
 export interface ClientCertificate {
@@ -127,7 +132,12 @@ function connector(timeout: number, tls: ClientCertificate | undefined): buildCo
     const failed = (cause: unknown): void => callback(new NotConnected('no connection to the vendor', { cause }), null);
     try {
       const connect = tls
-        ? buildConnector({ timeout, cert: tls.cert(), key: tls.key(), ...(tls.ca && { ca: tls.ca() }) })
+        ? buildConnector({
+            timeout,
+            cert: secretOf(tls.cert),
+            key: secretOf(tls.key),
+            ...(tls.ca && { ca: secretOf(tls.ca) }),
+          })
         : plain;
       connect(options, (error, socket) => (error === null ? callback(null, socket) : failed(error)));
     } catch (error) {

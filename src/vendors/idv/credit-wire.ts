@@ -1,9 +1,10 @@
 // The credit bureau's wire format: writes requests, reads and checks reports. credit.ts uses it.
 import * as v from 'valibot';
 import type { CreditScore, ReportVerdict } from '../../ports/credit-bureau.js';
-import { type VendorAnswer, upstreamCode, withReply } from '../../vendor-kit/answer.js';
+import type { VendorAnswer } from '../../vendor-kit/http/answer.js';
 import { cents, date, listOf, read, text, textLike, whole } from '../../vendor-kit/reading.js';
 import { verdictOfCode } from './credit-codes.js';
+import { upstreamCode, withReply } from './dialect.js';
 
 const UNINTELLIGIBLE = { kind: 'unintelligible' } as const;
 

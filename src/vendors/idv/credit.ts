@@ -2,11 +2,11 @@
 import { tokenOf, type VendorSubject } from '../../kernel/vendor-subject.js';
 import { CreditBureau, type ReportVerdict } from '../../ports/credit-bureau.js';
 import type { VendorCall } from '../../ports/vendor-call.js';
-import { VendorHttp, type VendorHttpOptions } from '../../vendor-kit/exchange.js';
-import { repeatable } from '../../vendor-kit/repeatable.js';
+import type { VendorClient } from '../../vendor-kit/http/client.js';
 import { readReport, reportRequest } from './credit-wire.js';
+import { type IdvOptions, idvClient, unlessAboutTheCall } from './dialect.js';
 
-const API = '/credit/v1';
+const REPORTS = '/credit/v1/reports';
 const MAX_REPORT_BYTES = 2 * 1_024 * 1_024;
 
 /**
@@ -14,21 +14,16 @@ const MAX_REPORT_BYTES = 2 * 1_024 * 1_024;
  * repeated key with the same report. Reads at most 2 MB.
  */
 export class IdvCreditBureau extends CreditBureau {
-  private readonly http: VendorHttp;
+  private readonly http: VendorClient;
 
-  constructor(options: VendorHttpOptions) {
+  constructor(options: IdvOptions) {
     super();
-    this.http = new VendorHttp(options, API, MAX_REPORT_BYTES);
+    this.http = idvClient({ ...options, maxAnswerBytes: MAX_REPORT_BYTES });
   }
 
   override async pullReport(call: VendorCall, subject: VendorSubject): Promise<ReportVerdict> {
-    const body = reportRequest(tokenOf(subject));
-    return repeatable<ReportVerdict>(
-      this.http,
-      call,
-      (limit) => this.http.post(call, '/reports', body, limit),
-      readReport,
-    );
+    const request = { method: 'POST', path: REPORTS, json: reportRequest(tokenOf(subject)) } as const;
+    return this.http.within(call, (vendor) => vendor.ask<ReportVerdict>(request, unlessAboutTheCall(readReport)));
   }
 
   /** Lets calls in progress end, each within its time limit. */

@@ -14,8 +14,9 @@ import type {
   ResendVerdict,
   StandingVerdict,
 } from '../../ports/identity-vendor.js';
-import { type VendorAnswer, answerOf, errorOf, turnedAway, upstreamCode, withReply } from '../../vendor-kit/answer.js';
+import { type VendorAnswer, answerOf, isTurnedAway } from '../../vendor-kit/http/answer.js';
 import { listOf, read, text, whole } from '../../vendor-kit/reading.js';
+import { callVerdictOf, errorOf, upstreamCode, withReply } from './dialect.js';
 import { WRONG_ANSWER_CODES, verdictOfCode } from './identity-codes.js';
 
 type Refusal = Exclude<RegistrationVerdict, { kind: 'confirmed' | 'step-up' }>;
@@ -246,7 +247,7 @@ function refusedOtherwise(answer: VendorAnswer): { readonly kind: 'refused-other
 }
 
 export function readOutcome(answer: VendorAnswer): PastOutcome {
-  if (answer.status !== 200) return turnedAway(answer.status) ? UNAVAILABLE : UNINTELLIGIBLE;
+  if (answer.status !== 200) return isTurnedAway(answer.status) ? UNAVAILABLE : UNINTELLIGIBLE;
   const said = read(past, answer.body);
   if (said === null) return UNINTELLIGIBLE;
   if (said.state !== 'executed') return said.state === 'in-progress' ? TIMED_OUT : { kind: 'not-executed' };
@@ -271,15 +272,15 @@ function readRefusal(answer: VendorAnswer): Refusal | null {
   if (answer.status === 200) return null;
   const { status, body } = answer;
   const code = upstreamCode(answer);
-  const error = errorOf(answer);
   if (code !== null) {
     const verdict = verdictOfCode(code) ?? UNINTELLIGIBLE;
-    return verdict.kind === 'input-refused' ? { ...verdict, input: named(verdict.input, error.field) } : verdict;
+    return verdict.kind === 'input-refused'
+      ? { ...verdict, input: named(verdict.input, errorOf(answer).field) }
+      : verdict;
   }
   if (status === 423 && read(notAuthenticated, body) !== null)
     return { kind: 'locked', unblockAt: read(locked, body)?.unblockAt.toISOString() ?? null };
-  if (turnedAway(status) || error.code === 'key_closed') return UNAVAILABLE;
-  return error.code === 'call_in_progress' ? TIMED_OUT : UNINTELLIGIBLE;
+  return callVerdictOf(answer) ?? UNINTELLIGIBLE;
 }
 
 /** The field of the registration that the vendor names. Used when the vendor's number does not stand for a field. */

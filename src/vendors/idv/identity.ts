@@ -13,9 +13,9 @@ import {
   type StandingVerdict,
   type VendorCall,
 } from '../../ports/identity-vendor.js';
-import type { VendorAnswer } from '../../vendor-kit/answer.js';
-import { type Limit, VendorHttp, type VendorHttpOptions, withoutAnswer } from '../../vendor-kit/exchange.js';
-import { repeatable } from '../../vendor-kit/repeatable.js';
+import type { VendorAnswer } from '../../vendor-kit/http/answer.js';
+import type { Conversation, VendorClient } from '../../vendor-kit/http/client.js';
+import { type IdvOptions, idvClient, unlessAboutTheCall } from './dialect.js';
 import {
   authenticationBody,
   personBody,
@@ -60,11 +60,11 @@ const REAUTHENTICATION: Reading<ReauthenticationVerdict> = {
  * time limit. Reads at most 256 kB.
  */
 export class IdvIdentityVendor extends IdentityVendor {
-  private readonly http: VendorHttp;
+  private readonly http: VendorClient;
 
-  constructor(options: VendorHttpOptions) {
+  constructor(options: IdvOptions) {
     super();
-    this.http = new VendorHttp(options, API);
+    this.http = idvClient(options);
   }
 
   override async register(call: VendorCall, applicant: Applicant): Promise<RegistrationVerdict> {
@@ -105,7 +105,7 @@ export class IdvIdentityVendor extends IdentityVendor {
   }
 
   override async outcomeOf(call: VendorCall): Promise<PastOutcome> {
-    return this.http.withinLimit(call, (limit) => this.ask(call, limit));
+    return this.http.within(call, (vendor) => this.outcome(call, vendor));
   }
 
   /** Lets calls in progress end, each within its time limit. */
@@ -113,18 +113,17 @@ export class IdvIdentityVendor extends IdentityVendor {
     await this.http.close();
   }
 
-  private send<Verdict>(
+  private send<Verdict extends { readonly kind: string }>(
     call: VendorCall,
     path: string,
-    body: object,
+    json: object,
     reading: Reading<Verdict>,
   ): Promise<Verdict | NoVerdict> {
-    return this.http.withinLimit(call, async (limit) => {
-      const exchange = await this.http.post(call, path, body, limit);
-      if (exchange.end === 'answered') return reading.fromAnswer(exchange.answer);
-      const known = withoutAnswer(exchange);
-      return known === 'ambiguous' ? this.settle(call, reading, limit) : known;
-    });
+    return this.http.within(call, (vendor) =>
+      vendor.sendOnce<Verdict>({ method: 'POST', path: API + path, json }, reading.fromAnswer, () =>
+        this.settle(call, reading, vendor),
+      ),
+    );
   }
 
   private repeatable<Verdict extends { readonly kind: string }>(
@@ -133,25 +132,24 @@ export class IdvIdentityVendor extends IdentityVendor {
     personToken: string,
     read: (answer: VendorAnswer) => Verdict,
   ): Promise<Verdict | NoVerdict> {
-    const body = personBody(personToken);
-    return repeatable<Verdict>(this.http, call, (limit) => this.http.post(call, path, body, limit), read);
+    const request = { method: 'POST', path: API + path, json: personBody(personToken) } as const;
+    return this.http.within(call, (vendor) => vendor.ask<Verdict>(request, unlessAboutTheCall(read)));
   }
 
   private async settle<Verdict>(
     call: VendorCall,
     reading: Reading<Verdict>,
-    limit: Limit,
+    vendor: Conversation,
   ): Promise<Verdict | NoVerdict> {
-    const past = await this.ask(call, limit);
+    const past = await this.outcome(call, vendor);
     if (past.kind === 'not-executed') return { kind: 'unavailable' };
     // The outcome could not be learned, so the call may have been executed.
     return reading.fromPast(past) ?? { kind: 'timed-out' };
   }
 
-  private async ask(call: VendorCall, limit: Limit): Promise<PastOutcome> {
-    const exchange = await this.http.get(call, `/outcomes/${encodeURIComponent(call.attemptId)}`, limit);
-    if (exchange.end === 'answered') return readOutcome(exchange.answer);
-    const known = withoutAnswer(exchange);
-    return known === 'ambiguous' ? { kind: 'unavailable' } : known;
+  /** The query is not repeated, because the caller asks again later. */
+  private outcome(call: VendorCall, vendor: Conversation): Promise<PastOutcome> {
+    const path = `${API}/outcomes/${encodeURIComponent(call.attemptId)}`;
+    return vendor.sendOnce<PastOutcome>({ method: 'GET', path }, readOutcome, async () => ({ kind: 'unavailable' }));
   }
 }

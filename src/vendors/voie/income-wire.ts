@@ -1,7 +1,7 @@
 // The income vendor's wire format: writes requests, reads and checks answers. income.ts uses it.
 import * as v from 'valibot';
 import type { IncomeOutcome, IncomeRoute, IncomeStart } from '../../ports/income-vendor.js';
-import type { VendorAnswer } from '../../vendor-kit/answer.js';
+import { type ErrorTable, type Reader, type VendorAnswer, isRecord, readerOf } from '../../vendor-kit/http/answer.js';
 import { cents, date, listOf, read, text, textLike } from '../../vendor-kit/reading.js';
 
 const UNINTELLIGIBLE = { kind: 'unintelligible' } as const;
@@ -31,13 +31,24 @@ export function inquiryRequest(route: IncomeRoute, person: string | null): objec
   return { route, ...(person === null ? {} : { identitySession: person }) };
 }
 
-export function readStart(answer: VendorAnswer): IncomeStart {
-  const body = answer.status === 200 ? read(started, answer.body) : null;
-  return body === null ? UNINTELLIGIBLE : { kind: 'started', inquiry: body.inquiryId };
+/** The vendor's word for an error of the call. */
+export const ERRORS: ErrorTable<never> = {
+  codeOf: ({ body }) =>
+    isRecord(body) && isRecord(body.error) && typeof body.error.code === 'string' ? body.error.code : null,
+  codes: { key_closed: { kind: 'unavailable' }, call_in_progress: { kind: 'timed-out' } },
+};
+
+export const readStart: Reader<IncomeStart> = readerOf<IncomeStart>(ERRORS, ({ status, body }) => {
+  const said = status === 200 ? read(started, body) : null;
+  return said && { kind: 'started', inquiry: said.inquiryId };
+});
+
+export function outcomeReader(inquiry: string): Reader<IncomeOutcome> {
+  return readerOf<IncomeOutcome>(ERRORS, (answer) => outcomeOf(answer, inquiry));
 }
 
 /** An answer about another inquiry is refused, because it could be another person's income. */
-export function readOutcome(answer: VendorAnswer, inquiry: string): IncomeOutcome {
+function outcomeOf(answer: VendorAnswer, inquiry: string): IncomeOutcome {
   const said = answer.status === 200 ? read(status, answer.body) : null;
   if (said?.inquiryId !== inquiry) return UNINTELLIGIBLE;
   switch (said.status) {

@@ -2,11 +2,12 @@
 import { tokenOf, type VendorSubject } from '../../kernel/vendor-subject.js';
 import { type IncomeOutcome, type IncomeRoute, type IncomeStart, IncomeVendor } from '../../ports/income-vendor.js';
 import type { VendorCall } from '../../ports/vendor-call.js';
-import { VendorHttp, type VendorHttpOptions } from '../../vendor-kit/exchange.js';
-import { repeatable } from '../../vendor-kit/repeatable.js';
-import { inquiryRequest, readOutcome, readStart } from './income-wire.js';
+import { bearer } from '../../vendor-kit/http/auth.js';
+import { VendorClient } from '../../vendor-kit/http/client.js';
+import type { Secret, TransportOptions } from '../../vendor-kit/http/transport.js';
+import { ERRORS, inquiryRequest, outcomeReader, readStart } from './income-wire.js';
 
-const API = '/income/v1';
+const INQUIRIES = '/income/v1/inquiries';
 const MAX_REPORT_BYTES = 2 * 1_024 * 1_024;
 
 /**
@@ -14,31 +15,26 @@ const MAX_REPORT_BYTES = 2 * 1_024 * 1_024;
  * MB.
  */
 export class VoieIncomeVendor extends IncomeVendor {
-  private readonly http: VendorHttp;
+  private readonly http: VendorClient;
 
-  constructor(options: VendorHttpOptions) {
+  constructor({ credential, ...options }: TransportOptions & { readonly credential: Secret }) {
     super();
-    this.http = new VendorHttp(options, API, MAX_REPORT_BYTES);
+    const auth = bearer(credential);
+    this.http = new VendorClient({ ...options, auth, dialect: ERRORS, maxAnswerBytes: MAX_REPORT_BYTES });
   }
 
   override async start(call: VendorCall, route: IncomeRoute, subject: VendorSubject | null): Promise<IncomeStart> {
-    const body = inquiryRequest(route, subject && tokenOf(subject));
-    return repeatable<IncomeStart>(
-      this.http,
-      call,
-      (limit) => this.http.post(call, '/inquiries', body, limit),
-      readStart,
-    );
+    const request = {
+      method: 'POST',
+      path: INQUIRIES,
+      json: inquiryRequest(route, subject && tokenOf(subject)),
+    } as const;
+    return this.http.within(call, (vendor) => vendor.ask<IncomeStart>(request, readStart));
   }
 
   override async outcomeOf(call: VendorCall, inquiry: string): Promise<IncomeOutcome> {
-    const path = `/inquiries/${encodeURIComponent(inquiry)}`;
-    return repeatable<IncomeOutcome>(
-      this.http,
-      call,
-      (limit) => this.http.get(call, path, limit),
-      (answer) => readOutcome(answer, inquiry),
-    );
+    const request = { method: 'GET', path: `${INQUIRIES}/${encodeURIComponent(inquiry)}` } as const;
+    return this.http.within(call, (vendor) => vendor.ask<IncomeOutcome>(request, outcomeReader(inquiry)));
   }
 
   /** Lets calls in progress end, each within its time limit. */

@@ -469,11 +469,11 @@ describe('a request of the adapter', () => {
 });
 
 describe('when the vendor states the time of the next call', () => {
-  const told = async (head: string): Promise<unknown[][]> => {
+  const told = async (head: string, more = {}): Promise<unknown[][]> => {
     const { url } = await misbehaving((socket) => void socket.end(`HTTP/1.1 ${head}\r\ncontent-length: 2\r\n\r\n{}`));
     const ends: unknown[][] = [];
     const call = { ...newCall(), onEnd: (...end: unknown[]) => void ends.push(end) };
-    expect(await adapter(url).register(call, person('Smith'))).toEqual({ kind: 'unavailable' });
+    expect(await adapter(url).register(call, person('Smith'))).toStrictEqual({ kind: 'unavailable', ...more });
     return ends;
   };
 
@@ -488,7 +488,8 @@ describe('when the vendor states the time of the next call', () => {
     ['503 Down', '-5', undefined],
     ['403 Forbidden', '7', undefined],
   ])('%s with Retry-After %s is reported as %s', async (status, retryAfter, seconds) => {
-    expect(await told(`${status}\r\nretry-after: ${retryAfter}`)).toEqual([[status.slice(0, 3), seconds]]);
+    const more = seconds === undefined ? {} : { retryAfterSeconds: seconds };
+    expect(await told(`${status}\r\nretry-after: ${retryAfter}`, more)).toEqual([[status.slice(0, 3), seconds]]);
   });
 
   it('a 503 without Retry-After reports no time', async () => {

@@ -1,7 +1,7 @@
 // The errors that callers of a surface with string codes receive (docs/contract/general.md#errors).
 import 'reflect-metadata';
 import { describe, expect, it, jest } from '@jest/globals';
-import { answerOf } from '../../../src/vendor-kit/answer.js';
+import { answerOf } from '../../../src/vendor-kit/http/answer.js';
 import { readRegistration } from '../../../src/vendors/idv/identity-wire.js';
 import { DomainError } from '../../../src/kernel/domain-error.js';
 import { refusalOf } from '../../../src/modules/screening/application/refusals.js';
