@@ -1,7 +1,9 @@
-// Restricts the callers of the routes under /control, which need no credential.
+// Restricts the callers of the routes under /control and /vendors/<id>/control, which need no credential.
 import { isIP } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { sendError } from '../src/vendor-kit/double/sandbox-part.js';
+
+const CONTROL = /^(?:\/vendors\/[^/]+)?\/control\//;
 
 /**
  * Protects against DNS rebinding: a web page can make its own name resolve to this machine, and then call it like a local caller. The browser still
@@ -9,7 +11,7 @@ import { sendError } from '../src/vendor-kit/double/sandbox-part.js';
  */
 export function guardControlRoutes(server: FastifyInstance): void {
   server.addHook('onRequest', (request, reply, done) => {
-    if (request.routeOptions.url?.startsWith('/control/') && isPublicName(request.hostname))
+    if (CONTROL.test(request.routeOptions.url ?? '') && isPublicName(request.hostname))
       void sendError(reply, 403, 'forbidden_host', 'the controls are not reached by a public name');
     else done();
   });

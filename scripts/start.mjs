@@ -16,21 +16,16 @@ import { placeProcesses, SERVICE_READY_WITHIN_MS, startService } from './service
 import { welcome } from './welcome.mjs';
 
 const GRACE_MS = 15_000;
-/** The variables that the sandbox reads. The sandbox plays vendors, so it must not see the service's keys. */
+/** The variables that the sandbox reads beside those of its doubles. The sandbox plays vendors, so it must not see the service's keys. */
 const FOR_SANDBOX = [
   'PATH',
   'PORT',
   'INTERNAL_PORT',
   'DATA_DIR',
-  'STEP_UP_ATTEMPTS',
-  'REAUTH_VALIDITY',
   'SANDBOX_HOST',
   'SANDBOX_PORT',
-  'SANDBOX_API_KEY',
-  'PROCESSOR_SECRET_KEY',
-  'PROCESSOR_PUBLISHABLE_KEY',
-  'PROCESSOR_WEBHOOK_SECRET',
-  'PROCESSOR_EVENTS_URL',
+  'SANDBOX_SLOWNESS',
+  'SANDBOX_NOTICES_URL',
 ];
 
 /** The variables that the demo page's server reads. The server's only keys are those in the file of the demo credentials. */
@@ -205,12 +200,14 @@ async function startDemo(config, env, children) {
 }
 
 async function startSandbox(config, env, children) {
+  const { findDoubles } = await import(pathToFileURL(join(ROOT, 'dist', 'sandbox', 'doubles.js')));
+  const variables = (await findDoubles()).flatMap(({ double }) => Object.keys(double.variables));
   await children.start({
     name: 'sandbox',
     file: process.execPath,
     args: ['--enable-source-maps', join(ROOT, 'dist', 'sandbox', 'main.js')],
     word: join('sandbox', 'main.js'),
-    env: only(FOR_SANDBOX, env),
+    env: only([...FOR_SANDBOX, ...variables], env),
     graceMs: GRACE_MS,
     // Any answer is enough, because the sandbox listens only when it can serve requests.
     isReady: async () => (await statusOf(config.sandboxUrl)) !== undefined,

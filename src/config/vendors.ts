@@ -61,27 +61,36 @@ class VendorReader {
     const needed = Object.values<string>(FIRST_VENDORS).includes(id);
     const named = (variable: 'variable' | 'testVariable'): boolean =>
       Object.values(settings).some((setting) => this.env.text(setting[variable] ?? '') !== null);
-    const read = (one: (setting: VendorSetting) => string | null): Readonly<Record<string, string | null>> =>
-      Object.fromEntries(Object.entries(settings).map(([name, setting]) => [name, one(setting)]));
+    const read = (
+      one: (setting: VendorSetting, sandboxUrl: string | null) => string | null,
+    ): Readonly<Record<string, string | null>> =>
+      Object.fromEntries(
+        Object.entries(settings).map(([name, setting]) => [name, one(setting, this.sandboxUrlOf(id, setting))]),
+      );
     const { production } = this.env;
-    const live = !production || needed || named('variable') ? read((setting) => this.live(setting)) : null;
+    const live = !production || needed || named('variable') ? read((...one) => this.live(...one)) : null;
     if (!production) return { live, test: live };
     const testable = this.sandboxUrl !== null && (needed || named('testVariable'));
-    return { live, test: testable ? read((setting) => this.test(setting)) : null };
+    return { live, test: testable ? read((...one) => this.test(...one)) : null };
+  }
+
+  private sandboxUrlOf(id: string, { sandboxPath = `/vendors/${id}` }: VendorSetting): string | null {
+    return this.sandboxUrl && this.sandboxUrl + sandboxPath;
   }
 
   /** Production must configure each live vendor, and its sandbox is used for test traffic only. */
-  private live({ kind, variable, optional, published = '', marks }: VendorSetting): string | null {
+  private live(
+    { kind, variable, optional, published = '', marks }: VendorSetting,
+    sandboxUrl: string | null,
+  ): string | null {
     if (kind !== 'url') return this.secret(variable, published, marks?.test);
-    const value = this.env.secureUrl(variable, this.env.production ? null : this.sandboxUrl, { local: true });
+    const value = this.env.secureUrl(variable, this.env.production ? null : sandboxUrl, { local: true });
     return optional ? value : this.env.inProduction(variable, value);
   }
 
-  private test({ kind, variable, testVariable, marks }: VendorSetting): string | null {
+  private test({ kind, variable, testVariable, marks }: VendorSetting, sandboxUrl: string | null): string | null {
     if (kind === 'url')
-      return testVariable === undefined
-        ? this.sandboxUrl
-        : this.env.secureUrl(testVariable, this.sandboxUrl, { local: true });
+      return testVariable === undefined ? sandboxUrl : this.env.secureUrl(testVariable, sandboxUrl, { local: true });
     if (testVariable === undefined) return null;
     if (this.env.text(testVariable) === null) this.env.fault(testVariable, 'must be set together with SANDBOX_URL');
     const secret = this.secret(testVariable, '', marks?.live);

@@ -10,6 +10,8 @@ export interface VendorSetting {
   readonly published?: string;
   /** The vendor's prefixes of the secrets in each environment, by which a secret of the other environment is recognised. */
   readonly marks?: { readonly live: RegExp; readonly test: RegExp };
+  /** The path of the vendor's double below the sandbox's address. The default is `/vendors/<id>`. */
+  readonly sandboxPath?: string;
   /** The adapter itself has the vendor's address. */
   readonly optional?: true;
 }

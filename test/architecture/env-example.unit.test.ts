@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { readConfig, type Config } from '../../src/config/config.js';
+import { findDoubles } from '../../sandbox/doubles.js';
 import { findVendors } from '../../src/vendor-kit/registry.js';
 import { PRODUCTION } from '../support/production.js';
 
@@ -15,14 +16,19 @@ const withDefaults = Object.fromEntries(variables.filter(([, value]) => value !=
 const textOf = (...files: string[]): string => files.map((file) => readFileSync(file, 'utf8')).join('\n');
 const namesIn = (text: string, pattern: RegExp): string[] => [...text.matchAll(pattern)].map(([, name = '']) => name);
 
-/** Each setting is a literal in the sources of the configuration or in the folder of a vendor. The system sets PATH. */
+/** Each setting is a literal in the sources of the configuration. The system sets PATH. */
 const configured = namesIn(
-  textOf(
-    ...readdirSync('src/config').map((file) => `src/config/${file}`),
-    ...readdirSync('src/vendors').map((id) => `src/vendors/${id}/vendor.ts`),
-  ),
+  textOf(...readdirSync('src/config').map((file) => `src/config/${file}`)),
   /'([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*)'/g,
 ).filter((name) => name !== 'PATH');
+
+/** The README of a vendor's folder lists the variables whose names begin with VENDOR_. */
+const ofVendors = [
+  ...vendors.flatMap(({ settings }) =>
+    Object.values(settings).flatMap(({ variable, testVariable = variable }) => [variable, testVariable]),
+  ),
+  ...(await findDoubles()).flatMap(({ double }) => Object.keys(double.variables)),
+].filter((name) => !name.startsWith('VENDOR_'));
 
 const compose = namesIn(textOf('docker-compose.yml'), /\$\{([A-Z][A-Z0-9_]*)/g);
 
@@ -34,14 +40,12 @@ const BESIDE: Readonly<Record<string, string>> = {
   AWS_SESSION_TOKEN: 'docs/operations/erasure-and-keys.md',
   UV_THREADPOOL_SIZE: 'docs/how-to/run-in-production.md',
   SANDBOX_HOST: 'sandbox/vendors.ts',
-  SANDBOX_API_KEY: 'sandbox/vendors.ts',
-  SANDBOX_SLOWNESS: 'sandbox/vendors.ts',
-  PROCESSOR_EVENTS_URL: 'sandbox/vendors.ts',
+  SANDBOX_NOTICES_URL: 'sandbox/vendors.ts',
 };
 
 describe('.env.example', () => {
   it('lists exactly the known variables, each once', () => {
-    const known = new Set([...configured, ...compose, ...Object.keys(BESIDE)]);
+    const known = new Set([...configured, ...ofVendors, ...compose, ...Object.keys(BESIDE)]);
     expect(known).toContain('DOCS_URL');
     expect(variables.map(([name]) => name).sort()).toEqual([...known].sort());
   });
@@ -52,8 +56,10 @@ describe('.env.example', () => {
 
   it('lists each variable that the sandbox reads', () => {
     const source = textOf('sandbox/vendors.ts');
-    const read = namesIn(source, /\bnamed\('(\w+)'/g).concat(namesIn(source, /^ {4}([A-Z][A-Z0-9_]+)(?: = '.*')?,$/gm));
-    expect(read.length).toBeGreaterThan(10);
+    const read = namesIn(source, /\b(?:named\('|env\.)([A-Z]\w+)/g).concat(
+      namesIn(source, /[{,] ([A-Z][A-Z0-9_]+)(?= = |, | })/g),
+    );
+    expect(read).toEqual(expect.arrayContaining(['INTERNAL_PORT', 'SANDBOX_HOST', 'SANDBOX_SLOWNESS', 'PORT']));
     expect(read.filter((name) => !variables.some(([listed]) => listed === name))).toEqual([]);
   });
 

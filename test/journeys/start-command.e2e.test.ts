@@ -123,6 +123,10 @@ beforeEach(async () => {
   for (const [file, text] of RULES) write(file, text);
   write('src/vendor-kit/registry.ts', 'export const findVendors = async () => [];');
   write('src/main.ts', STUB('service', 'PORT'));
+  write(
+    'sandbox/doubles.ts',
+    'export const findDoubles = async () => [{ double: { variables: { STEP_UP_ATTEMPTS: "3" } } }];',
+  );
   write('sandbox/main.ts', STUB('sandbox', 'SANDBOX_PORT'));
 });
 

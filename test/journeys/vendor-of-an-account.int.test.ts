@@ -228,9 +228,13 @@ describe('the vendor of an account', () => {
   });
 
   it('must be an installed vendor', async () => {
+    const offered = registry.offering('identity').join(', ');
+    expect(offered).toContain('acme');
     await expect(anAccount({ identity: 'nobody' })).rejects.toMatchObject({
       code: 'request.invalid',
-      detail: { details: [{ field: 'identity-vendor', message: 'The identity vendor must be one of idv, acme.' }] },
+      detail: {
+        details: [{ field: 'identity-vendor', message: `The identity vendor must be one of ${offered}.` }],
+      },
     });
   });
 });

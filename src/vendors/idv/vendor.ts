@@ -22,7 +22,7 @@ export const vendor = defineVendor({
     credit: { operations: { pullReport: 'idempotent' }, needs: ['session-of:idv'] },
   },
   settings: {
-    url: { kind: 'url', variable: 'IDENTITY_VENDOR_URL' },
+    url: { kind: 'url', variable: 'IDENTITY_VENDOR_URL', sandboxPath: '' },
     credential: {
       kind: 'secret',
       variable: 'IDENTITY_VENDOR_KEY',

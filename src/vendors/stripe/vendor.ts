@@ -19,7 +19,7 @@ export const vendor = defineVendor({
     },
   },
   settings: {
-    url: { kind: 'url', variable: 'PROCESSOR_URL', optional: true },
+    url: { kind: 'url', variable: 'PROCESSOR_URL', sandboxPath: '', optional: true },
     secretKey: {
       kind: 'secret',
       variable: 'PROCESSOR_SECRET_KEY',

@@ -5,7 +5,7 @@ export const vendor = defineVendor({
   id: 'voie',
   capabilities: { income: { operations: { start: 'idempotent', outcomeOf: 'query' }, needs: ['session-of:idv'] } },
   settings: {
-    url: { kind: 'url', variable: 'INCOME_VENDOR_URL' },
+    url: { kind: 'url', variable: 'INCOME_VENDOR_URL', sandboxPath: '' },
     credential: {
       kind: 'secret',
       variable: 'INCOME_VENDOR_KEY',

@@ -46,10 +46,9 @@ export class SandboxIncomeVendor implements SandboxPart {
   private readonly inquiries = new Map<string, Inquiry>();
   private readonly record: CallRecord<'inquiry', Inquiry>;
   private readonly calls: VendorCalls<'inquiry', Inquiry>;
-  private readonly personOf: SandboxIncomeVendorOptions['personOf'];
   private paceMs: number;
 
-  constructor(options: SandboxIncomeVendorOptions) {
+  constructor(private readonly options: SandboxIncomeVendorOptions) {
     this.record = new CallRecord(
       join(options.folder, 'income-vendor.jsonl'),
       ['inquiry'],
@@ -57,7 +56,6 @@ export class SandboxIncomeVendor implements SandboxPart {
       ['inquiry'],
     );
     this.calls = new VendorCalls(this.record, options);
-    this.personOf = options.personOf;
     this.paceMs = options.paceMs ?? 1_000;
   }
 
@@ -110,7 +108,7 @@ export class SandboxIncomeVendor implements SandboxPart {
         const person =
           identitySession === undefined
             ? NOBODY_IN_PARTICULAR
-            : (this.personOf(identitySession) ?? { persona: UNKNOWN_PERSON, file: 0 });
+            : (this.options.personOf(identitySession) ?? { persona: UNKNOWN_PERSON, file: 0 });
         const startedAt = this.calls.now();
         const inquiry: Inquiry = {
           id: `inq_${randomUUID().replaceAll('-', '')}`,
