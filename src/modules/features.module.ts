@@ -5,12 +5,14 @@ import { PartiesModule } from './parties/parties.module.js';
 import { PaymentsModule } from './payments/payments.module.js';
 import { ReportsModule } from './reports/reports.module.js';
 import { ScreeningModule } from './screening/screening.module.js';
+import { RoutingModule } from './vendors/vendors.module.js';
 import { WebhooksModule } from './webhooks/webhooks.module.js';
 
 /** All features of the service. Each module declares its parts: see `platform/subscriptions/declarations.ts`. */
 @Module({
   imports: [
     AccountsModule,
+    RoutingModule,
     ScreeningModule,
     PartiesModule,
     PaymentsModule,

@@ -1,3 +1,4 @@
+import type { Environment } from '../kernel/environment.js';
 import type { Capability } from '../kernel/vendor-choice.js';
 
 /** The processor's units of a currency: `10 ** exponent` is one unit, and charges are multiples of `step`. */
@@ -6,10 +7,25 @@ export interface ChargedCurrency {
   readonly step: number;
 }
 
+/** The limits of one vendor, which apply besides the common limits. */
+export interface VendorLimits {
+  /** The longest time of a call, in milliseconds. A longer time than `VENDOR_TIMEOUT` has no effect. */
+  readonly timeoutMs?: number;
+  /** The number of calls that one worker process makes at once in one environment. */
+  readonly concurrency?: number;
+  /** The number of calls that all processes together begin in one second in one environment. */
+  readonly callsPerSecond?: number;
+}
+
 /** The vendors of this installation. The vendor registry implements this port. */
 export abstract class Vendors {
-  /** The ids of the vendors that accounts can choose. */
-  abstract offering(capability: Capability): readonly string[];
+  /** The ids of the vendors that accounts can choose. With an environment, only vendors that are set up there. */
+  abstract offering(capability: Capability, environment?: Environment): readonly string[];
+
+  abstract limitsOf(vendor: string): VendorLimits;
+
+  /** The level of the vendor's certificate; null without a certificate. */
+  abstract certifiedAs(vendor: string): string | null;
 
   /** Whether the vendor knows a person by this identity vendor's session. */
   abstract takesSessionsOf(capability: 'credit' | 'income', vendor: string, identityVendor: string): boolean;

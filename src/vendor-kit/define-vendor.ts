@@ -6,7 +6,7 @@ import type { IdentityVendor } from '../ports/identity-vendor.js';
 import type { IncomeVendor } from '../ports/income-vendor.js';
 import type { PaymentProcessor, ProcessorWebhookEvents } from '../ports/payment-processor.js';
 import type { DeliverySemantics } from '../ports/vendor-call.js';
-import type { ChargedCurrency } from '../ports/vendors.js';
+import type { ChargedCurrency, VendorLimits } from '../ports/vendors.js';
 
 export interface VendorPorts {
   readonly identity: IdentityVendor;
@@ -56,6 +56,7 @@ export interface Vendor<Schema extends SettingsSchema = SettingsSchema> {
   readonly id: string;
   readonly capabilities: Capabilities;
   readonly settings: Schema;
+  readonly limits?: VendorLimits;
   /** Called in processes that make calls. The function loads the adapters only then, because most operator commands call no vendor. */
   open(settings: SettingsOf<Schema>, timeoutMs: number): Promise<OpenVendor>;
   /** Reads the webhook events of a payment processor, from either environment. */

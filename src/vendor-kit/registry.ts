@@ -1,5 +1,5 @@
 // The vendors of an installation: finds their folders, opens their adapters, and returns the capabilities of each.
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Environment } from '../kernel/environment.js';
@@ -7,7 +7,7 @@ import { FIRST_VENDORS, type Capability } from '../kernel/vendor-choice.js';
 import type { VendorSettings } from '../kernel/vendor-settings.js';
 import type { ProcessorWebhookEvents } from '../ports/payment-processor.js';
 import type { VendorCall } from '../ports/vendor-call.js';
-import { Vendors, type ChargedCurrency } from '../ports/vendors.js';
+import { Vendors, type ChargedCurrency, type VendorLimits } from '../ports/vendors.js';
 import type { OpenVendor, Vendor, VendorPorts } from './define-vendor.js';
 
 const FOLDERS = join(import.meta.dirname, '..', 'vendors');
@@ -67,21 +67,33 @@ export class VendorRegistry extends Vendors {
   async open(timeoutMs: number): Promise<void> {
     for (const vendor of this.vendors.values()) {
       const { live, test } = this.settingsOf(vendor.id);
-      const opened = live && (await vendor.open(live as never, timeoutMs));
-      const forTest = test === live ? opened : test && (await vendor.open(test as never, timeoutMs));
+      const limitMs = Math.min(timeoutMs, vendor.limits?.timeoutMs ?? timeoutMs);
+      const opened = live && (await vendor.open(live as never, limitMs));
+      const forTest = test === live ? opened : test && (await vendor.open(test as never, limitMs));
       this.opened.set(vendor.id, { live: opened, test: forTest });
       const both = [live, test].filter((one) => one !== null);
       this.webhookEvents ??= (await vendor.webhookEvents?.(both as never)) ?? null;
     }
   }
 
-  override offering(capability: Capability): readonly string[] {
+  override offering(capability: Capability, environment?: Environment): readonly string[] {
     return [...this.vendors.values()]
       .filter(({ id, capabilities }) => {
         const { live, test } = this.settingsOf(id);
-        return capabilities[capability] !== undefined && (live ?? test) !== null;
+        const settings = environment === undefined ? (live ?? test) : { live, test }[environment];
+        return capabilities[capability] !== undefined && settings !== null;
       })
       .map(({ id }) => id);
+  }
+
+  override limitsOf(vendor: string): VendorLimits {
+    return this.vendors.get(vendor)?.limits ?? {};
+  }
+
+  override certifiedAs(vendor: string): string | null {
+    const file = join(FOLDERS, vendor, 'certification.json');
+    if (!existsSync(file)) return null;
+    return (JSON.parse(readFileSync(file, 'utf8')) as { readonly level: string }).level;
   }
 
   override takesSessionsOf(capability: 'credit' | 'income', vendor: string, identityVendor: string): boolean {

@@ -19,7 +19,7 @@ import { writeKey } from '../../src/modules/accounts/domain/key-text.js';
 import { AccessKeyDirectory, accessKeyProjection } from '../../src/modules/accounts/read/access-keys.js';
 import { AccountDirectory, accountProjection } from '../../src/modules/accounts/read/accounts.js';
 import { AggregateStore } from '../../src/platform/aggregates/aggregate-store.js';
-import { Vendors, type ChargedCurrency } from '../../src/ports/vendors.js';
+import { Vendors, type ChargedCurrency, type VendorLimits } from '../../src/ports/vendors.js';
 import { CURRENCIES } from '../../src/vendors/stripe/currencies.js';
 import { readModelsIn } from '../support/read-models.js';
 import { RedisServer } from '../support/redis.js';
@@ -43,6 +43,12 @@ class PlayedVendors extends Vendors {
   }
   override takesSessionsOf(_capability: string, vendor: string, identityVendor: string): boolean {
     return vendor === identityVendor;
+  }
+  override limitsOf(): VendorLimits {
+    return {};
+  }
+  override certifiedAs(): string | null {
+    return null;
   }
   override currency(code: string): ChargedCurrency | null {
     return CURRENCIES[code] ?? null;

@@ -61,6 +61,7 @@ import { readModelsIn } from '../support/read-models.js';
 import { RedisServer } from '../support/redis.js';
 import { SetClock } from '../support/clock.js';
 import { ofSession } from '../support/subjects.js';
+import { SetRoutes } from '../support/vendor-routes.js';
 
 const REPORT: IncomeReport = {
   employers: [{ name: 'Canary Mills', title: null, startedOn: '2020-02-03', endedOn: null }],
@@ -320,6 +321,7 @@ describe('income sessions', () => {
       screenings,
       grants,
       calls,
+      new SetRoutes(accounts.vendors),
       progress,
       secrets,
       new CountedInMemory(),

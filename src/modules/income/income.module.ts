@@ -7,6 +7,7 @@ import { Projections, Publishers } from '../../platform/subscriptions/declaratio
 import { publishedLinks } from '../../published/events.js';
 import { AccountsModule } from '../accounts/accounts.module.js';
 import { ScreeningModule } from '../screening/screening.module.js';
+import { RoutingModule } from '../vendors/vendors.module.js';
 import { EraseIncomePersonHandler } from './application/erase-income-person.js';
 import { IncomePolicy } from './application/income-policy.js';
 import { IncomeProgress } from './application/income-progress.js';
@@ -22,7 +23,7 @@ import { incomeStatus, IncomeStatusReader } from './read/income-status.js';
 @Projections([incomeStatus])
 @Publishers([incomePublisher])
 @Module({
-  imports: [AccountsModule, ScreeningModule],
+  imports: [AccountsModule, RoutingModule, ScreeningModule],
   providers: [
     EraseIncomePersonHandler,
     IncomeProgress,

@@ -17,6 +17,7 @@ import { KnownPersons } from '../../published/known-persons.js';
 import { Screenings } from '../../published/screenings.js';
 import { Verifications } from '../../published/verifications.js';
 import { AccountsModule } from '../accounts/accounts.module.js';
+import { RoutingModule } from '../vendors/vendors.module.js';
 import { DiscardVendorReply, DiscardVendorReplyHandler } from './application/discard-vendor-reply.js';
 import { EarlierScreenings } from './application/earlier-screenings.js';
 import { ErasePersonHandler } from './application/erase-person.js';
@@ -55,7 +56,7 @@ async function openSteps(lists: CompleteLists, account: string): Promise<readonl
 @Projections([screeningStatus])
 @Publishers([screeningPublisher])
 @Module({
-  imports: [AccountsModule],
+  imports: [AccountsModule, RoutingModule],
   providers: [
     PersonAnswers,
     Registration,

@@ -52,6 +52,7 @@ import type { Reports } from '../../../src/published/reports.js';
 import type { Screenings } from '../../../src/published/screenings.js';
 import type { SessionGrants } from '../../../src/published/session-grants.js';
 import { clockOf } from '../../support/clock.js';
+import { SetRoutes } from '../../support/vendor-routes.js';
 
 const APPLICANT: Applicant = {
   userType: 'CONSUMER',
@@ -197,7 +198,7 @@ function aProcess(dies: (stream: string, types: readonly string[]) => boolean = 
   const recording = new ChallengeRecorder(aggregates, answers, limiter, clock);
   const sessions = new SessionChallenges(secrets, policy);
   const challenges = new ChallengeService(aggregates, calls, vendor, answers, recording, limiter, clock);
-  const registration = new Registration(aggregates, vendor, recorder, recording, sessions);
+  const registration = new Registration(aggregates, vendor, recorder, recording, sessions, new SetRoutes(), clock);
   const grants = { find: async () => null } as unknown as SessionGrants;
   const reports = { expiryOf: async () => null } as unknown as Reports;
   const prospects = { reportProspect: async () => 'possible' } as unknown as Screenings;
@@ -209,6 +210,7 @@ function aProcess(dies: (stream: string, types: readonly string[]) => boolean = 
     vault,
     secrets,
     accounts,
+    new SetRoutes(),
     new GrantedSessions(aggregates, grants, reports, prospects, policy, clock),
     new EarlierScreenings(aggregates, reports, prospects, policy, clock),
     limits,

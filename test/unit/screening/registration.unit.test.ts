@@ -52,6 +52,29 @@ describe('submitting a person', () => {
   });
 });
 
+describe('a registration that the first vendor has not executed', () => {
+  const vendors = { identity: 'acme', credit: 'acme', income: 'voie' };
+  const other = { ...vendors, identity: 'third' };
+  const fallBack = (to = vendors, seconds = 1) =>
+    ({ kind: 'fall-back', now: at(seconds), attemptId: 'registration', vendors: to }) as const;
+  const fellBack = { type: 'VendorFellBack', data: { attemptId: 'registration', vendors } } as const;
+
+  it('goes to one other vendor, which gets every later call of the session', () => {
+    const after = submitted().when(fallBack()).then(fellBack);
+    expect(after.state).toMatchObject({ status: 'SUBMITTED', vendors, attempt: { attemptId: 'registration' } });
+    const verified = after.when(verdict({ kind: 'confirmed', duplicateGuard: false }, 3)).decided;
+    expect(verified.state).toMatchObject({ status: 'VERIFIED', vendors });
+    after.when(fallBack(other)).then();
+  });
+
+  it('goes to no other vendor when an earlier try may have been executed, or when the session waits for no vendor', () => {
+    submitted().when(fallBack(vendors, 22)).then();
+    submitted().when(fallBack(FIRST_CHOICE)).then();
+    withChoice().when(fallBack()).then();
+    for (const end of Object.values(OVER)) submitted().and(end).when(fallBack()).then();
+  });
+});
+
 describe("the vendor's verdict on a person", () => {
   it('confirmed at once: VERIFIED', () => {
     const { state } = submitted()

@@ -38,6 +38,8 @@ import type { BegunSession, SessionGrants } from '../../../src/published/session
 import type { Vault } from '../../../src/ports/vault.js';
 import { CallsAtOnce } from '../../support/external-calls.js';
 import { CountedInMemory } from '../../support/rate-limiter.js';
+import type { VendorCall } from '../../../src/ports/vendor-call.js';
+import { SetRoutes } from '../../support/vendor-routes.js';
 import type { Accounts } from '../../../src/published/accounts.js';
 
 const APPLICANT: Applicant = {
@@ -76,6 +78,11 @@ describe('a submission', () => {
   let directory: string;
   let store: EmbeddedEventStore;
   let verdict: RegistrationVerdict | 'dies';
+  /** The verdicts of the vendors that have their own. */
+  let verdicts: Readonly<Record<string, RegistrationVerdict>>;
+  /** The vendors that were called, in order. */
+  let asked: (string | undefined)[];
+  let routes: SetRoutes;
   let calls: number;
   /** The applicant of the vendor's latest call. */
   let told: Applicant;
@@ -108,6 +115,9 @@ describe('a submission', () => {
     reportExpiresAt = null;
     store = EmbeddedEventStore.open({ directory: join(directory, newId()), mapSizeBytes: 16 * 2 ** 20 });
     calls = 0;
+    verdicts = {};
+    asked = [];
+    routes = new SetRoutes();
     const clock = new SystemClock();
     const policy = new ScreeningPolicy({
       vendorTimeoutSeconds: 20,
@@ -147,8 +157,11 @@ describe('a submission', () => {
       put: async (subject: string, entry: string, value: Uint8Array) => void kept.set(subject + entry, value),
     } as unknown as Vault;
     const vendor = {
-      register: async (_call: unknown, applicant: Applicant) => {
+      register: async (call: VendorCall, applicant: Applicant) => {
         calls += 1;
+        asked.push(call.vendor);
+        const own = verdicts[call.vendor ?? ''];
+        if (own !== undefined) return own;
         told = applicant;
         if (verdict === 'dies') throw new Error('the process died');
         return verdict;
@@ -185,10 +198,11 @@ describe('a submission', () => {
       aggregates,
       new TestTraffic(),
       externalCalls,
-      new Registration(aggregates, vendor, recorder, recording, new SessionChallenges(secrets, policy)),
+      new Registration(aggregates, vendor, recorder, recording, new SessionChallenges(secrets, policy), routes, clock),
       vault,
       secrets,
       accounts,
+      routes,
       new GrantedSessions(aggregates, grants, reports, screenings, policy, clock),
       new EarlierScreenings(aggregates, reports, screenings, policy, clock),
       submissions,
@@ -213,6 +227,52 @@ describe('a submission', () => {
         detail: { retryAfterSeconds: 1 },
       });
     expect([await store.readAll(null, 10), calls, begun]).toEqual([[], 0, null]);
+  });
+
+  describe('whose route has a fallback', () => {
+    const second = { identity: 'acme', credit: 'acme', income: 'voie' };
+    const confirmed: RegistrationVerdict = { kind: 'confirmed', vendorSession: 'v' };
+    beforeEach(() => {
+      routes.second = second;
+    });
+
+    it('goes to the fallback when the first vendor is unavailable, and the log records the vendors before the call', async () => {
+      verdicts = { idv: { kind: 'unavailable' }, acme: confirmed };
+      const { session } = await submit(newId());
+      expect(session).toMatchObject({ status: 'VERIFIED', vendors: second });
+      expect(asked).toEqual(['idv', 'acme']);
+      const types = (await store.readAll(null, 20)).map(({ type }) => type);
+      expect(types.slice(-3)).toEqual(['VendorFellBack', 'IdentityVerified', 'ScreeningCompleted']);
+    });
+
+    it('ends when the fallback is unavailable too, without a third call', async () => {
+      verdict = { kind: 'unavailable' };
+      await expect(submit(newId())).rejects.toMatchObject({ code: 'service.unavailable' });
+      expect(asked).toEqual(['idv', 'acme']);
+    });
+
+    // The first vendor may have executed and billed these calls.
+    it.each(['timed-out', 'unintelligible'] as const)('stays with a first vendor whose verdict is %s', async (kind) => {
+      verdicts = { idv: { kind }, acme: confirmed };
+      expect((await submit(newId())).session).toMatchObject({ vendors: FIRST_CHOICE });
+      expect(asked).toEqual(['idv']);
+    });
+
+    it('goes on at the fallback when the process died before the call of the fallback', async () => {
+      const sessionId = newId();
+      verdicts = { idv: { kind: 'unavailable' } };
+      verdict = 'dies';
+      await expect(submit(sessionId)).rejects.toThrow('the process died');
+      const stored = await store.readStream(`screening-${sessionId}`);
+      expect(stored.at(-1)).toMatchObject({ type: 'VendorFellBack', data: { vendors: second } });
+    });
+  });
+
+  it('goes to the vendors of the route', async () => {
+    routes.chosen = { identity: 'acme', credit: 'acme', income: 'voie' };
+    verdict = { kind: 'confirmed', vendorSession: 'v' };
+    expect((await submit(newId())).session).toMatchObject({ vendors: routes.chosen });
+    expect(asked).toEqual(['acme']);
   });
 
   it('releases its vendor call when it is repeated', async () => {

@@ -80,6 +80,7 @@ import { until } from '../../support/eventually.js';
 import { CallsAtOnce } from '../../support/external-calls.js';
 import { CountedInMemory } from '../../support/rate-limiter.js';
 import { clockOf } from '../../support/clock.js';
+import { SetRoutes } from '../../support/vendor-routes.js';
 
 const PARTY = '6f0c6b52-3a0b-8f0e-9a55-0d1f3c2b7a90';
 const RENTER: Applicant = {
@@ -230,7 +231,7 @@ function harness(calls: ExternalCalls = new Workers(), log: EventStore = store) 
   const challenges = new ChallengeService(aggregates, calls, vendor, answers, recording, limits, clock);
   const reports = { expiryOf: async () => null, isOutOfReach: async () => false } as Reports;
   const screenings = new ScreeningDirectory(aggregates, vault, reports, answers, clock);
-  const registration = new Registration(aggregates, vendor, recorder, recording, sessions);
+  const registration = new Registration(aggregates, vendor, recorder, recording, sessions, new SetRoutes(), clock);
   const grants = { find: async () => null } as unknown as SessionGrants;
   const submitting = new SubmitScreeningHandler(
     aggregates,
@@ -240,6 +241,7 @@ function harness(calls: ExternalCalls = new Workers(), log: EventStore = store) 
     vault,
     secrets,
     accounts,
+    new SetRoutes(),
     new GrantedSessions(aggregates, grants, reports, screenings, policy, clock),
     new EarlierScreenings(aggregates, reports, screenings, policy, clock),
     submissions,

@@ -34,6 +34,12 @@ import { shareRegister } from '../../../src/modules/reports/domain/share-registe
 import { type PersonCommand, screenedPerson } from '../../../src/modules/screening/domain/screened-person.js';
 import { type SessionCommand, screeningSession } from '../../../src/modules/screening/domain/screening-session.js';
 import type { PaymentProgress } from '../../../src/modules/screening/domain/session.js';
+import {
+  vendorRoutes,
+  type VendorRoutesCommand,
+  type VendorRoutesEvent,
+  type VendorRoutesState,
+} from '../../../src/modules/vendors/domain/vendor-routes.js';
 import { delivery, type DeliveryCommand } from '../../../src/modules/webhooks/domain/delivery.js';
 import { feed } from '../../../src/modules/webhooks/domain/feed.js';
 import { testEvent } from '../../../src/modules/webhooks/domain/test-event.js';
@@ -216,6 +222,17 @@ function everyEvent(): DomainEvent[] {
     record('record-registration', 'registration', { kind: 'confirmed', duplicateGuard: false }),
   );
   run(screeningSession, SUBMIT, record('record-registration', 'registration', { kind: 'input-refused', input: 'zip' }));
+  const vendors = { identity: 'acme', credit: 'acme', income: 'voie' };
+  run(screeningSession, SUBMIT, { kind: 'fall-back', now: at(1), attemptId: 'registration', vendors });
+  const route = { weights: { idv: 90, acme: 10 }, fallback: null };
+  const environments = ['live'] as const;
+  run<VendorRoutesState, VendorRoutesCommand, VendorRoutesEvent>(
+    vendorRoutes,
+    { kind: 'route', capability: 'identity', route },
+    { kind: 'route', capability: 'identity', route: null },
+    { kind: 'pause', vendor: 'acme', environments },
+    { kind: 'resume', vendor: 'acme', environments },
+  );
   run(screeningSession, SUBMIT, { kind: 'give-up', now: at(100), attemptId: 'registration' });
   run(screeningSession, SUBMIT, stepUp, { kind: 'expire', now: at(4_000) });
   run(screeningSession, SUBMIT, stepUp, { kind: 'supersede' });

@@ -11,6 +11,7 @@ import { RateLimiter } from '../../../ports/rate-limiter.js';
 import { Accounts } from '../../../published/accounts.js';
 import { Screenings, type ScreeningFacts } from '../../../published/screenings.js';
 import { SessionGrants } from '../../../published/session-grants.js';
+import { VendorRoutes } from '../../../published/vendor-routes.js';
 import type { Route } from '../domain/income.js';
 import { incomeSession } from '../domain/income-session.js';
 import { IncomePolicy } from './income-policy.js';
@@ -52,6 +53,7 @@ export class OpenIncomeSessionHandler implements ICommandHandler<OpenIncomeSessi
     private readonly screenings: Screenings,
     private readonly grants: SessionGrants,
     private readonly calls: ExternalCalls,
+    private readonly vendorRoutes: VendorRoutes,
     private readonly progress: IncomeProgress,
     private readonly secrets: IncomeSecrets,
     private readonly limiter: RateLimiter,
@@ -68,9 +70,10 @@ export class OpenIncomeSessionHandler implements ICommandHandler<OpenIncomeSessi
     if (!this.accounts.mayReachVendors(account, context.environment)) throw new DomainError('account.not_live');
     this.testTraffic.admit(context);
     const { screeningSessionId, routes } = inquiry;
+    const ownSubject = derivedId('income-subject', incomeSessionId);
     const { subjectId, vendors } =
       screeningSessionId === null
-        ? { subjectId: derivedId('income-subject', incomeSessionId), vendors: account.vendors }
+        ? { subjectId: ownSubject, vendors: await this.vendorRoutes.choose({ ...context, personId: ownSubject }) }
         : await this.verified(screeningSessionId, context);
     const externalIdHash = grantId === null ? null : ((await this.grants.find(grantId))?.externalIdHash ?? null);
     const now = this.clock.now();

@@ -2,9 +2,11 @@
 import { Injectable } from '@nestjs/common';
 import { ChallengeRecorder, type Attempted } from '../../../challenges/application/challenge-recorder.js';
 import { ExternalCall, type Attempt } from '../../../external-calls/external-call.js';
+import { Clock } from '../../../kernel/clock.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { IdentityVendor, type Applicant, type VendorCall } from '../../../ports/identity-vendor.js';
-import { pending, screeningSession } from '../domain/screening-session.js';
+import { VendorRoutes } from '../../../published/vendor-routes.js';
+import { existing, pending, screeningSession } from '../domain/screening-session.js';
 import type { SessionState } from '../domain/session.js';
 import { RegistrationRecorder } from './registration-recorder.js';
 import { SessionChallenges } from './session-challenges.js';
@@ -27,6 +29,8 @@ export class Registration extends ExternalCall<RegistrationInput> {
     private readonly recorder: RegistrationRecorder,
     private readonly challenges: ChallengeRecorder,
     private readonly sessions: SessionChallenges,
+    private readonly routes: VendorRoutes,
+    private readonly clock: Clock,
   ) {
     super();
   }
@@ -38,7 +42,26 @@ export class Registration extends ExternalCall<RegistrationInput> {
   ): Promise<void> {
     const attempted = await this.attempted(attempt);
     if (pending(attempted.known.state, attempt.attemptId) === null) return;
-    await this.recorder.record(attempted, await this.identityVendor.register(call, applicant), phoneId);
+    const once = askingOnce(call);
+    const verdict = await this.identityVendor.register(once, applicant);
+    const after = verdict.kind === 'unavailable' ? await this.fallenBack(attempted) : null;
+    if (after === null) return this.recorder.record(attempted, verdict, phoneId);
+    const { vendors } = existing(after.known.state);
+    const second = await this.identityVendor.register({ ...once, vendor: vendors.identity }, applicant);
+    await this.recorder.record(after, second, phoneId);
+  }
+
+  /** Records the second vendor before its call, because the recovery job asks the recorded vendor. Null if the first verdict counts. */
+  private async fallenBack(attempted: Attempted<SessionState>): Promise<Attempted<SessionState> | null> {
+    const { id, attemptId, known, context } = attempted;
+    const { accountId, environment } = context;
+    const { vendors, personId } = existing(known.state);
+    if (accountId === null || environment === null) return null;
+    const next = await this.routes.fallback(vendors, { accountId, environment, personId });
+    if (next === null) return null;
+    const command = { kind: 'fall-back', now: this.clock.now(), attemptId, vendors: next } as const;
+    const result = await this.aggregates.execute(screeningSession, { id, known }, command, context);
+    return result.events.length === 0 ? null : { ...attempted, known: result };
   }
 
   override async recordNotAsked(attempt: Attempt): Promise<void> {
@@ -48,4 +71,12 @@ export class Registration extends ExternalCall<RegistrationInput> {
   private async attempted({ id, attemptId, context }: Attempt): Promise<Attempted<SessionState>> {
     return { id, attemptId, context, known: await this.aggregates.load(screeningSession, id) };
   }
+}
+
+/** The first vendor's call may have used up the input, which the second call uses too. */
+function askingOnce(call: VendorCall): VendorCall {
+  const { mayAsk } = call;
+  if (mayAsk === undefined) return call;
+  let asked: Promise<boolean> | undefined;
+  return { ...call, mayAsk: () => (asked ??= mayAsk()) };
 }

@@ -48,10 +48,10 @@ export function admitToAccount({ applicant, partyId, said }: ScreeningRequest, a
 
 export function submissionOf(
   { applicant, partyId, said }: ScreeningRequest,
-  { vendors, consumerPays }: AccountFacts,
+  { consumerPays }: AccountFacts,
   { personId, countedAs, registeredAs }: PersonNames,
   grant: GrantFacts | null,
-): Omit<SubmitCommand, keyof NewAttempt | 'subjectId'> {
+): Omit<SubmitCommand, keyof NewAttempt | 'subjectId' | 'vendors'> {
   const { userType, termsAcceptedAt, productId } = applicant;
   const { termsVersion } = said;
   const endUserType = endUserTypeOf(grant, said);
@@ -59,7 +59,6 @@ export function submissionOf(
     kind: 'submit',
     personId,
     userType,
-    vendors,
     ...(termsAcceptedAt !== undefined && { termsAcceptedAt }),
     ...(termsVersion !== undefined && { termsVersion }),
     ...(endUserType !== undefined && { endUserType }),

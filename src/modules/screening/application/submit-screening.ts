@@ -19,6 +19,7 @@ import { Vault } from '../../../ports/vault.js';
 import { Accounts, type AccountFacts } from '../../../published/accounts.js';
 import { foldedApplicant } from '../../../published/folded-applicant.js';
 import type { GrantFacts } from '../../../published/session-grants.js';
+import { VendorRoutes } from '../../../published/vendor-routes.js';
 import type { AdmittedSubmission } from '../../../published/verifications.js';
 import { screenedPerson, sessionsIn, subjectOf, type PersonState } from '../domain/screened-person.js';
 import { existing, pending, personBlocked, screeningSession } from '../domain/screening-session.js';
@@ -77,6 +78,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     private readonly vault: Vault,
     private readonly secrets: SessionSecrets,
     private readonly accounts: Accounts,
+    private readonly routes: VendorRoutes,
     private readonly granted: GrantedSessions,
     private readonly earlier: EarlierScreenings,
     private readonly limits: SubmissionLimits,
@@ -124,10 +126,10 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
       await this.earlier.refuse(earlier, names, request, context);
       const times = this.policy.attempt(newId(), this.clock.now());
       const { attemptId, settleAfter } = times;
-      const { vendors } = account;
+      const vendors = await this.routes.choose({ ...context, personId: names.personId });
       const subject = subjectOf(names.personId, person.state);
       const attempt = { id: sessionId, attemptId, subject, context, vendor: vendors.identity, settleAfter };
-      const submission = { ...submissionOf(request, account, names, grant), ...times, subjectId: subject };
+      const submission = { ...submissionOf(request, account, names, grant), ...times, vendors, subjectId: subject };
       await this.calls.admit(this.registration, attempt);
       const input = { applicant, ...(phoneId !== undefined && { phoneId }) };
       return { sessionId, command, grant, person, submission, attempt, input, uses, sms };

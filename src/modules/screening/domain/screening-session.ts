@@ -10,7 +10,7 @@ import {
 import type { RecordVerdict } from '../../../challenges/domain/verdict.js';
 import { assertNever, type Decider } from '../../../kernel/decider.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { FIRST_CHOICE } from '../../../kernel/vendor-choice.js';
+import { FIRST_CHOICE, type VendorChoice } from '../../../kernel/vendor-choice.js';
 import { overallStatusOf } from './overall-status.js';
 import type { Attempt, OpenStepUp, PaymentUpdate, Session, SessionEvent, SessionState, Submitted } from './session.js';
 import { recordRegistration, recordVerdict, type RecordRegistration, type VerdictPolicy } from './verdicts.js';
@@ -23,11 +23,13 @@ type SaidWithSubmission = Pick<
 
 export type SessionCommand =
   | (NewAttempt &
-      Omit<Submitted, 'duplicateGuard' | 'payment' | 'spent' | 'completed' | 'attemptIds'> &
+      Omit<Submitted, 'duplicateGuard' | 'payment' | 'spent' | 'completed' | 'attemptIds' | 'fellBack'> &
       SaidWithSubmission & { readonly kind: 'submit' })
   | AskCommand
   | RecordVerdict<VerdictPolicy>
   | RecordRegistration
+  /** The vendor is known not to have executed the registration, and the route names another vendor. */
+  | { readonly kind: 'fall-back'; readonly now: Date; readonly attemptId: string; readonly vendors: VendorChoice }
   | { readonly kind: 'record-payment'; readonly payment: PaymentUpdate }
   /** The vendor has not executed the call, and will never execute it. */
   | { readonly kind: 'record-not-executed'; readonly attemptId: string }
@@ -72,6 +74,8 @@ function decide(command: SessionCommand, state: SessionState): readonly SessionE
       const attempt = pending(state, command.attemptId);
       return attempt?.operation === 'registration' ? recordRegistration(command, attempt) : [];
     }
+    case 'fall-back':
+      return fallBack(command, state);
     case 'record-verdict': {
       const attempt = pending(state, command.attemptId);
       return attempt && isOpen(state) ? recordVerdict(command, attempt, state.stepUp) : [];
@@ -116,6 +120,17 @@ function decide(command: SessionCommand, state: SessionState): readonly SessionE
     default:
       return command satisfies never;
   }
+}
+
+/** At most one other vendor is asked. After `settleAfter` the first vendor may have executed an earlier try (see `recordRegistration`). */
+function fallBack(
+  { now, attemptId, vendors }: Extract<SessionCommand, { kind: 'fall-back' }>,
+  state: SessionState,
+): readonly SessionEvent[] {
+  const attempt = pending(state, attemptId);
+  if (attempt?.operation !== 'registration' || now >= new Date(attempt.settleAfter)) return [];
+  if (state.status === 'NONE' || state.fellBack || state.vendors.identity === vendors.identity) return [];
+  return [{ type: 'VendorFellBack', data: { attemptId, vendors } }];
 }
 
 function recordNotExecuted({ operation, attemptId }: Attempt): SessionEvent {
@@ -310,6 +325,7 @@ function submittedOf(state: Session): Submitted {
     userType: state.userType,
     paymentRequired: state.paymentRequired,
     vendors: state.vendors,
+    ...(state.fellBack && { fellBack: state.fellBack }),
     duplicateGuard: state.duplicateGuard,
     ...(state.payment && { payment: state.payment }),
     ...(state.spent && { spent: state.spent }),
@@ -336,6 +352,8 @@ function evolve(state: SessionState, event: SessionEvent): SessionState {
         status: 'SUBMITTED',
         attempt: { ...event.data, operation: 'registration' },
       };
+    case 'VendorFellBack':
+      return { ...state, vendors: event.data.vendors, fellBack: true };
     case 'StepUpRequired':
       return {
         ...submitted,

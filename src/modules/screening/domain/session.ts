@@ -80,6 +80,8 @@ export type SessionEvent =
       }
     >
   | DomainEvent<'VerificationRequested', Requested>
+  /** The first vendor has not executed the registration. All further calls of the session go to these vendors. */
+  | DomainEvent<'VendorFellBack', { readonly attemptId: string; readonly vendors: VendorChoice }>
   | DomainEvent<
       'StepUpRequired',
       {
@@ -178,6 +180,8 @@ export interface Submitted {
   readonly paymentRequired: boolean;
   /** The vendors of the session's calls, even if the account has chosen others since. */
   readonly vendors: VendorChoice;
+  /** Set after the registration went to a second vendor. */
+  readonly fellBack?: true;
   /** Whether the duplicate check applies to this person in the test environment too. */
   readonly duplicateGuard: boolean;
   /** Absent until a payment begins, and after the payment has moved to another session. */

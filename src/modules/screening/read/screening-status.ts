@@ -156,6 +156,7 @@ export const screeningStatus: Projection<ScreeningStatus, Followed> = {
 const known = exhaustiveEvents<SessionEvent>('screening_status', {
   ScreeningSubmitted: true,
   VerificationRequested: true,
+  VendorFellBack: true,
   StepUpRequired: true,
   IdentityVerified: true,
   OtpAnswerReceived: true,

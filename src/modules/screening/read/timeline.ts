@@ -12,6 +12,7 @@ import type { SessionEvent } from '../domain/session.js';
 const NAMES = {
   ScreeningSubmitted: 'screening.submitted',
   VerificationRequested: 'verification.requested',
+  VendorFellBack: 'vendor.fell_back',
   StepUpRequired: 'step_up.required',
   IdentityVerified: 'identity.verified',
   OtpAnswerReceived: 'otp.answered',

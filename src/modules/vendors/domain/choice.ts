@@ -1,0 +1,107 @@
+// The choice of the vendors of a new session. The choice is a pure function of the routes, the ready vendors and the person's lots.
+import { FIRST_CHOICE, type ChosenCapability, type VendorChoice } from '../../../kernel/vendor-choice.js';
+import type { VendorRoute, VendorRoutesState, VendorWeights } from './vendor-routes.js';
+
+export type Routes = Readonly<Record<ChosenCapability, VendorRoute>>;
+
+/** Whether the vendor knows a person by this identity vendor's session. */
+export type TakesSessions = (capability: 'credit' | 'income', vendor: string, identityVendor: string) => boolean;
+
+/** The facts besides the routes. */
+export interface ChoiceFacts {
+  readonly takesSessionsOf: TakesSessions;
+  /** Whether the vendor is set up and not paused. */
+  readonly isReady: (capability: ChosenCapability, vendor: string) => boolean;
+  /** The person's lot for the vendor: above 0 and below 1, and always the same. */
+  readonly lot: (vendor: string) => number;
+}
+
+/**
+ * The routes of an account. Its own route comes before the vendor in its settings, and that vendor before the route of the installation. Settings with
+ * the first vendor count as no choice, because every account begins with them.
+ */
+export function routesOf(
+  settings: VendorChoice,
+  own: VendorRoutesState['routes'],
+  installation: VendorRoutesState['routes'],
+): Routes {
+  const of = (capability: ChosenCapability): VendorRoute => {
+    const vendor = settings[capability];
+    const set: VendorRoute = { weights: { [vendor]: 1 }, fallback: null };
+    return own[capability] ?? (vendor === FIRST_CHOICE[capability] ? (installation[capability] ?? set) : set);
+  };
+  return { identity: of('identity'), credit: of('credit'), income: of('income') };
+}
+
+/**
+ * A person always falls to the same vendor while the routes stay as they are. When a vendor is paused, only its own persons fall to others. Without a
+ * vendor that is ready, the choice ignores pauses, and the call itself is refused.
+ */
+export function chosenVendors(routes: Routes, facts: ChoiceFacts): VendorChoice {
+  const { weights, fallback } = routes.identity;
+  const fitting = filtered(weights, (vendor) => fits(vendor, routes, facts.takesSessionsOf));
+  const first = readyOf(fitting, 'identity', facts);
+  const second = fallback !== null && facts.isReady('identity', fallback) ? fallback : null;
+  const identity =
+    drawn(first, facts) ?? second ?? drawn(fitting, facts) ?? drawn(weights, facts) ?? FIRST_CHOICE.identity;
+  return { identity, ...followers(identity, routes, facts) };
+}
+
+/** The vendors after the chosen vendor has not executed the registration. Null if the route has no other vendor that is ready. */
+export function fallbackVendors(now: VendorChoice, routes: Routes, facts: ChoiceFacts): VendorChoice | null {
+  const { fallback } = routes.identity;
+  if (fallback === null || fallback === now.identity || !facts.isReady('identity', fallback)) return null;
+  if (!fits(fallback, routes, facts.takesSessionsOf)) return null;
+  return { identity: fallback, ...followers(fallback, routes, facts) };
+}
+
+/** The identity vendors of the routes whose persons no routed credit vendor knows. They would pay, and never get the report. */
+export function unfitVendors(routes: Routes, takesSessionsOf: TakesSessions): readonly string[] {
+  return vendorsIn(routes.identity).filter((vendor) => !fits(vendor, routes, takesSessionsOf));
+}
+
+/** The vendors to which a route can lead. */
+export function vendorsIn({ weights, fallback }: VendorRoute): readonly string[] {
+  const weighted = Object.keys(filtered(weights, () => true));
+  return fallback === null || weighted.includes(fallback) ? weighted : [...weighted, fallback];
+}
+
+function fits(identity: string, { credit }: Routes, takesSessionsOf: TakesSessions): boolean {
+  return Object.keys(filtered(credit.weights, (vendor) => takesSessionsOf('credit', vendor, identity))).length > 0;
+}
+
+/** An income vendor is also used without a person, so its route needs no vendor that knows the person. */
+function followers(identity: string, routes: Routes, facts: ChoiceFacts): Omit<VendorChoice, 'identity'> {
+  const of = (capability: 'credit' | 'income'): string => {
+    const { weights } = routes[capability];
+    const knowing = filtered(weights, (vendor) => facts.takesSessionsOf(capability, vendor, identity));
+    return (
+      drawn(readyOf(knowing, capability, facts), facts) ??
+      drawn(knowing, facts) ??
+      drawn(weights, facts) ??
+      FIRST_CHOICE[capability]
+    );
+  };
+  return { credit: of('credit'), income: of('income') };
+}
+
+function readyOf(weights: VendorWeights, capability: ChosenCapability, facts: ChoiceFacts): VendorWeights {
+  return filtered(weights, (vendor) => facts.isReady(capability, vendor));
+}
+
+function filtered(weights: VendorWeights, isWanted: (vendor: string) => boolean): VendorWeights {
+  return Object.fromEntries(Object.entries(weights).filter(([vendor, weight]) => weight > 0 && isWanted(vendor)));
+}
+
+/** The vendor with the highest score. With this score, each vendor is drawn in proportion to its weight (weighted rendezvous hashing). */
+function drawn(weights: VendorWeights, { lot }: ChoiceFacts): string | null {
+  const scored = Object.entries(filtered(weights, () => true)).map(
+    ([vendor, weight]) => ({ vendor, score: Math.log(lot(vendor)) / weight }) as const,
+  );
+  return (
+    scored.reduce<(typeof scored)[number] | null>(
+      (best, one) => (best === null || one.score > best.score ? one : best),
+      null,
+    )?.vendor ?? null
+  );
+}
