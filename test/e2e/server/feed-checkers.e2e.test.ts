@@ -18,7 +18,7 @@ const PROGRAMS = [
 ] as const;
 const COUNT = 5;
 
-type Entry = { sequence: number; digest: string; event: { data: Record<string, unknown> } };
+type Entry = { sequence: number; digest: string; event: { type: string; data: Record<string, unknown> } };
 type Feed = { data: Entry[]; head?: { sequence: number; digest: string } };
 
 let service: Service;
@@ -81,6 +81,7 @@ describe.each(PROGRAMS)('the program in $language', ({ language, fence, command,
   async function checks(
     received: readonly object[] | null = null,
     altering: typeof alter = () => undefined,
+    types: readonly string[] = [],
   ): Promise<[number, string]> {
     alter = altering;
     await writeFile(join(folder, file), programOf(fence));
@@ -92,8 +93,11 @@ describe.each(PROGRAMS)('the program in $language', ({ language, fence, command,
       SCREENING_SECRET_KEY: account.secretKey,
     };
     return new Promise((resolve) => {
-      execFile(command, [join(folder, file), ...(received === null ? [] : [list])], { env }, (error, stdout, stderr) =>
-        resolve([error === null ? 0 : Number(error.code), `${stdout}${stderr}`.trim()]),
+      execFile(
+        command,
+        [join(folder, file), ...(received === null ? [] : [list, ...types])],
+        { env },
+        (error, stdout, stderr) => resolve([error === null ? 0 : Number(error.code), `${stdout}${stderr}`.trim()]),
       );
     });
   }
@@ -147,6 +151,17 @@ describe.each(PROGRAMS)('the program in $language', ({ language, fence, command,
     expect(await checks(changed({ body: `${second.body} ` }))).toEqual([1, 'Delivery 2 is altered']);
     expect(await checks(changed({ digest: '0'.repeat(64) }))).toEqual([1, 'Delivery 2 is altered']);
     expect(await checks([])).toEqual([1, 'Delivery 1 is missing']);
+  });
+
+  run('expects no delivery from before the first one, and none of types that are not delivered', async () => {
+    const whole = [0, `${COUNT} events, none is missing`];
+    expect(await checks(deliveries.slice(2))).toEqual(whole);
+    expect(await checks(deliveries.slice(0, 1), undefined, ['report.shared,report.revoked'])).toEqual(whole);
+    const type = 'screening.step_up_required';
+    expect(await checks(deliveries.slice(0, 1), undefined, [`report.shared,${type}`])).toEqual([
+      1,
+      'Delivery 2 is missing',
+    ]);
   });
 
   run('ends with another status than 0 when the key is refused', async () => {
