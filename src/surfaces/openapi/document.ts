@@ -28,7 +28,7 @@ const TAGS: Json = {
   'session grants': 'Grants that bind a session of a page',
   events: 'Every published event of the account, without a gap',
   'request log': 'The requests of the account, for its developers',
-  'test helpers': 'Faults of the sandbox on request',
+  'test helpers': 'For tests: faults of vendors, a clock to turn, and events on request',
   renters: 'Registration of renters',
   agents: 'Registration and authentication of agents',
   organizations: 'Registration and authentication of organizations',

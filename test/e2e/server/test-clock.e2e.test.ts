@@ -86,7 +86,13 @@ describe('POST /v1/test_helpers/clock', () => {
     await turned({ advance: 26 * DAY }, nopay);
     const later = await service.signIn('nopay');
     expect(refused(await later.get(`/reports/${own}`))).toEqual([410, 'SCREENING_REPORT_EXPIRED']);
+    const listed = async (): Promise<unknown> => {
+      const headers = { 'x-secret-key': nopay.secretKey };
+      const { data } = (await service.request('GET', '/v1/reports?shared=true', { headers })).body;
+      return data.find(({ session_id: id }: any) => id === shared)?.status;
+    };
     expect((await later.get(`/reports/${shared}/sharing`)).body.status).toBe('SHARED');
+    expect(await listed()).toBe('SHARED');
     const { now } = await turned({ to: expiresAt }, nopay);
     expect(Date.parse(now)).toBeGreaterThanOrEqual(Date.parse(expiresAt));
     expect((await later.get(`/reports/${shared}/sharing`)).body).toMatchObject({
@@ -94,6 +100,7 @@ describe('POST /v1/test_helpers/clock', () => {
       sharedAt,
       expiresAt,
     });
+    expect(await listed()).toBe('EXPIRED');
     await later.submit();
     const { secretKey } = nopay;
     const feed = async (): Promise<any> =>

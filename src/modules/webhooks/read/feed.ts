@@ -48,7 +48,7 @@ export interface FeedPage {
 const STEP = 500;
 /** The most events that one page of some types looks at. */
 const MOST_LOOKED_AT = 10_000;
-/** How long a reader waits for an event, and who reads. */
+/** The reader, and the time that it waits for an event. */
 export interface Patience {
   readonly readerId: string;
   readonly waitMs: number;

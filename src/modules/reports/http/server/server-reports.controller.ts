@@ -38,11 +38,12 @@ export class ServerReportsController {
     errors: ['request.not_found'],
   })
   list(@Query() query: SharedReportsQuery, @CurrentPrincipal() principal: Principal): Promise<SharedReportListResult> {
-    const now = this.clock.now();
     return this.lists.page(
       askedPage(query, principal, 'shared reports'),
       ({ owner, part }) => this.shares.sharedWith(owner, part),
-      (listed) => sharedReport(listed, now),
+      // A share follows the clock of the session's account.
+      async (listed) =>
+        sharedReport(listed, await this.clock.of({ ...listed.doc, environment: principal.environment })),
     );
   }
 
