@@ -1,11 +1,11 @@
-// One HTTP exchange with the processor. The SDK sends its requests through this class instead of its own client.
+// The SDK's HTTP client. It sends each request through the client of the vendor kit, and gives the SDK only answers in the processor's own form.
 import type Stripe from 'stripe';
-import { type Dispatcher, errors, type Pool } from 'undici';
-import { limited, within } from '../../kernel/with-timeout.js';
+import { limited } from '../../kernel/with-timeout.js';
 import type { VendorCall } from '../../ports/vendor-call.js';
-import { behaviourHeader, failureOf, poolOf, retryAfterOf } from '../../vendor-kit/connection.js';
-
-type Headers = Readonly<Record<string, string | number | readonly string[]>>;
+import { type VendorAnswer, isRecord, pauseOf } from '../../vendor-kit/http/answer.js';
+import { bearer } from '../../vendor-kit/http/auth.js';
+import { VendorClient } from '../../vendor-kit/http/client.js';
+import type { Method, Secret, TransportOptions } from '../../vendor-kit/http/transport.js';
 
 /** The end of an exchange without a usable answer. */
 export type ExchangeEnd =
@@ -31,8 +31,6 @@ export class ExchangeFailed extends Error {
   }
 }
 
-const MAX_RESPONSE_BYTES = 256 * 1_024;
-
 /** The SDK does not pass on a signal. A request therefore has the number of its call in this header, which is removed before the request is sent. */
 const CALL = 'X-Call';
 
@@ -40,20 +38,18 @@ const CALL = 'X-Call';
  * The SDK's own client has five faults. The client limits only silence on the socket and reads without limit. A request is repeated after a reset
  * even with retries off. Notices from a server's header are printed. JSON without an `error` is passed on as a success, for any status. Here
  * `timeout` covers the whole exchange, at most 256 kB are read, and a request is sent once. The SDK sees only answers in the processor's own form: an
- * object with 200, an `error` object with 4xx.
+ * object with 200, an `error` object with 4xx. The client sends the secret, whatever key the SDK has.
  */
-export class BoundedExchange {
-  private readonly pool: Pool;
-  private readonly prefix: string;
+export class SdkClient {
+  private readonly client: VendorClient;
   /** The calls in progress, by the number in `CALL`. */
   private readonly calls = new Map<string, { readonly call: VendorCall; asked: boolean }>();
   private lastCall = 0;
 
-  /** A path in `baseUrl` is the prefix of every path. */
-  constructor(baseUrl: string, timeoutMs: number, connections: number) {
-    const { origin, pathname } = new URL(baseUrl);
-    this.prefix = pathname.replace(/\/+$/, '');
-    this.pool = poolOf(origin, connections, timeoutMs, MAX_RESPONSE_BYTES);
+  constructor({ secretKey, ...options }: TransportOptions & { readonly secretKey: Secret }) {
+    // The SDK sets the idempotency key. This class reads every status itself, so none of them counts as a gateway's.
+    const dialect = { codeOf: ({ status }: VendorAnswer) => status };
+    this.client = new VendorClient({ ...options, auth: bearer(secretKey), dialect, idempotencyHeader: null });
   }
 
   /** Ends the requests that `ask` sends with these headers when the call's signal aborts. `isAsked`: whether the SDK has sent one. */
@@ -65,7 +61,7 @@ export class BoundedExchange {
     const underWay = { call, asked: false };
     this.calls.set(number, underWay);
     try {
-      return await ask({ [CALL]: number, ...behaviourHeader(call) }, () => underWay.asked);
+      return await ask({ [CALL]: number }, () => underWay.asked);
     } finally {
       this.calls.delete(number);
     }
@@ -78,51 +74,21 @@ export class BoundedExchange {
   async makeRequest(
     ...[, , path, method, given, body, , timeout]: Parameters<Stripe.HttpClient['makeRequest']>
   ): Promise<Stripe.HttpClientResponse> {
-    const { [CALL]: number, ...headers } = given as Headers;
+    const { [CALL]: number, ...rest } = given as Readonly<Record<string, unknown>>;
     const underWay = this.calls.get(String(number));
-    if (underWay) underWay.asked = true;
-    const call = underWay?.call;
-    // The limit ends the exchange at once. The pool may still hold an aborted request until a connection is free, and then drops the request without
-    // sending it.
-    try {
-      const answer = await limited(timeout, call?.signal, (limit) =>
-        within(limit, this.request(path, headers, method === 'POST' ? body : null, limit), timedOut),
-      );
-      call?.onEnd?.(String(answer.getStatusCode()));
-      return answer;
-    } catch (error) {
-      const { status, end, retryAfterSeconds } = error instanceof ExchangeFailed ? error : { end: 'not-sent' };
-      call?.onEnd?.(String(status ?? end), retryAfterSeconds);
-      throw error;
-    }
+    if (underWay === undefined) throw new Error('The SDK sent a request outside a call');
+    underWay.asked = true;
+    const { call } = underWay;
+    const headers = Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, String(value)]));
+    const request = { method: method as Method, path, headers, ...(method !== 'GET' && { text: body }) };
+    const exchange = await limited(timeout, call.signal, (limit) => this.client.exchange(call, request, limit));
+    if (exchange.end === 'answered') return new CompleteAnswer(exchange.answer.status, usable(exchange.answer));
+    throw new ExchangeFailed(exchange.end === 'not-sent' ? 'unavailable' : exchange.end);
   }
 
   /** Lets calls in progress end, each within its time limit. */
   async close(): Promise<void> {
-    await this.pool.close();
-  }
-
-  private async request(
-    path: string,
-    headers: Headers,
-    body: string | null,
-    signal: AbortSignal,
-  ): Promise<Stripe.HttpClientResponse> {
-    try {
-      const response = await this.pool.request({
-        path: this.prefix + path,
-        method: body === null ? 'GET' : 'POST',
-        headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)])),
-        body,
-        signal,
-      });
-      return new CompleteAnswer(response.statusCode, usable(response, await response.body.text()));
-    } catch (error) {
-      if (error instanceof ExchangeFailed || error instanceof errors.InvalidArgumentError) throw error;
-      if (signal.aborted) throw new ExchangeFailed('timed-out');
-      const failure = failureOf(error);
-      throw new ExchangeFailed(failure === 'not-sent' ? 'unavailable' : failure);
-    }
+    await this.client.close();
   }
 }
 
@@ -155,35 +121,15 @@ class CompleteAnswer implements Stripe.HttpClientResponse {
 }
 
 /** The body of an answer that the SDK may read. */
-function usable(response: Dispatcher.ResponseData, text: string): object {
-  const { statusCode: status } = response;
-  if (status === 429 || status === 503) throw new ExchangeFailed('unavailable', status, retryAfterOf(response));
+function usable(answer: VendorAnswer): object {
+  const { status, body } = answer;
+  if (status === 429 || status === 503) throw new ExchangeFailed('unavailable', status, pauseOf(answer));
   if (status >= 500) throw new ExchangeFailed('ambiguous', status);
-  const body = parsed(text);
-  if (body === null || typeof body !== 'object' || Array.isArray(body)) throw new ExchangeFailed('unusable', status);
-  if (status === 200 ? 'error' in body : status < 400 || !isError(body)) throw new ExchangeFailed('unusable', status);
+  const isForm = isRecord(body) && (status === 200 ? !('error' in body) : status >= 400 && isError(body.error));
+  if (!isForm) throw new ExchangeFailed('unusable', status);
   return body;
 }
 
-function isError(body: object): boolean {
-  return (
-    'error' in body &&
-    body.error !== null &&
-    typeof body.error === 'object' &&
-    'type' in body.error &&
-    typeof body.error.type === 'string'
-  );
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // An answer that is not JSON is complete, but not usable.
-    return null;
-  }
-}
-
-function timedOut(): never {
-  throw new ExchangeFailed('timed-out');
+function isError(error: unknown): boolean {
+  return isRecord(error) && typeof error.type === 'string';
 }

@@ -175,9 +175,10 @@ function partOf(parameter = ''): CallersPart | undefined {
   return note === undefined ? (Object.hasOwn(PARTS, parameter) ? PARTS[parameter] : undefined) : `notes.${note}`;
 }
 
-function readEnd({ end, status }: ExchangeFailed): Unsettled {
+function readEnd({ end, status, retryAfterSeconds }: ExchangeFailed): Unsettled {
   switch (end) {
     case 'unavailable':
+      return { kind: end, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) };
     case 'timed-out':
       return { kind: end };
     case 'unusable':

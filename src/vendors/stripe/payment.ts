@@ -13,8 +13,9 @@ import {
   type RefundVerdict,
 } from '../../ports/payment-processor.js';
 import type { VendorCall } from '../../ports/vendor-call.js';
+import type { Secret } from '../../vendor-kit/http/transport.js';
 import { isCheckoutId, newCheckoutParameters, readCheckout } from './checkout-wire.js';
-import { BoundedExchange } from './payment-exchange.js';
+import { SdkClient } from './payment-exchange.js';
 import {
   type Unsettled,
   changedIntentParameters,
@@ -27,7 +28,7 @@ import {
 } from './payment-wire.js';
 
 export interface StripePaymentProcessorOptions {
-  readonly secretKey: string;
+  readonly secretKey: Secret;
   /** The address of a processor with the same interface, such as the sandbox; null for the real service. */
   readonly baseUrl: string | null;
   /** The milliseconds of the whole call: waiting for a connection, connecting, headers, body, and repeated requests when the outcome is unknown. */
@@ -40,6 +41,8 @@ export interface StripePaymentProcessorOptions {
 
 /** The API version that payment-wire.ts and checkout-wire.ts read. The SDK's types belong to the same version. */
 const API_VERSION = '2026-10-28.endive';
+/** The SDK wants a key. The client sends the secret instead. */
+const KEY_OF_THE_CLIENT = 'sk_of_the_client';
 const REAL_SERVICE = 'https://api.stripe.com';
 const PAUSES_MS = [20, 300, 1_000];
 const EXPAND = ['latest_charge.refunds'];
@@ -60,7 +63,7 @@ type Ask<Verdict> = (options: Stripe.RequestOptions) => Promise<Verdict>;
  * `not-made`. Follows no redirect, sends no telemetry, logs nothing.
  */
 export class StripePaymentProcessor extends PaymentProcessor {
-  private readonly exchange: BoundedExchange;
+  private readonly client: SdkClient;
   private readonly stripe: Stripe;
   private readonly timeoutMs: number;
   private readonly pausesMs: readonly number[];
@@ -71,10 +74,11 @@ export class StripePaymentProcessor extends PaymentProcessor {
     const { protocol, hostname, port } = new URL(baseUrl);
     this.timeoutMs = options.timeoutMs;
     this.pausesMs = options.pausesMs ?? PAUSES_MS;
-    this.exchange = new BoundedExchange(baseUrl, options.timeoutMs, options.connections ?? 64);
-    this.stripe = new Stripe(options.secretKey, {
+    const { secretKey, timeoutMs, connections = 64 } = options;
+    this.client = new SdkClient({ baseUrl, secretKey, timeoutMs, connections });
+    this.stripe = new Stripe(KEY_OF_THE_CLIENT, {
       apiVersion: API_VERSION,
-      httpClient: this.exchange,
+      httpClient: this.client,
       host: hostname,
       port: port === '' ? (protocol === 'https:' ? '443' : '80') : port,
       protocol: protocol === 'https:' ? 'https' : 'http',
@@ -177,7 +181,7 @@ export class StripePaymentProcessor extends PaymentProcessor {
 
   /** Lets calls in progress end, each within its time limit. */
   async close(): Promise<void> {
-    await this.exchange.close();
+    await this.client.close();
   }
 
   /** If the processor answers with a fault of its own every time, `find` searches for an object that was made in spite of the fault. */
@@ -225,8 +229,8 @@ export class StripePaymentProcessor extends PaymentProcessor {
     const left = (): number => (call.signal?.aborted ? 0 : Math.floor(endsAt - performance.now()));
     for (let tries = 0; left() > 0; tries += 1) {
       const timeout = left();
-      const reading = await this.exchange.until(call, (headers, isAsked) =>
-        askOnce(ask, { timeout, headers: { ...headers, 'X-Request-Id': call.correlationId } }, aboutOne, isAsked),
+      const reading = await this.client.until(call, (headers, isAsked) =>
+        askOnce(ask, { timeout, headers }, aboutOne, isAsked),
       );
       if (!('end' in reading)) return reading;
       const { kind, ...end } = reading.end;

@@ -319,7 +319,8 @@ it.each(['429 Busy', '503 Down'])(
     try {
       const ends: unknown[][] = [];
       const call = { ...newCall(), onEnd: (...end: unknown[]) => void ends.push(end) };
-      expect(await processor.createIntent(call, aCharge(), newNames())).toEqual({ kind: 'unavailable' });
+      const verdict = await processor.createIntent(call, aCharge(), newNames());
+      expect(verdict).toEqual({ kind: 'unavailable', retryAfterSeconds: 7 });
       expect(ends).toEqual([[status.slice(0, 3), 7]]);
     } finally {
       await processor.close();

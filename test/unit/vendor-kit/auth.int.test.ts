@@ -1,5 +1,7 @@
 // The credentials of the vendor folders' client: tokens, keys that are replaced, and signatures.
 import { createHmac } from 'node:crypto';
+import { type Server, createServer as createHttpsServer } from 'node:https';
+import type { TLSSocket } from 'node:tls';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { VendorCall } from '../../../src/ports/vendor-call.js';
 import { isRecord, readerOf } from '../../../src/vendor-kit/http/answer.js';
@@ -12,7 +14,16 @@ import {
   signed,
 } from '../../../src/vendor-kit/http/auth.js';
 import { VendorClient } from '../../../src/vendor-kit/http/client.js';
-import { type Respond, type SeenRequest, json, misbehavingServer } from '../../support/misbehaving-server.js';
+import type { ClientCertificate } from '../../../src/vendor-kit/http/transport.js';
+import { selfSignedCertificate } from '../../support/eventstoredb-double/certificate.js';
+import {
+  type Respond,
+  type SeenRequest,
+  json,
+  listen,
+  misbehavingServer,
+  urlOf,
+} from '../../support/misbehaving-server.js';
 
 const closers: (() => Promise<void>)[] = [];
 
@@ -31,8 +42,8 @@ async function serverOf(respond: Respond) {
   return server;
 }
 
-function clientOf(baseUrl: string, auth: AuthScheme, timeoutMs = 5_000) {
-  const client = new VendorClient({ baseUrl, timeoutMs, auth });
+function clientOf(baseUrl: string, auth: AuthScheme, timeoutMs = 5_000, tls?: ClientCertificate) {
+  const client = new VendorClient({ baseUrl, timeoutMs, auth, ...(tls && { tls }) });
   closers.push(() => client.close());
   return () => client.within(call, (it) => it.sendOnce({ method: 'POST', path: '/do', json: { a: 'é' } }, read));
 }
@@ -231,5 +242,77 @@ describe('a secret', () => {
     await clientOf(`${vendor.url}/api`, auth)();
     expect(vendor.requests[0]!.headers.get('x-signature')).toBe(sign('POST /api/do {"a":"é"}'));
     expect(Buffer.from(vendor.requests[0]!.body, 'latin1').toString()).toBe('{"a":"é"}');
+  });
+});
+
+describe('a client certificate', () => {
+  const [server, client, stranger] = [selfSignedCertificate(), selfSignedCertificate(), selfSignedCertificate()];
+  const pairOf = ({ key, certificate }: typeof client): ClientCertificate => ({
+    cert: () => certificate,
+    key: () => key,
+    ca: () => server.certificate,
+  });
+
+  async function vendor(): Promise<{ readonly url: string; readonly seen: string[] }> {
+    const seen: string[] = [];
+    const options = { cert: server.certificate, key: server.key, requestCert: true, ca: client.certificate };
+    const https: Server = createHttpsServer(options, (request, response) => {
+      seen.push(`${request.url} ${(request.socket as TLSSocket).authorized}`);
+      response.end(JSON.stringify({ access_token: 'token' }));
+    });
+    await listen(https);
+    closers.push(() => new Promise((resolve) => https.close(() => resolve())));
+    return { url: urlOf(https).replace('http:', 'https:'), seen };
+  }
+
+  it('is shown to the vendor and to its token endpoint', async () => {
+    const { url, seen } = await vendor();
+    const auth = oauth2({ tokenUrl: `${url}/token`, clientId: 'me', clientSecret: 'secret' });
+    expect(await clientOf(url, auth, 5_000, pairOf(client))()).toEqual({ kind: 'done' });
+    expect(seen).toEqual(['/token true', '/do true']);
+  });
+
+  it.each<[string, ClientCertificate]>([
+    ['the vendor is not who it should be', { ...pairOf(client), ca: stranger.certificate }],
+    ['the certificate is not PEM', { ...pairOf(client), cert: 'no certificate' }],
+    ['the key is of another certificate', { ...pairOf(client), key: stranger.key }],
+    [
+      'the certificate cannot be read',
+      {
+        ...pairOf(client),
+        cert: () => {
+          throw new Error('no such file');
+        },
+      },
+    ],
+  ])('makes the call unavailable, and nothing is sent, when %s', async (_name, tls) => {
+    const { url, seen } = await vendor();
+    expect(await clientOf(url, bearer('key'), 5_000, tls)()).toEqual({ kind: 'unavailable' });
+    expect(seen).toEqual([]);
+  });
+});
+
+describe('a credential', () => {
+  it('is in no address, and in no error about a secret that no header can hold', async () => {
+    const vendor = await serverOf((socket) => void socket.write(OK));
+    const send = clientOf(vendor.url, bearer('canary\r\nx: y'));
+    await expect(send()).rejects.toThrow(/^(?!.*canary).*authorization/s);
+    await clientOf(vendor.url, bearer('canary'))();
+    expect(vendor.requests.map(({ line }) => line)).toEqual(['POST /do HTTP/1.1']);
+  });
+
+  it('replaces a header of the request with the same name in other letters', async () => {
+    const vendor = await serverOf((socket) => void socket.write(OK));
+    const client = new VendorClient({ baseUrl: vendor.url, timeoutMs: 5_000, auth: bearer('key') });
+    closers.push(() => client.close());
+    const headers = { Authorization: 'Bearer other', 'Content-Type': 'text/plain', ACCEPT: 'text/csv' };
+    await client.within(call, (it) => it.sendOnce({ method: 'POST', path: '/do', headers, text: 'a,b' }, read));
+    const [{ headers: seen, body }] = vendor.requests as [SeenRequest];
+    expect([seen.get('authorization'), seen.get('content-type'), seen.get('accept'), body]).toEqual([
+      'Bearer key',
+      'text/plain',
+      'text/csv',
+      'a,b',
+    ]);
   });
 });
