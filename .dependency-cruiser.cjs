@@ -24,6 +24,8 @@ const VENDOR_KIT = '^src/vendor-kit/';
 const VENDORS = '^src/vendors/';
 /** A vendor's server in the sandbox, and the common parts of these servers. */
 const DOUBLES = '^src/(?:vendors/[^/]+|vendor-kit)/double/';
+/** The certification of a vendor, which runs in its test alone. */
+const CERTIFICATION = ['^src/vendor-kit/certification/', '^src/vendors/[^/]+/vendor\\.test\\.ts$'];
 /** In a rule's `to`, $1 is the module's name that its `from` captured. */
 const inModule = (room) => `^src/modules/([^/]+)/${room}/`;
 const own = (room) => `^src/modules/$1/${room}/`;
@@ -244,8 +246,15 @@ module.exports = {
       name: 'doubles-are-for-the-sandbox',
       comment: 'The service knows its vendors over the wire only.',
       severity: 'error',
-      from: { pathNot: [DOUBLES, '^sandbox/'] },
+      from: { pathNot: [DOUBLES, '^sandbox/', ...CERTIFICATION] },
       to: { path: DOUBLES },
+    },
+    {
+      name: 'certification-is-for-tests',
+      comment: 'The service reads the certificate of a vendor. Only tests certify.',
+      severity: 'error',
+      from: { pathNot: CERTIFICATION },
+      to: { path: CERTIFICATION },
     },
     allowOnly('config', CONFIG, [CONFIG, KERNEL, ...LIBRARIES], 'Configuration is read before anything else exists.'),
     allowOnly(
@@ -332,7 +341,7 @@ module.exports = {
       name: 'production-dependencies-only',
       comment: 'The image is installed without development dependencies.',
       severity: 'error',
-      from: { path: '^(?:src|sandbox)/' },
+      from: { path: '^(?:src|sandbox)/', pathNot: CERTIFICATION },
       to: { dependencyTypes: ['npm-dev', 'npm-no-pkg'], dependencyTypesNot: ['type-only'] },
     },
     {

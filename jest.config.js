@@ -24,7 +24,7 @@ export default {
   testEnvironment: '<rootDir>/test/support/environment.mjs',
   testSequencer: '<rootDir>/test/support/sequencer.mjs',
   // SOAK: `npm run test:soak`.
-  roots: [process.env.SOAK === undefined ? '<rootDir>/test' : '<rootDir>/test/soak'],
+  roots: process.env.SOAK === undefined ? ['<rootDir>/test', '<rootDir>/src/vendors'] : ['<rootDir>/test/soak'],
   testMatch: ['**/*.test.ts'],
   testPathIgnorePatterns: [
     '/node_modules/',

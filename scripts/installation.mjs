@@ -109,12 +109,15 @@ export function ensureBenchBuilt() {
   });
 }
 
+/** The certification of vendors runs in their tests, and tsconfig.build.json leaves it out. */
+const IN_TESTS_ONLY = /^src\/(?:vendor-kit\/certification\/|vendors\/[^/]+\/vendor\.test\.ts$)/;
+
 function ensureCompiled({ outDir, sources, settings, compile }) {
   if (!isCheckout) return;
   const files = sources.flatMap((folder) => filesUnder(folder));
   const fingerprint = fingerprintOf([...files, ...settings, 'package-lock.json']);
   const outputs = files
-    .filter((file) => /(?<!\.d)\.ts$|\.mjs$/.test(file))
+    .filter((file) => /(?<!\.d)\.ts$|\.mjs$/.test(file) && !IN_TESTS_ONLY.test(file))
     .map((file) => join(outDir, file).replace(/\.ts$/, '.js'));
   const stamp = at(outDir, '.build-stamp');
   const allThere = outputs.every((file) => existsSync(at(file)));
@@ -124,7 +127,8 @@ function ensureCompiled({ outDir, sources, settings, compile }) {
   rmSync(stamp, { force: true });
   if (!allThere) rmSync(at(outDir, '.tsbuildinfo'), { force: true });
   run(outDir, compile);
-  for (const file of files.filter((name) => name.endsWith('.mjs'))) cpSync(at(file), at(outDir, file));
+  for (const file of files.filter((name) => /\.mjs$|\/certification\.json$/.test(name)))
+    cpSync(at(file), at(outDir, file));
   removeOrphans(outDir, new Set(outputs));
   mkdirSync(at(outDir), { recursive: true });
   writeFileSync(stamp, fingerprint);

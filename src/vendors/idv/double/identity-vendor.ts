@@ -42,6 +42,8 @@ export interface SandboxIdentityVendorOptions {
   readonly silentMs?: number;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
+  /** Receives each acceptable registration and its idempotency key. */
+  readonly onRegistration?: (key: string, body: requests.RegistrationBody) => void;
 }
 
 type SessionRequest<Body> = FastifyRequest<{ Params: { token: string }; Body: Body }>;
@@ -57,7 +59,7 @@ export class SandboxIdentityVendor implements SandboxPart {
   private readonly authenticationMs: number;
   private readonly slowMs: number;
 
-  constructor(options: SandboxIdentityVendorOptions) {
+  constructor(private readonly options: SandboxIdentityVendorOptions) {
     this.record = new VendorRecord(options.folder);
     this.calls = new VendorCalls(this.record, options);
     this.attempts = options.attempts ?? 3;
@@ -164,6 +166,7 @@ export class SandboxIdentityVendor implements SandboxPart {
       content: [JSON.stringify(body)],
       delayMs: this.delayFor(persona),
       execute: (reference) => {
+        this.options.onRegistration?.(reference, body);
         const moment = this.momentOf(reference);
         const subject = subjectOf(body, (ssn) => this.record.digestOf(ssn));
         if (persona.behaviour !== 'fault') return register(persona, subject, moment);

@@ -1,0 +1,34 @@
+// The level of a vendor's certification, as the folder's certification.json tells it. A live route needs silver.
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** The lowest first. */
+export const LEVELS = ['none', 'bronze', 'silver', 'gold'] as const;
+export type Level = (typeof LEVELS)[number];
+
+/** `pass`, `fail`, or `skipped: ` with the reason. */
+export type Result = string;
+
+export interface Certificate {
+  readonly level: Level;
+  /** The result of each case, by capability. */
+  readonly cases: Readonly<Record<string, Readonly<Record<string, Result>>>>;
+  /** The day of the last smoke test at the vendor itself, YYYY-MM-DD. */
+  readonly smokeTested?: string;
+}
+
+const FOLDERS = join(import.meta.dirname, '..', 'vendors');
+
+export function certificateOf(vendorId: string, root = FOLDERS): Certificate | null {
+  const file = join(root, vendorId, 'certification.json');
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Certificate) : null;
+}
+
+/** `none` for a vendor without a certificate. */
+export function levelOf(vendorId: string, root = FOLDERS): Level {
+  return certificateOf(vendorId, root)?.level ?? 'none';
+}
+
+export function isAtLeast(level: Level, wanted: Level): boolean {
+  return LEVELS.indexOf(level) >= LEVELS.indexOf(wanted);
+}

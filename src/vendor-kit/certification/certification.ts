@@ -1,0 +1,384 @@
+// The cases of a certification, and the level that their results give.
+import type { Applicant } from '../../kernel/applicant.js';
+import type { Capability } from '../../kernel/vendor-choice.js';
+import { within } from '../../kernel/with-timeout.js';
+import type { Vendor } from '../define-vendor.js';
+import type { CertifiedDouble, CertifiedPersona, Role } from '../double/certified-double.js';
+import { type Canaries, findingsOf } from '../canaries.js';
+import { FAULTS, LATE_MS } from './faults.js';
+import { type Circumstances, Laboratory, type Observation, UNDISTURBED_MS, always, rolesIn } from './laboratory.js';
+import { type Certificate, LEVELS, type Level, type Result } from '../certificate.js';
+import { type Path, changesOf, decidingPaths, statusChanged, wordChanged } from './mutations.js';
+import { GRANTING, NotPrepared, type Operation, PERSON, fits, newCall, operationsOf, personOf } from './operations.js';
+import { keepOutput } from './output.js';
+import { type Fault, JSON_TYPE } from './proxy.js';
+import { brokenCountRules, brokenMutationRules, brokenVerdictRules, mainRoleOf } from './rules.js';
+
+/** One case of one capability. `problems` is null if the case does not apply, and `reason` then tells why. */
+export interface CaseResult {
+  readonly capability: Capability;
+  readonly name: string;
+  readonly level: Exclude<Level, 'none'>;
+  readonly problems: readonly string[] | null;
+  readonly reason?: string;
+}
+
+export interface CertificationOptions {
+  /** The time limit of calls whose vendor does not answer. The default is 250 ms. */
+  readonly waitMs?: number;
+}
+
+const WAIT_MS = LATE_MS / 2;
+const AT_ONCE = 16;
+const FLOOD = 100;
+/** One token, and one more for calls that began before it came. */
+const MOST_TOKENS = 2;
+
+export async function certificationOf(
+  vendor: Vendor,
+  double: CertifiedDouble,
+  personas: readonly CertifiedPersona[],
+  { waitMs = WAIT_MS }: CertificationOptions = {},
+): Promise<readonly CaseResult[]> {
+  const output = keepOutput();
+  const laboratory = await Laboratory.open(vendor, double);
+  try {
+    const run = new Run(laboratory, operationsOf(vendor, double, personas), personas, waitMs);
+    const results = await run.all();
+    const leaks = findingsOf(run.canaries(), 'the output of the process', Buffer.from(output.text()));
+    return results.map((result) =>
+      result.name === CANARIES ? { ...result, problems: [...(result.problems ?? []), ...leaks] } : result,
+    );
+  } finally {
+    output.stop();
+    await laboratory.close();
+  }
+}
+
+const CANARIES = 'no personal data and no credential in verdicts, errors, output and addresses';
+
+class Run {
+  /** The undisturbed observation of each operation. */
+  private readonly clean = new Map<Operation, Observation>();
+  private readonly observed: { readonly operation: Operation; readonly seen: Observation }[] = [];
+  private readonly lane = lanes(AT_ONCE);
+
+  constructor(
+    private readonly laboratory: Laboratory,
+    private readonly operations: readonly Operation[],
+    private readonly personas: readonly CertifiedPersona[],
+    private readonly waitMs: number,
+  ) {}
+
+  async all(): Promise<readonly CaseResult[]> {
+    const { capabilities } = this.laboratory.vendor;
+    const results: CaseResult[] = [];
+    for (const capability of ['identity', 'credit', 'income'] as const)
+      if (capabilities[capability] !== undefined) results.push(...(await this.ofCapability(capability)));
+    if (capabilities.payment !== undefined)
+      results.push({ capability: 'payment', name: 'verdicts', level: 'bronze', problems: null, reason: OF_PAYMENT });
+    return results;
+  }
+
+  private async ofCapability(capability: Capability): Promise<readonly CaseResult[]> {
+    const operations = this.operations.filter((operation) => operation.capability === capability);
+    const results: CaseResult[] = [];
+    const add = (level: CaseResult['level'], name: string, problems: readonly string[] | null, reason?: string) =>
+      results.push({ capability, level, name, problems, ...(reason !== undefined && { reason }) });
+    const verdicts = await this.each(operations, (operation) => this.verdictProblems(operation));
+    add('bronze', 'verdicts', [...this.missing(capability, operations), ...verdicts]);
+    const able = operations.filter((operation) => this.clean.has(operation));
+    const errors = (this.laboratory.double.errors ?? []).filter(({ operation }) =>
+      able.some(({ method }) => method === operation),
+    );
+    if (errors.length === 0) add('bronze', 'documented errors', null, 'the double lists no error of the vendor');
+    else add('bronze', 'documented errors', await this.each(errors, (error) => this.errorProblems(error, able)));
+    add('bronze', 'unheard-of words', await this.each(able, (operation) => this.mutationProblems(operation, able)));
+    if (capability !== 'identity') add('bronze', 'fields', null, 'the applicant is registered with another port');
+    else if (this.laboratory.running.understood === undefined)
+      add('bronze', 'fields', ['the double does not tell what it understood']);
+    else add('bronze', 'fields', await this.fieldProblems(able));
+    const faults = await Promise.all(FAULTS.map((fault) => this.faultProblems(fault, able)));
+    FAULTS.forEach(({ name }, at) => add('silver', `fault: ${name}`, faults[at] ?? []));
+    if (this.laboratory.double.roles.token === undefined)
+      add('silver', 'flood of calls without a token', null, 'the vendor has no access tokens');
+    else add('silver', 'flood of calls without a token', await this.floodProblems(able));
+    add('silver', CANARIES, this.leaks(capability));
+    return results;
+  }
+
+  /** The personas that the declared capabilities need. */
+  private missing(capability: Capability, operations: readonly Operation[]): readonly string[] {
+    const has = (method: string, facts: object): boolean =>
+      operations.some((operation) => operation.method === method && fits(facts, operation.expected));
+    const { identity } = this.laboratory.vendor.capabilities;
+    const needed: readonly (readonly [problem: string, met: boolean])[] =
+      capability === 'identity'
+        ? [
+            ['no persona is confirmed', has('register', { kind: 'confirmed' })],
+            ['no persona is refused', has('register', { kind: 'refused' })],
+            ...(identity?.stepUp ?? []).map((method): [string, boolean] => [
+              `no persona is challenged with ${method}`,
+              has(method === 'otp' ? 'verifyOtp' : 'verifyKba', { kind: 'confirmed' }),
+            ]),
+          ]
+        : capability === 'credit'
+          ? [
+              ['no persona has a report', has('pullReport', { kind: 'report' })],
+              ['no persona is refused a report', has('pullReport', { kind: 'refused' })],
+            ]
+          : [
+              ['no persona has an income', has('outcomeOf', { kind: 'completed' })],
+              ['no inquiry of a persona fails', has('outcomeOf', { kind: 'failed' })],
+            ];
+    return needed.filter(([, met]) => !met).map(([problem]) => problem);
+  }
+
+  private async verdictProblems(operation: Operation): Promise<readonly string[]> {
+    const seen = await this.observe(operation);
+    if (seen.thrown !== null) return ['the adapter throws'];
+    if (!fits(operation.expected, seen.verdict)) return [`the verdict is ${seen.verdict?.kind ?? 'missing'}`];
+    this.clean.set(operation, seen);
+    const strange = seen.requests.filter(({ role }) => role === null).map(({ method }) => method);
+    return strange.length === 0 ? [] : [`${strange.join(', ')} requests have no declared role`];
+  }
+
+  private async errorProblems(
+    error: NonNullable<CertifiedDouble['errors']>[number],
+    able: readonly Operation[],
+  ): Promise<readonly string[]> {
+    const operation = able.find(({ method }) => method === error.operation);
+    const role = operation && this.mainRole(operation);
+    if (operation === undefined || !role) return [`no persona has the operation ${error.operation}`];
+    const answer = { status: error.status, headers: JSON_TYPE, body: JSON.stringify(error.body) };
+    const fault: Fault = { name: 'a documented error', apply: (exchange) => exchange.answer(answer) };
+    const { verdict } = await this.observe(operation, { faults: always(role, fault) });
+    return fits(error.verdict, verdict)
+      ? []
+      : [`${error.operation}: ${answer.body} becomes ${verdict?.kind ?? 'no verdict'}, not ${error.verdict.kind}`];
+  }
+
+  private async mutationProblems(operation: Operation, able: readonly Operation[]): Promise<readonly string[]> {
+    const clean = this.clean.get(operation);
+    if (clean === undefined) return [];
+    const grants = GRANTING.has(operation.expected.kind);
+    const alike = able.filter(({ method }) => method === operation.method);
+    const cleanOf = (granting: boolean): readonly Observation[] =>
+      alike.filter((one) => GRANTING.has(one.expected.kind) === granting).flatMap((one) => this.clean.get(one) ?? []);
+    const deciding = grants ? decidingPaths(cleanOf(true), cleanOf(false)) : [];
+    const decides = (path: Path): boolean => deciding.some((one) => JSON.stringify(one) === JSON.stringify(path));
+    const trials = changesOf(clean)
+      .filter(({ path }) => operation.capability === 'identity' || !grants || decides(path))
+      .map(({ role, path }) => ({ role, fault: wordChanged(path), mayGrant: grants && !decides(path) }));
+    const last = clean.requests.at(-1)?.role;
+    if (grants && last)
+      for (const status of [404, 500]) trials.push({ role: last, fault: statusChanged(status), mayGrant: false });
+    return this.each(trials, async ({ role, fault, mayGrant }) => {
+      const seen = await this.observe(operation, { faults: always(role, fault) });
+      return brokenMutationRules(seen, mayGrant).map((problem) => `${role}, ${fault.name}: ${problem}`);
+    });
+  }
+
+  private async fieldProblems(able: readonly Operation[]): Promise<readonly string[]> {
+    const { understood } = this.laboratory.running;
+    const registrations = able.filter(({ applicant }) => applicant !== undefined);
+    return this.each(registrations, async (operation) => {
+      const told = understood?.(this.clean.get(operation)?.call.attemptId ?? '');
+      if (!told) return ['the vendor knows no registration with the key of the attempt'];
+      const sent = { ...operation.applicant };
+      const wrong = Object.entries(told).filter(([name, value]) => !fits(value, sent[name as keyof Applicant]));
+      const lost = NEEDED_FIELDS.filter((name) => told[name] === undefined);
+      return [
+        ...wrong.map(([name]) => `the vendor understands another ${name} than was sent`),
+        ...lost.map((name) => `the vendor does not get the ${name}`),
+      ];
+    });
+  }
+
+  private faultProblems(fault: Fault, able: readonly Operation[]): Promise<readonly string[]> {
+    const trials = able.flatMap((operation) => {
+      const clean = this.clean.get(operation);
+      if (clean === undefined) return [];
+      const roles = rolesIn(clean);
+      const main = mainRoleOf(clean);
+      const single = roles.map((role) => ({ operation, clean, role, faults: always(role, fault) }));
+      // The request for the outcome of a lost answer meets the fault as well.
+      if (main === null || this.laboratory.double.roles.outcome === undefined || roles.includes('outcome'))
+        return single;
+      const faults = { [main]: RESET_AFTER, ...always('outcome', fault) };
+      return [...single, { operation, clean, role: 'outcome' as const, faults }];
+    });
+    return this.each(trials, async ({ operation, clean, role, faults }) => {
+      const next = new NextCall(able);
+      const seen = await this.observeFault(operation, fault, { faults, then: next.make });
+      const trial = { operation, clean, role, fault, seen };
+      return [...brokenVerdictRules(trial), ...brokenCountRules(trial), ...next.problems].map(
+        (problem) => `${operation.name}, ${role}: ${problem}`,
+      );
+    });
+  }
+
+  /** An operation may need more time than a short limit before it meets the fault. */
+  private async observeFault(operation: Operation, fault: Fault, circumstances: Circumstances): Promise<Observation> {
+    if (!fault.waits) return this.observe(operation, circumstances);
+    const short = await this.observe(operation, { ...circumstances, limitMs: this.waitMs });
+    if (short.requests.some(({ harmed }) => harmed)) return short;
+    return this.observe(operation, { ...circumstances, limitMs: 8 * this.waitMs });
+  }
+
+  private async floodProblems(able: readonly Operation[]): Promise<readonly string[]> {
+    const [operation] = able.filter(({ expected, method }) => method === 'register' || GRANTING.has(expected.kind));
+    if (operation === undefined) return ['no operation can be repeated'];
+    const act = await this.laboratory.withAdapters(UNDISTURBED_MS, (adapters) => operation.prepare(adapters));
+    return this.laboratory.withAdapters(4 * UNDISTURBED_MS, async (adapters, proxy) => {
+      const tokens = (): number => proxy.requests.filter(({ role }) => role === 'token').length;
+      const flood = async (when: string): Promise<readonly string[]> => {
+        const before = tokens();
+        const calls = Array.from({ length: FLOOD }, () => act(adapters, newCall()).catch(() => null));
+        const verdicts = await within(5 * UNDISTURBED_MS, Promise.all(calls), () => []);
+        const right = verdicts.filter((verdict) => fits(operation.expected, verdict)).length;
+        return [
+          ...(right < FLOOD ? [`${when}: ${FLOOD - right} of ${FLOOD} calls fail`] : []),
+          ...(tokens() - before > MOST_TOKENS ? [`${when}: ${tokens() - before} tokens for ${FLOOD} calls`] : []),
+        ];
+      };
+      const first = await flood('without a token');
+      proxy.revoke();
+      return [...first, ...(await flood('with a revoked token'))];
+    });
+  }
+
+  canaries(): Canaries {
+    const { code } = this.laboratory.double;
+    const settings = Object.values(this.laboratory.settings).filter((value) => !value?.includes('://'));
+    const tokens = this.observed.flatMap(({ seen }) => seen.requests.map(({ headers }) => headers.authorization));
+    const named: readonly (readonly [name: string, values: readonly (string | null | undefined)[]])[] = [
+      ...[PERSON, ...this.personas.map(personOf)].flatMap(personalIn),
+      ['code', [code?.right, code?.wrong]],
+      ['setting', settings],
+      ['access token', tokens.map((token) => token?.split(' ').at(-1))],
+    ];
+    const names = named.flatMap(([name, values]) => values.map((value) => [value ?? '', name] as const));
+    // A shorter value could occur by chance.
+    return [...new Map(names)].filter(([value]) => value.length >= 6).map(([value, name]) => [name, value]);
+  }
+
+  private leaks(capability: Capability): readonly string[] {
+    const canaries = [...this.canaries()];
+    const own = this.observed.filter(({ operation }) => operation.capability === capability);
+    const found = own.flatMap(({ operation, seen: { verdict, thrown, requests } }) => {
+      // A reply is the vendor's own text. A report is about the person.
+      const { reply: _reply, report: _report, ...rest } = verdict ?? { kind: '' };
+      return [
+        ...findingsOf(canaries, `the verdict of ${operation.method}`, Buffer.from(JSON.stringify(rest))),
+        ...findingsOf(canaries, `an error of ${operation.method}`, Buffer.from(thrown ?? '')),
+        ...requests.flatMap(({ url }) => findingsOf(canaries, `an address of ${operation.method}`, Buffer.from(url))),
+      ];
+    });
+    return [...new Set(found)];
+  }
+
+  private mainRole(operation: Operation): Role | null {
+    const clean = this.clean.get(operation);
+    return clean === undefined ? null : mainRoleOf(clean);
+  }
+
+  private async observe(operation: Operation, circumstances?: Circumstances): Promise<Observation> {
+    const seen = await this.lane(() => this.laboratory.observe(operation, circumstances));
+    this.observed.push({ operation, seen });
+    return seen;
+  }
+
+  /** Runs many trials at a time. The name of an operation precedes its problems. */
+  private async each<Item>(
+    items: readonly Item[],
+    work: (item: Item) => Promise<readonly string[]>,
+  ): Promise<readonly string[]> {
+    const told = await Promise.all(
+      items.map((item) => {
+        const label = isOperation(item) ? item.name : undefined;
+        const problems = work(item).catch((error: unknown) => [failure(error)]);
+        return problems.then((all) => all.map((problem) => (label === undefined ? problem : `${label}: ${problem}`)));
+      }),
+    );
+    return told.flat();
+  }
+}
+
+/** A call of the same adapter after a fault. It must get its own answer, even if an earlier answer came twice or late. */
+class NextCall {
+  readonly problems: string[] = [];
+  private readonly other: Operation | undefined;
+
+  constructor(able: readonly Operation[]) {
+    this.other = able.find(({ expected }) => !GRANTING.has(expected.kind));
+  }
+
+  readonly make: NonNullable<Circumstances['then']> = async (adapters, proxy) => {
+    proxy.faults = {};
+    if (this.other === undefined) return;
+    const act = await this.other.prepare(adapters).catch(() => null);
+    const verdict = await act?.(adapters, newCall()).catch(() => null);
+    if (verdict && GRANTING.has(verdict.kind)) this.problems.push('the next call gets the answer of this call');
+  };
+}
+
+/** The level that all results together give. A case that does not apply lowers no level, except for gold. */
+export function certificateFrom(results: readonly CaseResult[], smokeTested?: string): Certificate {
+  const cases: Record<string, Record<string, Result>> = {};
+  for (const { capability, name, problems, reason } of results) {
+    const result = problems === null ? `skipped: ${reason ?? ''}` : problems.length === 0 ? 'pass' : 'fail';
+    cases[capability] = { ...cases[capability], [name]: result };
+  }
+  const holds = (wanted: Level): boolean => {
+    const own = results.filter(({ level }) => level === wanted);
+    const applied = own.filter(({ problems }) => problems !== null);
+    const complete = wanted === 'gold' ? applied.length === own.length : true;
+    return complete && applied.length > 0 && applied.every(({ problems }) => problems?.length === 0);
+  };
+  const broken = LEVELS.slice(1).findIndex((level) => !holds(level));
+  const level = LEVELS[broken < 0 ? LEVELS.length - 1 : broken] ?? 'none';
+  return { level, cases, ...(smokeTested !== undefined && { smokeTested }) };
+}
+
+const RESET_AFTER = FAULTS.find(({ name }) => name === 'reset after the request is executed') as Fault;
+const NEEDED_FIELDS = ['firstName', 'lastName', 'dateOfBirth', 'ssn'] as const;
+const OF_PAYMENT = 'the roles of a payment processor are tested in its contract suite';
+
+function personalIn(applicant: Applicant): readonly (readonly [name: string, values: readonly string[]])[] {
+  const { ssn = '', firstName = '', phoneNumber = '', email = '', address, dateOfBirth = '' } = applicant;
+  const [month, day, year] = [dateOfBirth.slice(0, 2), dateOfBirth.slice(2, 4), dateOfBirth.slice(4)];
+  return [
+    ['SSN', [ssn, ssn.replace(/^(...)(..)/, '$1-$2-')]],
+    ['birth date', [dateOfBirth, `${year}-${month}-${day}`, `${year}${month}${day}`, `${month}/${day}/${year}`]],
+    ['first name', [firstName]],
+    ['phone number', [phoneNumber]],
+    ['email address', [email]],
+    ['street', [address?.street ?? '']],
+  ];
+}
+
+function isOperation(item: unknown): item is Operation {
+  return typeof item === 'object' && item !== null && 'prepare' in item;
+}
+
+function failure(error: unknown): string {
+  return error instanceof NotPrepared ? error.message : `the certification fails: ${String(error)}`;
+}
+
+/** Runs at most `count` works at a time. */
+function lanes(count: number): <Value>(work: () => Promise<Value>) => Promise<Value> {
+  const waiting: (() => void)[] = [];
+  let free = count;
+  return async (work) => {
+    if (free > 0) free -= 1;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) free += 1;
+      else next();
+    }
+  };
+}

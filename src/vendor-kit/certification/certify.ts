@@ -1,0 +1,40 @@
+// Certifies a vendor in its vendor.test.ts: one test for each case of each capability, and one for the committed level.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import type { Vendor } from '../define-vendor.js';
+import type { CertifiedDouble, CertifiedPersona } from '../double/certified-double.js';
+import { type CaseResult, certificateFrom, certificationOf } from './certification.js';
+import { certificateOf } from '../certificate.js';
+
+/** `VENDOR_CERTIFY=write` in the environment writes certification.json, as `npm run vendor:certify` does. */
+const writes = process.env.VENDOR_CERTIFY === 'write';
+const FOLDERS = join(import.meta.dirname, '..', '..', 'vendors');
+
+export async function certify(
+  vendor: Vendor,
+  double: CertifiedDouble,
+  personas: readonly CertifiedPersona[],
+): Promise<void> {
+  const results = await certificationOf(vendor, double, personas);
+  const committed = certificateOf(vendor.id);
+  const certificate = certificateFrom(results, committed?.smokeTested);
+  const file = join(FOLDERS, vendor.id, 'certification.json');
+  if (writes) writeFileSync(file, `${JSON.stringify(certificate, null, 2)}\n`);
+
+  describe(`the vendor ${vendor.id}`, () => {
+    for (const result of results) {
+      if (result.problems === null) it.skip(`${titleOf(result)} (${result.reason ?? ''})`, () => undefined);
+      else it(titleOf(result), () => expect(result.problems).toEqual([]));
+    }
+
+    it('has the certificate that its folder tells', () => {
+      // `npm run vendor:certify` writes the certificate again.
+      expect(writes ? certificate : certificateOf(vendor.id)).toEqual(certificate);
+    });
+  });
+}
+
+function titleOf({ capability, level, name }: CaseResult): string {
+  return `${level}: ${capability}: ${name}`;
+}

@@ -1,0 +1,138 @@
+// The rules for an adapter's behaviour after a fault. Each function returns the broken rules in words, without personal data.
+import type { Role } from '../double/certified-double.js';
+import { RETRY_AFTER_SECONDS } from './faults.js';
+import { type Observation, rolesIn } from './laboratory.js';
+import { GRANTING, type Operation, fits } from './operations.js';
+import type { Fault, SeenRequest } from './proxy.js';
+
+export interface Trial {
+  readonly operation: Operation;
+  /** The same operation without a fault. */
+  readonly clean: Observation;
+  readonly role: Role;
+  readonly fault: Fault;
+  readonly seen: Observation;
+}
+
+/** Verdicts that decide nothing. */
+const UNDECIDED: ReadonlySet<string> = new Set([
+  'unavailable',
+  'timed-out',
+  'unintelligible',
+  'pending',
+  'under-review',
+  'in-progress',
+  'refused-otherwise',
+]);
+/** Answers with which a vendor says that it executed nothing. */
+const TURNED_AWAY: ReadonlySet<number> = new Set([401, 403, 429, 503]);
+/** The most requests that a fault may add to the requests of an undisturbed operation. */
+const MOST_REPEATS = 3;
+
+export function mainRoleOf(clean: Observation): Role | null {
+  return rolesIn(clean).find((role) => role !== 'token') ?? null;
+}
+
+/** The last request of an undisturbed operation decides it. */
+function decidingRoleOf({ requests }: Observation): Role | null {
+  return requests.at(-1)?.role ?? null;
+}
+
+export function brokenVerdictRules(trial: Trial): readonly string[] {
+  const { verdict, thrown } = trial.seen;
+  if (thrown !== null) return ['the adapter throws'];
+  if (verdict === null) return ['the adapter gives no verdict within its time limit'];
+  if (!UNDECIDED.has(verdict.kind)) {
+    if (!fits(trial.operation.expected, verdict))
+      return [`the verdict is ${verdict.kind}, which the vendor did not say`];
+    return isLearnt(trial) ? [] : [`the verdict is ${verdict.kind}, but the vendor did not say so`];
+  }
+  return [
+    ...(verdict.kind === 'unavailable' && mayHaveExecuted(trial)
+      ? ['the verdict is unavailable, which means "not executed", but the vendor may have executed the request']
+      : []),
+    ...(trial.fault.once && needsNewToken(trial.seen) ? ['the token is not renewed after a 401'] : []),
+  ];
+}
+
+/** Whether the adapter got an answer from which it can know the verdict. */
+function isLearnt({ clean, fault, seen: { requests, verdict } }: Trial): boolean {
+  const decisive = decidingRoleOf(clean);
+  // The answer to an expiry has no content, so every complete answer is one.
+  if (verdict?.kind === 'expired' && requests.at(-1)?.answer?.status === 200) return true;
+  return unharmedIn(requests, fault).some(({ role }) => role === 'outcome' || role === decisive);
+}
+
+function unharmedIn(requests: readonly SeenRequest[], fault: Fault): readonly SeenRequest[] {
+  return requests.filter(({ harmed, forwarded }) => forwarded && (fault.whole === true || !harmed));
+}
+
+/** Whether the vendor may have executed the request, and the adapter cannot know better. */
+function mayHaveExecuted({ operation, clean, fault, seen: { requests } }: Trial): boolean {
+  if (operation.semantics !== 'at-most-once') return false;
+  if (unharmedIn(requests, fault).some(({ role }) => role === 'outcome')) return false;
+  const main = requests.filter(({ role }) => role === mainRoleOf(clean));
+  return main.some(({ forwarded, answer }) => forwarded || !TURNED_AWAY.has(answer?.status ?? 0));
+}
+
+/** A vendor with access tokens renews its token once, because a 401 means that nothing was executed. */
+function needsNewToken({ requests }: Observation): boolean {
+  return (
+    requests.some(({ role }) => role === 'token') && requests.some(({ role, harmed }) => harmed && role !== 'token')
+  );
+}
+
+export function brokenCountRules(trial: Trial): readonly string[] {
+  const { role, fault, seen } = trial;
+  const met = seen.requests.filter((request) => request.role === role && request.harmed);
+  const demanded = fault.name.includes('Retry-After') && met.length > 0;
+  return [
+    ...executionRules(trial),
+    ...stormRules(trial),
+    ...(demanded && met.length > 1 ? ['the adapter does not wait for the time in Retry-After'] : []),
+    ...(demanded && !isPauseTold(seen) ? ['the adapter does not tell the time in Retry-After'] : []),
+    ...(seen.requests.some((request) => request.role === null) ? ['a request has no declared role'] : []),
+    ...(met.some(({ oversized }) => oversized) ? ['the adapter reads an endless answer'] : []),
+  ];
+}
+
+/** The rules for requests that the vendor may execute, whatever their keys. */
+function executionRules({ operation: { semantics }, clean, seen }: Trial): readonly string[] {
+  if (semantics === 'query') return [];
+  const main = seen.requests.filter((request) => request.role === mainRoleOf(clean));
+  const executing = main.filter(({ answer, forwarded }) => forwarded || answer?.status !== 401);
+  return [
+    ...(semantics === 'at-most-once' && executing.length > 1
+      ? [`${executing.length} requests that the vendor may execute were sent, under one key or several`]
+      : []),
+    ...(semantics === 'idempotent' && new Set(executing.map(identity)).size > 1
+      ? ['a repeated request differs from the first request']
+      : []),
+    ...(main.length > 2 ? [`${main.length} requests were sent`] : []),
+  ];
+}
+
+function stormRules({ clean, seen }: Trial): readonly string[] {
+  const count = (all: readonly SeenRequest[], wanted: Role): number => all.filter(({ role }) => role === wanted).length;
+  return rolesIn(seen)
+    .filter((role) => count(seen.requests, role) > count(clean.requests, role) + MOST_REPEATS)
+    .map((role) => `${count(seen.requests, role)} requests of the role ${role} were sent`);
+}
+
+function isPauseTold({ verdict, ends }: Observation): boolean {
+  return (
+    verdict?.retryAfterSeconds === RETRY_AFTER_SECONDS || ends.some(([, seconds]) => seconds === RETRY_AFTER_SECONDS)
+  );
+}
+
+/** Everything in a request except its credential. */
+function identity({ method, url, headers, body }: SeenRequest): string {
+  return JSON.stringify([method, url, { ...headers, authorization: '', connection: '' }, body]);
+}
+
+/** After a changed answer, the adapter must not grant more than before. */
+export function brokenMutationRules(seen: Observation, mayGrant: boolean): readonly string[] {
+  if (seen.thrown !== null) return ['the adapter throws'];
+  if (seen.verdict === null) return ['the adapter gives no verdict within its time limit'];
+  return !mayGrant && GRANTING.has(seen.verdict.kind) ? [`the verdict becomes ${seen.verdict.kind}`] : [];
+}

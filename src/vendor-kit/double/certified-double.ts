@@ -1,0 +1,59 @@
+// The description of a double for its certification: the roles of its requests, its personas, and the errors of the vendor.
+import type { Applicant } from '../../kernel/applicant.js';
+import type { IncomeRoute } from '../../ports/income-vendor.js';
+import type { KbaQuestion } from '../../ports/identity-vendor.js';
+import type { SandboxPart } from './sandbox-part.js';
+
+/**
+ * The purpose of a request. `token`: gets an access token. `submit`: begins something that may be billed. `verdict`: asks for the result of an
+ * accepted request. `answer`: a person's answer. `outcome`: asks for the result of an earlier key. `report`: pulls a report.
+ */
+export const ROLES = ['token', 'submit', 'verdict', 'answer', 'outcome', 'report'] as const;
+export type Role = (typeof ROLES)[number];
+
+/** The facts of a verdict that a persona must get. Further facts of the verdict are not compared. */
+export type ExpectedVerdict = { readonly kind: string; readonly [fact: string]: unknown };
+
+/** A made-up person, and the vendor's verdict for each operation. */
+export interface CertifiedPersona {
+  /** The differences from the person of the certification. */
+  readonly person?: Partial<Applicant>;
+  readonly registration?: ExpectedVerdict;
+  /** The verdict of a re-authentication after the registration has confirmed the person. */
+  readonly reauthentication?: ExpectedVerdict;
+  readonly report?: ExpectedVerdict;
+  /** `reference`: the session of another vendor, by which this vendor knows the person. */
+  readonly reference?: string;
+  readonly income?: { readonly route: IncomeRoute; readonly verdict: ExpectedVerdict };
+}
+
+/** An error that the vendor documents, and its verdict. */
+export interface DocumentedError {
+  /** The name of the port's operation. */
+  readonly operation: string;
+  readonly status: number;
+  readonly body: object;
+  readonly verdict: ExpectedVerdict;
+}
+
+export interface RunningDouble {
+  /** Mounted on a server of its own. */
+  readonly part: SandboxPart;
+  /** The settings of the vendor for the double at this address. Each value except addresses is also a canary. */
+  readonly settings: (url: string) => Readonly<Record<string, string | null>>;
+  /** The applicant as the double has understood the registration with this key; null if no registration had this key. */
+  readonly understood?: (key: string) => Partial<Applicant> | null;
+}
+
+export interface CertifiedDouble {
+  /** Each request of the vendor by its method and path, such as `POST /v1/checks/*`. `*` stands for one part of the path. */
+  readonly roles: { readonly [Name in Role]?: readonly string[] };
+  readonly errors?: readonly DocumentedError[];
+  readonly code?: { readonly right: string; readonly wrong: string };
+  readonly answers?: (
+    questions: readonly KbaQuestion[],
+    right: boolean,
+  ) => readonly { readonly questionId: number; readonly answerId: number }[];
+  /** `folder`: an empty folder for the double's files. */
+  start(folder: string): RunningDouble;
+}
