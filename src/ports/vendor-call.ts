@@ -29,8 +29,8 @@ export interface VendorCall {
   /** The end of that time, epoch milliseconds. A process that was suspended can check the clock before its timers run. */
   readonly endsAt?: number;
   /**
-   * Receives the end of each exchange: the status of the answer, or a word when no answer came. `retryAfterSeconds` is the pause that a vendor
-   * demands when it is busy or down.
+   * Receives the end of each exchange: the status of the answer, or a word when no answer came. The end of a token request begins with `token-`, and
+   * the end of a poll with `poll-`. `retryAfterSeconds` is the pause that a vendor demands when it is busy or down.
    */
   readonly onEnd?: (end: string, retryAfterSeconds?: number) => void;
   /**

@@ -1,7 +1,14 @@
 // How a vendor knows the service. The client asks for the headers of each request. No credential is logged, put into an address or into an error.
 import { limited } from '../../kernel/with-timeout.js';
 import { isRecord } from './answer.js';
-import { type ClientCertificate, type RawRequest, type Secret, Transport, secretOf } from './transport.js';
+import {
+  type ClientCertificate,
+  type Exchange,
+  type RawRequest,
+  type Secret,
+  Transport,
+  secretOf,
+} from './transport.js';
 
 /** The parts of a request that a signature can cover. `path` is the path on the wire, with its query. `body` is empty for a request without one. */
 export interface SignedParts {
@@ -21,9 +28,11 @@ export interface NoCredential {
   readonly retryAfterSeconds?: number;
 }
 
+type OnToken = (exchange: Exchange) => void;
+
 export interface Auth {
-  /** Never throws. */
-  credentialFor(request: SignedParts): Promise<Credential | NoCredential>;
+  /** Never throws. `onToken` gets the end of a token request that this call caused. */
+  credentialFor(request: SignedParts, onToken: OnToken): Promise<Credential | NoCredential>;
   close?(): Promise<void>;
 }
 
@@ -105,17 +114,20 @@ export function oauth2(options: ClientCredentials): AuthScheme {
     let token: Token | null = null;
     let asked: Promise<Token | NoCredential> | null = null;
 
-    const current = async (refused?: string): Promise<Token | NoCredential> => {
+    const current = async (onToken: OnToken, refused?: string): Promise<Token | NoCredential> => {
       if (token !== null && token.value !== refused && performance.now() < token.renewAt) return token;
-      asked ??= limited(timeoutMs / 2, undefined, (limit) => requestToken(limit)).finally(() => (asked = null));
+      asked ??= limited(timeoutMs / 2, undefined, (limit) => requestToken(onToken, limit)).finally(
+        () => (asked = null),
+      );
       return asked;
     };
 
-    const requestToken = async (limit: AbortSignal): Promise<Token | NoCredential> => {
+    const requestToken = async (onToken: OnToken, limit: AbortSignal): Promise<Token | NoCredential> => {
       const startedAt = performance.now();
       token = null;
       try {
         const exchange = await transport.exchange(tokenRequest(pathname + search, options), limit);
+        onToken(exchange);
         if (exchange.end !== 'answered') return {};
         const { status, body, retryAfterSeconds } = exchange.answer;
         const made = status === 200 ? tokenOf(body, startedAt) : null;
@@ -127,11 +139,11 @@ export function oauth2(options: ClientCredentials): AuthScheme {
     };
 
     return {
-      async credentialFor() {
-        const had = await current();
+      async credentialFor(_, onToken) {
+        const had = await current(onToken);
         if (!('value' in had)) return had;
         const renew = async (): Promise<boolean> => {
-          const next = await current(had.value);
+          const next = await current(onToken, had.value);
           return 'value' in next && next.value !== had.value;
         };
         return { headers: { authorization: `Bearer ${had.value}` }, renew };

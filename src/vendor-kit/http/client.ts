@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { limited, within } from '../../kernel/with-timeout.js';
 import type { NoVerdict, VendorCall } from '../../ports/vendor-call.js';
-import { type Dialect, type Reader, type VendorAnswer, pauseOf } from './answer.js';
+import { type Dialect, type Reader, type VendorAnswer, isTurnedAway, pauseOf } from './answer.js';
 import type { Auth, AuthScheme } from './auth.js';
 import { type Exchange, type Method, type RawRequest, Transport, type TransportOptions } from './transport.js';
 
@@ -47,6 +47,9 @@ export interface Poll<Verdict> {
   readonly firstAfterSeconds?: number | undefined;
 }
 
+/** Marks the ends of exchanges that `VendorCall.onEnd` gets. */
+type Role = '' | 'token-' | 'poll-';
+
 export class VendorClient {
   private readonly transport: Transport;
   private readonly auth: Auth;
@@ -61,20 +64,26 @@ export class VendorClient {
     const { timeoutMs } = this.options;
     const endsAt = performance.now() + timeoutMs;
     return limited(timeoutMs, call.signal, (limit) =>
-      work(new Conversation((request) => this.exchange(call, request, limit), limit, endsAt)),
+      work(new Conversation((request, role) => this.exchange(call, request, limit, role), limit, endsAt)),
     );
   }
 
   /** One exchange, for SDKs. The caller limits it. A request is sent again only after a refused credential. */
-  async exchange(call: VendorCall, request: VendorRequest, limit: AbortSignal): Promise<Exchange> {
+  async exchange(call: VendorCall, request: VendorRequest, limit: AbortSignal, role: Role = ''): Promise<Exchange> {
+    const told = (exchange: Exchange, by: Role = role): Exchange => {
+      const end = exchange.end === 'answered' ? String(exchange.answer.status) : exchange.end;
+      call.onEnd?.(by + end, demandedPause(exchange).retryAfterSeconds);
+      return exchange;
+    };
+    const onToken = (exchange: Exchange): Exchange => told(exchange, 'token-');
     const raw = this.rawRequest(call, request);
     const parts = { method: raw.method, path: this.transport.pathOf(raw.path), body: raw.body ?? '' };
     const send = async (mayRenew: boolean): Promise<Exchange> => {
-      const credential = await within(limit, this.auth.credentialFor(parts), () => null);
-      if (credential === null) return told(call, { end: 'timed-out' });
-      if (!('renew' in credential)) return told(call, { end: 'not-sent', ...credential });
+      const credential = await within(limit, this.auth.credentialFor(parts, onToken), () => null);
+      if (credential === null) return told({ end: 'timed-out' });
+      if (!('renew' in credential)) return told({ end: 'not-sent', ...credential });
       const headers = { ...raw.headers, ...lowercase(credential.headers) };
-      const exchange = told(call, this.outcomeOf(await this.transport.exchange({ ...raw, headers }, limit)));
+      const exchange = told(this.outcomeOf(await this.transport.exchange({ ...raw, headers }, limit)));
       const refused = exchange.end === 'answered' && this.isCredentialRefused(exchange.answer);
       return refused && mayRenew && (await within(limit, credential.renew(), () => false)) ? send(false) : exchange;
     };
@@ -124,7 +133,7 @@ export class VendorClient {
 /** The requests of one call. All share its time limit. */
 export class Conversation {
   constructor(
-    private readonly exchange: (request: VendorRequest) => Promise<Exchange>,
+    private readonly exchange: (request: VendorRequest, role?: Role) => Promise<Exchange>,
     private readonly limit: AbortSignal,
     private readonly endsAt: number,
   ) {}
@@ -158,7 +167,7 @@ export class Conversation {
   }
 
   /**
-   * Sends a query until its answer is not pending. A busy, unreachable or interrupted vendor counts as pending. The result is `pending` when the next
+   * Sends a query until its answer is not pending. An unreachable vendor, a lost answer, 401, 403, 429 and 503 count as pending. The result is `pending` when the next
    * pause would outlast the call's time limit.
    */
   async poll<Verdict extends { readonly kind: string }>(
@@ -168,9 +177,9 @@ export class Conversation {
     const { pauseSeconds = 0.5, firstAfterSeconds = pauseSeconds } = poll;
     let seconds = firstAfterSeconds;
     while (await this.paused(seconds)) {
-      const exchange = await this.exchange(request);
+      const exchange = await this.exchange(request, 'poll-');
       const known = isPending(exchange, poll) ? 'ambiguous' : verdictOf(exchange, poll.read);
-      if (known !== 'ambiguous' && known.kind !== 'unavailable') return known;
+      if (known !== 'ambiguous') return known;
       seconds = statedPause(exchange, poll) ?? Math.min(LONGEST_SILENT_PAUSE, seconds * 2);
     }
     return { kind: 'pending', lookAgainAfterSeconds: Math.max(1, Math.ceil(seconds)) };
@@ -185,13 +194,15 @@ export class Conversation {
 /** In seconds, for a vendor that states none. */
 const LONGEST_SILENT_PAUSE = 5;
 
+/** A vendor that rejects the query may still be at work on the request that the query is about. */
 function isPending(exchange: Exchange, { pending }: Poll<unknown>): boolean {
-  return exchange.end === 'timed-out' || (exchange.end === 'answered' && pending(exchange.answer));
+  if (exchange.end !== 'answered') return exchange.end !== 'unusable';
+  return pending(exchange.answer) || isTurnedAway(exchange.answer.status);
 }
 
 function statedPause(exchange: Exchange, { retryAfter }: Poll<unknown>): number | undefined {
-  if (exchange.end === 'not-sent') return exchange.retryAfterSeconds;
-  return exchange.end === 'answered' ? (retryAfter?.(exchange.answer) ?? exchange.answer.retryAfterSeconds) : undefined;
+  if (exchange.end !== 'answered') return exchange.retryAfterSeconds;
+  return retryAfter?.(exchange.answer) ?? exchange.answer.retryAfterSeconds;
 }
 
 function verdictOf<Verdict extends { readonly kind: string }>(
@@ -201,14 +212,14 @@ function verdictOf<Verdict extends { readonly kind: string }>(
   switch (exchange.end) {
     case 'answered': {
       const verdict = read(exchange.answer);
-      return verdict.kind === 'unavailable' ? { ...verdict, ...waiting(pauseOf(exchange.answer)) } : verdict;
+      return verdict.kind === 'unavailable' ? { ...verdict, ...demandedPause(exchange) } : verdict;
     }
     case 'ambiguous':
       return 'ambiguous';
     case 'unusable':
       return { kind: 'unintelligible' };
     case 'not-sent':
-      return { kind: 'unavailable', ...waiting(exchange.retryAfterSeconds) };
+      return { kind: 'unavailable', ...demandedPause(exchange) };
     case 'timed-out':
       return { kind: 'timed-out' };
     default:
@@ -216,16 +227,10 @@ function verdictOf<Verdict extends { readonly kind: string }>(
   }
 }
 
-function waiting(retryAfterSeconds: number | undefined): { readonly retryAfterSeconds?: number } {
-  return retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
-}
-
-/** Tells the call how an exchange ended. */
-function told(call: VendorCall, exchange: Exchange): Exchange {
-  if (exchange.end === 'answered') call.onEnd?.(String(exchange.answer.status), pauseOf(exchange.answer));
-  else if (exchange.end === 'not-sent') call.onEnd?.(exchange.end, exchange.retryAfterSeconds);
-  else call.onEnd?.(exchange.end);
-  return exchange;
+/** The pause that a busy vendor, or its token endpoint, demands before any other call. */
+function demandedPause(exchange: Exchange): { readonly retryAfterSeconds?: number } {
+  const seconds = exchange.end === 'answered' ? pauseOf(exchange.answer) : exchange.retryAfterSeconds;
+  return seconds === undefined ? {} : { retryAfterSeconds: seconds };
 }
 
 /** Two names of one header in other letters would be sent as two headers. */

@@ -43,12 +43,15 @@ export interface RawRequest {
 
 export type Exchange =
   | { readonly end: 'answered'; readonly answer: VendorAnswer }
-  /** A complete answer that is too large. */
-  | { readonly end: 'unusable' }
-  | { readonly end: 'not-sent'; readonly retryAfterSeconds?: number }
-  /** The exchange was interrupted, or was invalid below HTTP, when the vendor might already have read the request. */
-  | { readonly end: 'ambiguous' }
-  | { readonly end: 'timed-out' };
+  | {
+      /**
+       * `unusable`: a complete answer that is too large. `ambiguous`: the exchange was interrupted, or was invalid below HTTP, when the vendor might
+       * already have read the request.
+       */
+      readonly end: 'unusable' | 'not-sent' | 'ambiguous' | 'timed-out';
+      /** The pause that the token endpoint demands, for a request that was not sent. */
+      readonly retryAfterSeconds?: number;
+    };
 
 /** The connection was never made, so the request was not sent. */
 class NotConnected extends Error {

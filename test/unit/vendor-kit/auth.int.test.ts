@@ -116,6 +116,17 @@ describe('OAuth2 client credentials', () => {
     expect(vendor.requests).toHaveLength(20);
   });
 
+  it('is told from other requests in the ends of its call', async () => {
+    const ends: string[] = [];
+    const [vendor, tokens] = [await serverOf((socket) => void socket.write(REFUSED)), await serverOf(issuing())];
+    const auth = oauth2({ tokenUrl: tokens.url, clientId: 'me', clientSecret: 'secret' });
+    const client = new VendorClient({ baseUrl: vendor.url, timeoutMs: 5_000, auth });
+    closers.push(() => client.close());
+    const told = { ...call, onEnd: (end: string) => void ends.push(end) };
+    await client.within(told, (it) => it.sendOnce({ method: 'POST', path: '/do' }, read));
+    expect(ends).toEqual(['token-200', '401', 'token-200', '401']);
+  });
+
   it('sends a request twice at most when the vendor refuses every token', async () => {
     const { send, vendor, tokens } = await pair((socket) => void socket.write(REFUSED));
     expect(await send()).toEqual({ kind: 'unavailable' });

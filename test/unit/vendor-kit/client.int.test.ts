@@ -311,6 +311,22 @@ describe('a poll', () => {
     expect(requests).toHaveLength(1);
   });
 
+  it('ends with a final answer that the request was not executed', async () => {
+    const { client, requests } = await vendor(answering(json(202, {}), json(200, {})));
+    const given = { read: () => ({ kind: 'unavailable' as const }), pauseSeconds: 0.001 };
+    const pending = ({ status }: VendorAnswer): boolean => status === 202;
+    const verdict = await client.within(callOf(), (it) => it.poll(GET, { ...given, pending }));
+    expect(verdict).toEqual({ kind: 'unavailable' });
+    expect(requests).toHaveLength(2);
+  });
+
+  it('is told from other requests in the ends of its call', async () => {
+    const ends: string[] = [];
+    const { poll } = await vendor(answering(json(202, {}), DONE));
+    await poll({}, callOf({ onEnd: (end) => void ends.push(end) }));
+    expect(ends).toEqual(['poll-202', 'poll-200']);
+  });
+
   it('takes the pause that the vendor states in its body', async () => {
     const { poll } = await vendor(answering(json(202, { wait: 40 })));
     expect(await poll({ retryAfter: ({ body }) => (isRecord(body) ? Number(body.wait) : undefined) })).toEqual({
