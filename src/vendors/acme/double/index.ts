@@ -1,0 +1,20 @@
+import { defineDouble } from '../../../vendor-kit/double/sandbox-part.js';
+
+export const double = defineDouble({
+  variables: {
+    VENDOR_ACME_CLIENT_ID: 'sandbox-acme-client',
+    VENDOR_ACME_CLIENT_SECRET: 'sandbox-acme-secret',
+    VENDOR_ACME_NOTICE_SECRET: 'sandbox-acme-notices',
+  },
+  async open({ variables, folder, slowMs, noticesUrl, now }) {
+    const { AcmeDouble } = await import('./acme.js');
+    return new AcmeDouble({
+      folder,
+      clientId: variables.VENDOR_ACME_CLIENT_ID,
+      clientSecret: variables.VENDOR_ACME_CLIENT_SECRET,
+      notices: { url: noticesUrl, secret: variables.VENDOR_ACME_NOTICE_SECRET },
+      slowMs,
+      now,
+    });
+  },
+});

@@ -1,0 +1,58 @@
+// Tells the service about the decisions of people, with a signed notice.
+import { createHmac, randomUUID } from 'node:crypto';
+
+export interface NoticeReceiver {
+  readonly url: string;
+  readonly secret: string;
+}
+
+interface Notice {
+  readonly id: string;
+  readonly body: string;
+}
+
+const LIMIT_MS = 5_000;
+
+/** Sends each notice once. A receiver that misses a notice asks for the verification itself, or a test sends the notice again. */
+export class Notices {
+  private readonly notices = new Map<string, Notice>();
+  private readonly end = new AbortController();
+
+  constructor(
+    private readonly receiver: NoticeReceiver | null,
+    private readonly now: () => number,
+  ) {}
+
+  /** Returns the status of the receiver; null if it did not answer. */
+  async tell(verification: string): Promise<number | null> {
+    const earlier = this.notices.get(verification);
+    const id = earlier?.id ?? `ntc_${randomUUID().replaceAll('-', '')}`;
+    const told = { id, type: 'verification.decided', verification, created_at: new Date(this.now()).toISOString() };
+    const notice = earlier ?? { id, body: JSON.stringify(told) };
+    this.notices.set(verification, notice);
+    return this.receiver === null ? null : this.post(this.receiver, notice);
+  }
+
+  close(): void {
+    this.end.abort();
+  }
+
+  private async post({ url, secret }: NoticeReceiver, { body }: Notice): Promise<number | null> {
+    const timestamp = Math.floor(this.now() / 1_000);
+    const signature = createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex');
+    try {
+      const response = await fetch(url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'acme-signature': `t=${timestamp},v1=${signature}` },
+        body,
+        redirect: 'manual',
+        signal: AbortSignal.any([this.end.signal, AbortSignal.timeout(LIMIT_MS)]),
+      });
+      await response.body?.cancel();
+      return response.status;
+    } catch {
+      // The receiver is missing or too slow, or the sandbox is closing.
+      return null;
+    }
+  }
+}

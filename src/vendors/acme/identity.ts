@@ -1,0 +1,149 @@
+// The identity vendor acme over HTTP, for workers. identity-wire.ts has the wire format.
+import {
+  type AnswerVerdict,
+  type Applicant,
+  type ExpiryVerdict,
+  IdentityVendor,
+  type NoVerdict,
+  type PastOutcome,
+  type ReauthenticationVerdict,
+  type RegistrationVerdict,
+  type ResendVerdict,
+  type SessionOver,
+  type StandingVerdict,
+  type VendorCall,
+} from '../../ports/identity-vendor.js';
+import type { Reader } from '../../vendor-kit/http/answer.js';
+import type { Conversation, VendorClient } from '../../vendor-kit/http/client.js';
+import { type Accepted, type Settled, follow } from './accepted.js';
+import {
+  type Past,
+  type Session,
+  answersBody,
+  isProcessing,
+  readAccepted,
+  readAnswer,
+  readPast,
+  readResend,
+  readVerification,
+  sessionOf,
+  verificationBody,
+  verificationPath,
+} from './identity-wire.js';
+
+/** Reads a verdict from the answer, or from acme's record of an earlier request, which may be of another kind. */
+interface Reading<Verdict> {
+  readonly fromAnswer: Reader<Verdict>;
+  readonly fromPast: (past: Past) => Verdict | null;
+}
+
+const ANSWER: Reading<AnswerVerdict> = {
+  fromAnswer: readAnswer,
+  fromPast: (past) => (past.kind === 'answer' ? past.verdict : null),
+};
+const RESEND: Reading<ResendVerdict> = {
+  fromAnswer: readResend,
+  fromPast: (past) => (past.kind === 'resend' ? past.verdict : null),
+};
+const NOT_OFFERED = { kind: 'refused-otherwise' } as const;
+
+/**
+ * Sends each request that begins or answers a verification once. If an answer is lost, the adapter asks for the outcome of its key. The vendor accepts
+ * a verification with 202, and the adapter looks for the result within the same time limit.
+ */
+export class AcmeIdentityVendor extends IdentityVendor {
+  constructor(
+    private readonly client: VendorClient,
+    private readonly workflow: string,
+  ) {
+    super();
+  }
+
+  override register(call: VendorCall, applicant: Applicant): Promise<RegistrationVerdict> {
+    const request = {
+      method: 'POST',
+      path: '/v1/verifications',
+      json: verificationBody(applicant, this.workflow),
+    } as const;
+    return this.client.within(call, async (acme) => {
+      const begun = await acme.sendOnce<Accepted | RegistrationVerdict>(request, readAccepted, async () =>
+        settled(await ask(acme, call), (past) => (past.kind === 'verification' ? past.then : null)),
+      );
+      return begun.kind === 'accepted' ? verdictIn(await look(acme, begun)) : begun;
+    });
+  }
+
+  override verifyOtp(call: VendorCall, vendorSession: string, code: string): Promise<AnswerVerdict> {
+    return this.send(call, vendorSession, ANSWER, () => ({ to: 'code', json: { code } }));
+  }
+
+  override resendOtp(call: VendorCall, vendorSession: string): Promise<ResendVerdict> {
+    return this.send(call, vendorSession, RESEND, () => ({ to: 'code/resend', json: {} }));
+  }
+
+  override verifyKba(
+    call: VendorCall,
+    vendorSession: string,
+    answers: readonly { readonly questionId: number; readonly answerId: number }[],
+  ): Promise<AnswerVerdict> {
+    return this.send(call, vendorSession, ANSWER, ({ keys }) => ({ to: 'answers', json: answersBody(keys, answers) }));
+  }
+
+  /** acme knows persons only during their verification. */
+  override async reauthenticate(): Promise<ReauthenticationVerdict> {
+    return NOT_OFFERED;
+  }
+  override async authenticationStatus(): Promise<StandingVerdict> {
+    return NOT_OFFERED;
+  }
+  override async expireAuthentication(): Promise<ExpiryVerdict> {
+    return NOT_OFFERED;
+  }
+
+  override outcomeOf(call: VendorCall): Promise<PastOutcome> {
+    return this.client.within(call, async (acme): Promise<PastOutcome> => {
+      const past = await ask(acme, call);
+      if (past.kind !== 'verification') return past;
+      if (past.then.kind !== 'accepted') return { kind: 'registration', verdict: past.then };
+      const found = await look(acme, past.then);
+      return found.kind === 'settled' ? { kind: 'registration', verdict: found.verdict } : found;
+    });
+  }
+
+  private async send<Verdict extends { readonly kind: string }>(
+    call: VendorCall,
+    vendorSession: string,
+    { fromAnswer, fromPast }: Reading<Verdict>,
+    write: (session: Session) => { readonly to: string; readonly json: object },
+  ): Promise<Verdict | NoVerdict | SessionOver> {
+    const session = sessionOf(vendorSession);
+    if (session === null) return { kind: 'session-over' };
+    const { to, json } = write(session);
+    const request = { method: 'POST', path: `${verificationPath(session.id)}/${to}`, json } as const;
+    return this.client.within(call, (acme) =>
+      acme.sendOnce<Verdict>(request, fromAnswer, async () => settled(await ask(acme, call), fromPast)),
+    );
+  }
+}
+
+function ask(acme: Conversation, { attemptId }: VendorCall): Promise<Past | NoVerdict> {
+  return acme.ask({ method: 'GET', path: `/v1/requests/${encodeURIComponent(attemptId)}` }, readPast);
+}
+
+/** The verdict of an interrupted request. The vendor may still execute a request whose key it does not know yet. */
+function settled<Verdict>(past: Past | NoVerdict, verdictOf: (past: Past) => Verdict | null): Verdict | NoVerdict {
+  const known = isPast(past) ? verdictOf(past) : null;
+  return known ?? { kind: 'timed-out' };
+}
+
+function isPast(past: Past | NoVerdict): past is Past {
+  return past.kind !== 'unavailable' && past.kind !== 'timed-out' && past.kind !== 'unintelligible';
+}
+
+function look(acme: Conversation, accepted: Accepted): Promise<Settled<RegistrationVerdict> | NoVerdict> {
+  return follow(acme, accepted, readVerification, isProcessing);
+}
+
+function verdictIn(found: Settled<RegistrationVerdict> | NoVerdict): RegistrationVerdict {
+  return found.kind === 'settled' ? found.verdict : found;
+}

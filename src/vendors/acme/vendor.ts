@@ -1,0 +1,41 @@
+import { defineVendor } from '../../vendor-kit/define-vendor.js';
+
+/** Verifications that are polled, and that people may have to decide. */
+export const vendor = defineVendor({
+  id: 'acme',
+  capabilities: {
+    identity: {
+      operations: {
+        register: 'at-most-once',
+        verifyOtp: 'at-most-once',
+        resendOtp: 'at-most-once',
+        verifyKba: 'at-most-once',
+        reauthenticate: 'query',
+        authenticationStatus: 'query',
+        expireAuthentication: 'query',
+        outcomeOf: 'query',
+      },
+      stepUp: ['otp', 'kba'],
+      outcomes: 'remembers',
+    },
+  },
+  settings: {
+    url: { kind: 'url', variable: 'VENDOR_ACME_URL', testVariable: 'VENDOR_ACME_TEST_URL' },
+    clientId: {
+      kind: 'secret',
+      variable: 'VENDOR_ACME_CLIENT_ID',
+      testVariable: 'VENDOR_ACME_TEST_CLIENT_ID',
+      published: 'sandbox-acme-client',
+    },
+    clientSecret: {
+      kind: 'secret',
+      variable: 'VENDOR_ACME_CLIENT_SECRET',
+      testVariable: 'VENDOR_ACME_TEST_CLIENT_SECRET',
+      published: 'sandbox-acme-secret',
+    },
+  },
+  async open({ url, clientId, clientSecret }, timeoutMs) {
+    const { openAcme } = await import('./adapter.js');
+    return openAcme({ url, clientId, clientSecret: () => clientSecret, timeoutMs });
+  },
+});
