@@ -13,10 +13,12 @@ import { ModuleRef } from '@nestjs/core';
 import { Redis } from 'ioredis';
 import type { Config } from '../config/config.js';
 import { runs } from '../config/process.js';
+import { queuesOf } from '../external-calls/call-queues.js';
 import type { VendorKind } from '../external-calls/external-call.js';
 import { ExternalCallsModule } from '../external-calls/external-calls.module.js';
 import type { Backlog } from '../external-calls/queued-external-calls.js';
 import { type MadeCall, routedVendor } from '../external-calls/routed-vendor.js';
+import { VendorGuard } from '../external-calls/vendor-guard.js';
 import { Clock } from '../kernel/clock.js';
 import type { Capability } from '../kernel/vendor-choice.js';
 import type { Log } from '../platform/observability/log.js';
@@ -28,6 +30,7 @@ import { PaymentProcessor, ProcessorWebhookEvents } from '../ports/payment-proce
 import { PdfRenderer } from '../ports/pdf-renderer.js';
 import { Vault } from '../ports/vault.js';
 import { VendorBehaviours } from '../ports/vendor-behaviours.js';
+import { VendorPauses } from '../ports/vendor-pauses.js';
 import type { VendorPorts } from '../vendor-kit/define-vendor.js';
 import type { VendorRegistry } from '../vendor-kit/registry.js';
 import { ChromiumPdfRenderer } from './pdf-renderer/chromium.js';
@@ -37,6 +40,9 @@ import { RedisSealedPayloads } from './sealed-payloads/redis.js';
 /** The time includes the wait of a page for its turn, and the print. A worker takes at most 36 pages of one environment and source. */
 const PDF_TIMEOUT_MS = 30_000;
 const PDF_PAGES = 36;
+
+/** The states of a vendor, by their number in the metric. */
+const STATES: readonly string[] = ['ready', 'paused', 'open'];
 
 /** Counts, measures and logs a worker's call. */
 function called({ vendorCalls, vendorDuration }: Metrics, log: Log) {
@@ -97,17 +103,18 @@ function routed<Name extends Capability>(
 ): Provider {
   return {
     provide: port,
-    useFactory: (metrics: Metrics, modules: ModuleRef) =>
+    useFactory: (metrics: Metrics, modules: ModuleRef, guard: VendorGuard) =>
       routedVendor<VendorPorts[Name]>(
         vendor,
         {
           operations: registry.operationsOf(capability),
           of: (call) => registry.of(capability, call),
           behaviour: (accountId) => modules.get(VendorBehaviours, { strict: false }).of(accountId, capability),
+          guard,
         },
         called(metrics, log),
       ),
-    inject: [Metrics, ModuleRef],
+    inject: [Metrics, ModuleRef, VendorGuard],
   };
 }
 
@@ -156,6 +163,32 @@ export class VendorsModule {
       ],
       providers: [
         { provide: VendorConnections, useValue: new VendorConnections(registry, pdf, worker) },
+        {
+          provide: VendorGuard,
+          useFactory: (redis: Redis, metrics: Metrics, modules: ModuleRef) => {
+            const guard = new VendorGuard(redis, {
+              probeMs: limits.vendorTimeout * 1_000,
+              isPaused: (vendor, environment) => modules.get(VendorPauses, { strict: false }).has(vendor, environment),
+              limitsOf: (vendor) => registry.limitsOf(vendor),
+              opened: (vendor, environment) => {
+                metrics.breakerOpens.inc({ vendor, environment });
+                log.warn(
+                  { vendor, environment },
+                  'calls to a vendor are refused for a while, because calls have failed',
+                );
+              },
+              refused: (vendor, environment, reason) => metrics.vendorRefusals.inc({ vendor, environment, reason }),
+            });
+            for (const { called: vendor, vendor: id, environment, settles } of queuesOf(registry))
+              if (!settles)
+                metrics.beforeScrape(async () => {
+                  const state = await guard.stateOf(vendor, id, environment);
+                  metrics.vendorState.set({ vendor, environment }, STATES.indexOf(state));
+                });
+            return guard;
+          },
+          inject: [Redis, Metrics, ModuleRef],
+        },
         routed({ registry, log }, IdentityVendor, 'identity-vendor', 'identity'),
         routed({ registry, log }, CreditBureau, 'credit-bureau', 'credit'),
         routed({ registry, log }, IncomeVendor, 'income-vendor', 'income'),

@@ -30,6 +30,12 @@ export function vendorName(kind: VendorKind, id: string | undefined): string {
   return id === undefined || capability === null || id === FIRST_VENDORS[capability] ? kind : `${kind}-${id}`;
 }
 
+/** The id of the vendor that a call reaches. A kind that accounts do not choose has one vendor, with the kind's name. */
+export function vendorId(kind: VendorKind, id: string | undefined): string {
+  const capability = CAPABILITY_OF[kind];
+  return id ?? (capability === null ? kind : FIRST_VENDORS[capability]);
+}
+
 export function queueName(kind: VendorKind, id: string | undefined, environment: Environment): string {
   return `${vendorName(kind, id)}-${environment}`;
 }
@@ -41,6 +47,10 @@ export function settleQueueName(queue: string): string {
 
 interface CallQueue {
   readonly kind: VendorKind;
+  /** The vendor's id, and its name in metrics. */
+  readonly vendor: string;
+  readonly called: string;
+  readonly environment: Environment;
   readonly name: string;
   /** Whether the jobs of this queue settle attempts. */
   readonly settles: boolean;
@@ -53,10 +63,14 @@ export function queuesOf(vendors: Pick<Vendors, 'offering'>): readonly CallQueue
     const ids = capability === null ? [] : vendors.offering(capability);
     const others = ids.filter((id) => vendorName(kind, id) !== kind);
     return [undefined, ...others].flatMap((id) =>
-      ENVIRONMENTS.map((environment) => queueName(kind, id, environment)).flatMap((name) => [
-        { kind, name, settles: false },
-        { kind, name: settleQueueName(name), settles: true },
-      ]),
+      ENVIRONMENTS.flatMap((environment) => {
+        const name = queueName(kind, id, environment);
+        const of = { kind, vendor: vendorId(kind, id), called: vendorName(kind, id), environment };
+        return [
+          { ...of, name, settles: false },
+          { ...of, name: settleQueueName(name), settles: true },
+        ];
+      }),
     );
   });
 }

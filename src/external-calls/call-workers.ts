@@ -73,7 +73,7 @@ export class CallWorkers implements OnModuleInit {
     private readonly payloads: SealedPayloads,
     private readonly clock: Clock,
     private readonly settingsOf: SettingsOf,
-    private readonly vendors: Pick<Vendors, 'offering'>,
+    private readonly vendors: Pick<Vendors, 'offering' | 'limitsOf'>,
     /** Every kind of call and every kind of recovery that the modules declare. */
     private readonly find: () => readonly (ExternalCall | AttemptRecovery)[],
     private readonly nearby: NearbyCallers,
@@ -93,8 +93,9 @@ export class CallWorkers implements OnModuleInit {
     // Each running call has one listener.
     setMaxListeners(0, this.patienceIsOver.signal);
     const { drainMs: _, ...patience } = this.patience;
-    this.workers = queuesOf(this.vendors).map(({ kind, name, settles }) => {
-      const { concurrency } = this.settingsOf(kind);
+    this.workers = queuesOf(this.vendors).map(({ kind, vendor, name, settles }) => {
+      const common = this.settingsOf(kind).concurrency;
+      const concurrency = Math.min(common, this.vendors.limitsOf(vendor).concurrency ?? common);
       const worker = new Worker(name, (job: CallJob) => this.process(kind, job), {
         ...WORKER_OPTIONS,
         ...(settles && SETTLING_OPTIONS),

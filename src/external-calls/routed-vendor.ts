@@ -3,8 +3,9 @@ import { machineNow } from '../kernel/machine-time.js';
 import type { VendorBehaviour } from '../kernel/vendor-behaviour.js';
 import { within } from '../kernel/with-timeout.js';
 import type { VendorCall } from '../ports/vendor-call.js';
-import { vendorName } from './call-queues.js';
+import { vendorId, vendorName } from './call-queues.js';
 import type { VendorKind } from './external-call.js';
+import { isFailure, isRefused, type Leave, type VendorGuard } from './vendor-guard.js';
 
 /** Receives every call: its vendor, its operation, the kind of its verdict, its duration, how its exchanges ended, and its ids. */
 export interface MadeCall {
@@ -16,7 +17,12 @@ export interface MadeCall {
   readonly call: Partial<VendorCall> & Pick<VendorCall, 'environment'>;
 }
 
-type Operation = (call: VendorCall, ...input: unknown[]) => Promise<{ readonly kind: string }>;
+interface Verdict {
+  readonly kind: string;
+  readonly retryAfterSeconds?: number;
+}
+
+type Operation = (call: VendorCall, ...input: unknown[]) => Promise<Verdict>;
 
 const logger = new Logger('RoutedVendor');
 
@@ -32,48 +38,69 @@ export function routedVendor<Port extends object>(
     of(call: VendorCall): Port | null;
     /** The behaviour that the call's test account has set. */
     behaviour?(accountId: string): Promise<VendorBehaviour | null>;
+    readonly guard?: Pick<VendorGuard, 'enter'>;
   },
   observe: (made: MadeCall) => void,
 ): Port {
   const operations = adapters.operations.map((operation) => {
-    const ask = async (call: VendorCall, ...input: unknown[]): Promise<{ readonly kind: string }> => {
+    /** The verdict has the pause that the vendor demanded, even if the adapter does not pass it on. */
+    const make = async (adapted: Operation, call: VendorCall, input: readonly unknown[]): Promise<Verdict> => {
       const vendor = vendorName(kind, call.vendor);
-      const notCalled = (why: string): void =>
-        logger.warn(`${vendor} was not called (${operation}, attempt ${call.attemptId}): ${why}`);
-      const adapter = adapters.of(call) as Record<string, Operation> | null;
-      if (adapter === null) {
-        notCalled('it is not set up');
-        return { kind: 'unavailable' };
-      }
-      // Before the input is used up: while the log is away, the call is not made.
-      const behaviour =
-        call.environment === 'test' && call.accountId ? await adapters.behaviour?.(call.accountId) : null;
-      // A call without time left is not begun, because its attempt will be settled or its process will end soon.
-      const isLate = (): boolean => call.signal?.aborted || machineNow() >= (call.endsAt ?? Infinity);
-      if (isLate() || (call.mayAsk && !(await call.mayAsk())) || isLate()) {
-        notCalled(isLate() ? 'no time was left' : 'another process has its input');
-        return { kind: 'timed-out' };
-      }
       const ends: string[] = [];
+      let demanded: number | undefined;
       const onEnd: VendorCall['onEnd'] = (end, retryAfterSeconds) => {
         ends.push(end);
+        demanded = retryAfterSeconds;
         call.onEnd?.(end, retryAfterSeconds);
       };
       const startedAt = performance.now();
-      const asked = (adapter[operation] as Operation)(
-        { ...call, onEnd, ...(behaviour && { behaviour }) },
-        ...input,
-      ).catch((error: unknown) => {
+      const asked = adapted({ ...call, onEnd }, ...input).catch((error: unknown): Verdict => {
         const name = error instanceof Error ? error.name : typeof error;
         logger.error(`The adapter of ${vendor} threw (${operation}, attempt ${call.attemptId}): ${name}`);
         return { kind: 'unintelligible' };
       });
-      const verdict = await (call.signal ? within(call.signal, asked, () => ({ kind: 'timed-out' })) : asked);
+      const verdict = await (call.signal ? within(call.signal, asked, (): Verdict => ({ kind: 'timed-out' })) : asked);
       const seconds = (performance.now() - startedAt) / 1_000;
       observe({ vendor, operation, outcome: verdict.kind, seconds, ends, call });
+      return demanded === undefined || !isFailure(verdict.kind) ? verdict : { retryAfterSeconds: demanded, ...verdict };
+    };
+    const ask = async (call: VendorCall, ...input: unknown[]): Promise<Verdict> => {
+      const vendor = vendorName(kind, call.vendor);
+      const notCalled = (why: string, verdict: Verdict): Verdict => {
+        logger.warn(`${vendor} was not called (${operation}, attempt ${call.attemptId}): ${why}`);
+        return verdict;
+      };
+      const adapter = adapters.of(call) as Record<string, Operation> | null;
+      if (adapter === null) return notCalled('it is not set up', { kind: 'unavailable' });
+      // Before the input is used up: while the log is away, the call is not made.
+      const behaviour =
+        call.environment === 'test' && call.accountId ? await adapters.behaviour?.(call.accountId) : null;
+      // Failures that a tester has ordered say nothing about the vendor.
+      const guard = behaviour ? undefined : adapters.guard;
+      const entered = guard && (await guard.enter(vendor, vendorId(kind, call.vendor), call));
+      if (isRefused(entered)) {
+        call.onEnd?.(entered.why, entered.retryAfterSeconds);
+        return notCalled(entered.why, { kind: 'unavailable', retryAfterSeconds: entered.retryAfterSeconds });
+      }
+      const leave: Leave = entered ?? (async () => undefined);
+      const obstacle = await obstacleTo(call);
+      if (obstacle !== null) {
+        await leave(null);
+        return notCalled(obstacle, { kind: 'timed-out' });
+      }
+      const verdict = await make(adapter[operation] as Operation, behaviour ? { ...call, behaviour } : call, input);
+      await leave(verdict.kind, verdict.retryAfterSeconds);
       return verdict;
     };
     return [operation, ask];
   });
   return Object.fromEntries(operations) as Port;
+}
+
+/** A call without time left is not begun, because its attempt will be settled or its process will end soon. */
+async function obstacleTo({ signal, endsAt = Infinity, mayAsk }: VendorCall): Promise<string | null> {
+  const isLate = (): boolean => signal?.aborted || machineNow() >= endsAt;
+  const isOthers = !isLate() && mayAsk !== undefined && !(await mayAsk());
+  if (isLate()) return 'no time was left';
+  return isOthers ? 'another process has its input' : null;
 }

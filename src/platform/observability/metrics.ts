@@ -66,6 +66,25 @@ export class Metrics {
     registers: [this.registry],
   });
 
+  readonly vendorRefusals = this.counter(
+    'vendor_calls_refused_total',
+    'Calls that were not made: the vendor was paused, its breaker was open, or it was busy.',
+    'vendor',
+    'environment',
+    'reason',
+  );
+  readonly breakerOpens = this.counter(
+    'vendor_breaker_opens_total',
+    'Times at which failed calls opened the breaker of a vendor.',
+    'vendor',
+    'environment',
+  );
+  readonly vendorState = new Gauge({
+    name: 'vendor_state',
+    help: '0 while a vendor gets calls, 1 while it is paused, 2 while its breaker is open.',
+    labelNames: ['vendor', 'environment'],
+    registers: [this.registry],
+  });
   readonly wrongAnswers = this.counter(
     'wrong_answers_total',
     'Wrong codes and answers of persons, and whether they locked the person.',

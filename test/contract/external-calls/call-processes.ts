@@ -16,8 +16,9 @@ import { Vaults } from '../../support/vaults.js';
 import { clockOf } from '../../support/clock.js';
 
 /** The installed vendors: two for identity. */
-const VENDORS: Pick<Vendors, 'offering'> = {
+const VENDORS: Pick<Vendors, 'offering' | 'limitsOf'> = {
   offering: (capability) => (capability === 'identity' ? ['idv', 'acme'] : []),
+  limitsOf: () => ({}),
 };
 
 /** The number of calls to one vendor in one environment that a worker runs at once. */

@@ -13,7 +13,7 @@ describe('workers of external calls', () => {
       {} as SealedPayloads,
       clockOf(() => new Date()),
       () => ({ timeoutMs: 1_000, concurrency: 1 }),
-      { offering: () => [] },
+      { offering: () => [], limitsOf: () => ({}) },
       () => operations.map((operation) => new AttemptRecovery('credit-bureau', operation, async () => undefined)),
       { name: randomUUID(), over: () => undefined },
     );
