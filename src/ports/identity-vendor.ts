@@ -25,6 +25,16 @@ export type Refused = { readonly kind: 'refused'; readonly reason: RefusalReason
 /** Locked after repeated failures. `unblockAt` (ISO 8601 UTC) is present if the vendor gives the end of the lock. */
 export type Locked = { readonly kind: 'locked'; readonly unblockAt: string | null };
 
+/**
+ * People at the vendor decide, within hours or days. `lookAgainAfter`: the seconds after which `outcomeOf` may be asked. `vendorSession` is a vendor
+ * token, which only the vault stores. `outcomeOf` gets the token until the review ends.
+ */
+export interface UnderReview {
+  readonly kind: 'under-review';
+  readonly vendorSession: string;
+  readonly lookAgainAfter: number;
+}
+
 /** `duplicateGuard`: the vendor demands that this person is not screened again while a report is valid. Absent means no. */
 export type RegistrationVerdict = Replied &
   (
@@ -37,6 +47,7 @@ export type RegistrationVerdict = Replied &
         readonly kba: readonly KbaQuestion[] | null;
         readonly duplicateGuard?: true;
       }
+    | UnderReview
     | { readonly kind: 'input-refused'; readonly input: RefusedInput }
     /** The vendor's file on this person is older than it allows. */
     | { readonly kind: 'report-expired' }
@@ -124,6 +135,9 @@ export abstract class IdentityVendor {
   abstract authenticationStatus(call: VendorCall, personToken: string): Promise<StandingVerdict>;
   /** Ends the authentication of the person at once. Idempotent. */
   abstract expireAuthentication(call: VendorCall, personToken: string): Promise<ExpiryVerdict>;
-  /** Asks for the result of an earlier attempt, without personal data. Safe to repeat. A NoVerdict concerns the query, not the attempt. */
-  abstract outcomeOf(call: VendorCall): Promise<PastOutcome>;
+  /**
+   * Asks for the result of an earlier attempt, without personal data. Safe to repeat. A NoVerdict concerns the query, not the attempt. `vendorSession`
+   * is given only for a registration that is under review.
+   */
+  abstract outcomeOf(call: VendorCall, vendorSession?: string): Promise<PastOutcome>;
 }

@@ -24,6 +24,11 @@ export interface EventData {
     readonly report_url?: string;
   };
   'screening.blocked': { readonly session_id: string; readonly user_type: UserType; readonly reason_code: string };
+  'screening.under_review': {
+    readonly session_id: string;
+    readonly user_type: UserType;
+    readonly review_until: string;
+  };
   'screening.step_up_required': {
     readonly session_id: string;
     readonly user_type: UserType;
@@ -152,6 +157,17 @@ export const EVENT_CATALOGUE: { readonly [Type in EventType]: EventRule<Type> } 
         words: ['IDENTITY_NOT_FOUND', 'TOO_MANY_ATTEMPTS'],
         open: true,
         meaning: 'The reason of the block, such as `IDENTITY_NOT_FOUND` or `TOO_MANY_ATTEMPTS`.',
+      },
+    },
+  },
+  'screening.under_review': {
+    firesWhen: 'People at the identity vendor check the person. Their decision follows within hours or days.',
+    fields: {
+      session_id: SESSION,
+      user_type: USER_TYPE,
+      review_until: {
+        type: 'string',
+        meaning: 'The latest end of the review (ISO 8601 UTC). Without a decision, the session expires then.',
       },
     },
   },

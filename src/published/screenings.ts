@@ -50,6 +50,8 @@ export interface ScreeningFacts {
   readonly verifiedAt: string | null;
   /** The vendor demands that the person is not screened again while this session counts, not even in the test environment. */
   readonly duplicateGuard: boolean;
+  /** The latest end of a review by people at the identity vendor; null unless the session is under review. */
+  readonly reviewUntil: string | null;
   /** The account that the grant names as the report's recipient; null if the grant names none. */
   readonly intendedRecipientId: string | null;
   /** The session grant of its submission; null if none exists. */

@@ -27,6 +27,8 @@ export interface IdentityCapability extends CapabilityOf<IdentityVendor> {
    * told that the call was not executed. `none`: it has no such query.
    */
   readonly outcomes: 'remembers' | 'closes-keys' | 'none';
+  /** People at the vendor decide about some persons (`under-review`). */
+  readonly humanReview?: true;
   /** `direct-dialect`: the vendor's answers have the documented form of the direct API, which passes them on unchanged. */
   readonly speaks?: 'direct-dialect';
 }

@@ -19,7 +19,7 @@ export interface Submitted {
   readonly state: LoadedAggregate<SessionState>;
 }
 
-const POLICY = { attemptsAllowed: 3, stepUpTtlSeconds: 3_600, lockSeconds: 3_600 };
+const POLICY = { attemptsAllowed: 3, stepUpTtlSeconds: 3_600, lockSeconds: 3_600, reviewSeconds: 3_600 };
 
 export class StepUps {
   private readonly aggregates: AggregateStore;

@@ -27,6 +27,7 @@ const STATES: readonly State[] = [
   ['screening.blocked', 'alert', 'Not verified', 'No verificado'],
   ['screening.completed', 'check', 'Report ready, not shared yet', 'Informe listo, aún no compartido'],
   ['payment.succeeded', 'card', 'Paid', 'Pagado'],
+  ['screening.under_review', 'lock', 'People check the person', 'Unas personas revisan a la persona'],
   ['screening.step_up_required', 'lock', 'Verifying the identity', 'Verificando la identidad'],
 ];
 

@@ -16,30 +16,44 @@ import { FRAME } from './texts.js';
 /** About two minutes in total. The service itself continues to ask the vendor. */
 const PAUSES_MS = [1_000, 2_000, 3_000, 5_000, 8_000, ...Array<number>(10).fill(10_000)];
 
-/** The vendor has not answered yet. Requests the status until it changes; after some time the person decides. */
+/** An hour in total. People at the vendor need hours or days. */
+const REVIEW_PAUSES_MS = Array<number>(60).fill(60_000);
+
+/**
+ * The vendor has not answered yet, or its people check the person. Requests the status until it changes; after some time the person decides.
+ */
 export function Waiting({ journey }: StepProps) {
   const texts = useTexts(FRAME);
   const [round, setRound] = useState(0);
   const [slow, setSlow] = useState(false);
+  const [reviewed, setReviewed] = useState(journey.session?.reviewUntil !== undefined);
   const id = journey.session?.id ?? '';
 
   useEffect(() => {
     const gone = new AbortController();
     setSlow(false);
     void (async () => {
-      for (const pauseMs of PAUSES_MS) {
+      for (const pauseMs of reviewed ? REVIEW_PAUSES_MS : PAUSES_MS) {
         await browser.pause(pauseMs, gone.signal);
         const call = { method: 'GET', path: `/screening/${id}/status` } as const;
         const answer = gone.signal.aborted ? null : await journey.api.call<SessionStatus>(call, gone.signal);
         if (gone.signal.aborted) return;
         if (answer?.ok && answer.body.status !== 'SUBMITTED') return journey.follow(answer.body);
+        if (answer?.ok && answer.body.reviewUntil !== undefined && !reviewed) return setReviewed(true);
         if (answer && !answer.ok && answer.status > 0 && answer.status < 500) break;
       }
       setSlow(true);
     })();
     return () => gone.abort();
-  }, [round]);
+  }, [round, reviewed]);
 
+  const again = <Button onPress={() => setRound(round + 1)}>{texts.check}</Button>;
+  if (reviewed)
+    return (
+      <StepFrame key="review" title={texts.review} lead={texts.reviewLead}>
+        {again}
+      </StepFrame>
+    );
   if (!slow)
     return (
       <StepFrame title={texts.waiting} lead={texts.waitingLead}>
@@ -48,7 +62,7 @@ export function Waiting({ journey }: StepProps) {
     );
   return (
     <StepFrame key="slow" title={texts.stillWaiting} lead={texts.stillWaitingLead}>
-      <Button onPress={() => setRound(round + 1)}>{texts.check}</Button>
+      {again}
     </StepFrame>
   );
 }

@@ -10,6 +10,9 @@ export const FRAME = {
     stillWaiting: 'This takes longer than usual',
     stillWaitingLead:
       'We are still waiting for an answer. You can check again now, or come back later: nothing is lost.',
+    review: 'A person is checking your details',
+    reviewLead:
+      'A person at our identity service checks your details. This can take hours or a few days. You can close this page and come back later: nothing is lost.',
     check: 'Check again',
     verified: 'You are verified',
     verifiedLead: 'Your identity is confirmed. There is nothing more to do here.',
@@ -27,6 +30,9 @@ export const FRAME = {
     stillWaiting: 'Está tardando más de lo normal',
     stillWaitingLead:
       'Seguimos esperando una respuesta. Puede revisar de nuevo ahora o volver más tarde: no se pierde nada.',
+    review: 'Una persona revisa sus datos',
+    reviewLead:
+      'Una persona de nuestro servicio de identidad revisa sus datos. Puede tardar horas o unos días. Puede cerrar esta página y volver más tarde: no se pierde nada.',
     check: 'Revisar de nuevo',
     verified: 'Su identidad está verificada',
     verifiedLead: 'Confirmamos su identidad. No hay nada más que hacer aquí.',

@@ -4,6 +4,7 @@ import { ChallengeRecorder } from '../../challenges/application/challenge-record
 import { ChallengeService } from '../../challenges/application/challenge-service.js';
 import { Limits } from '../../config/limits.js';
 import { attemptRecovery } from '../../external-calls/attempt-recovery.js';
+import { ExternalCalls } from '../../external-calls/external-calls.js';
 import { AggregateStore } from '../../platform/aggregates/aggregate-store.js';
 import { listOf } from '../../kernel/projection.js';
 import { Log } from '../../platform/observability/log.js';
@@ -39,17 +40,18 @@ import { RegistrationRecorder } from './application/registration-recorder.js';
 import { SessionChallenges, StepUpCall } from './application/session-challenges.js';
 import { AnswerStepUpHandler } from './application/answer-step-up.js';
 import { PersonsOfSessions } from './application/persons-of-sessions.js';
-import { expiresAt, screeningSession } from './domain/screening-session.js';
+import { isUnderReview, screeningSession, waitsUntil } from './domain/screening-session.js';
 import { ScreeningOptionsReader } from './read/screening-options.js';
 import { screeningStatus, ScreeningStatusReader } from './read/screening-status.js';
 
-const ANSWERABLE = ['STEP_UP_REQUIRED', 'OTP_PENDING', 'KBA_PENDING'] as const;
+const WAITING = ['SUBMITTED', 'STEP_UP_REQUIRED', 'OTP_PENDING', 'KBA_PENDING'] as const;
+const SETTLEMENT = { vendor: 'identity-vendor', operation: 'settle-verification' } as const;
 /** The vendor's last reply is kept for this time after a party's session has ended (docs/contract/platform.md#sessions-of-parties). */
 const REPLY_KEPT_MS = 3_600_000;
 
-/** The sessions of a test account that wait for an answer. */
-async function openSteps(lists: CompleteLists, account: string): Promise<readonly string[]> {
-  const names = ANSWERABLE.map((overallStatus) => listOf({ account, environment: 'test', overallStatus }));
+/** The sessions of a test account that wait for an answer, or for people at the vendor. */
+async function waiting(lists: CompleteLists, account: string): Promise<readonly string[]> {
+  const names = WAITING.map((overallStatus) => listOf({ account, environment: 'test', overallStatus }));
   return (await Promise.all(names.map((list) => lists.idsIn(screeningStatus, list)))).flat();
 }
 
@@ -103,6 +105,7 @@ async function openSteps(lists: CompleteLists, account: string): Promise<readonl
           stepUpTtlSeconds: limits.stepUpTtl,
           stepUpAttempts: limits.stepUpAttempts,
           blockSeconds: limits.blockDuration,
+          reviewSeconds: limits.reviewLimit,
           reportValiditySeconds: limits.reportValidity,
           submitsPerMinutePerAddress: limits.submitsPerMinutePerAddress,
           submitsPerMinute: limits.submitsPerMinute,
@@ -115,16 +118,21 @@ async function openSteps(lists: CompleteLists, account: string): Promise<readonl
     },
     {
       provide: AccountWaits,
-      useFactory: (aggregates: AggregateStore, lists: CompleteLists, commands: CommandBus) =>
+      useFactory: (aggregates: AggregateStore, lists: CompleteLists, commands: CommandBus, calls: ExternalCalls) =>
         new AccountWaits(async (accountId) =>
           waitsOf({
             kind: 'session',
-            ids: await openSteps(lists, accountId),
-            at: async (id) => expiresAt((await aggregates.load(screeningSession, id)).state),
-            settle: (id) => commands.execute(new ExpireSession(id)),
+            ids: await waiting(lists, accountId),
+            at: async (id) => waitsUntil((await aggregates.load(screeningSession, id)).state),
+            settle: async (id) => {
+              const { state } = await aggregates.load(screeningSession, id);
+              // A worker asks the vendor. Nothing waits for the worker, because the vendor may be slow.
+              if (isUnderReview(state)) await calls.settle(SETTLEMENT, 'test', id, state.vendors.identity);
+              else await commands.execute(new ExpireSession(id));
+            },
           }),
         ),
-      inject: [AggregateStore, CompleteLists, CommandBus],
+      inject: [AggregateStore, CompleteLists, CommandBus, ExternalCalls],
     },
     recoveryJob({
       name: 'step-up-expiry',
@@ -139,8 +147,7 @@ async function openSteps(lists: CompleteLists, account: string): Promise<readonl
       settle: (id) => new DiscardVendorReply(id),
     }),
     ...attemptRecovery({
-      vendor: 'identity-vendor',
-      operation: 'settle-verification',
+      ...SETTLEMENT,
       inject: [ScreeningStatusReader, Screenings],
       due: (environment, now, limit, statuses) => statuses.unsettled(environment, now, limit),
       vendorOf: async (id, _statuses, screenings) => (await screenings.find(id))?.vendors.identity,

@@ -209,6 +209,7 @@ export class PlayedVerifications extends Verifications {
       block: null,
       verifiedAt: null,
       duplicateGuard: false,
+      reviewUntil: null,
       intendedRecipientId: null,
       grantId: null,
       partyId: this.partyOf.get(sessionId) ?? null,

@@ -472,7 +472,7 @@ const REPORT_POLICY = new ReportPolicy(
   'https://service.example.test',
 );
 const PERSON = newId();
-const VERDICT_POLICY = { attemptsAllowed: 3, stepUpTtlSeconds: 1_800, lockSeconds: 86_400 };
+const VERDICT_POLICY = { attemptsAllowed: 3, stepUpTtlSeconds: 1_800, lockSeconds: 86_400, reviewSeconds: 604_800 };
 
 function follows({ categories, types }: EventHandler, { type, stream }: RecordedEvent): boolean {
   return types.has(type) && categories.includes(categoryOf(stream));

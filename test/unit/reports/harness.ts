@@ -413,6 +413,7 @@ export class Harness {
       vendors: VENDORS,
       verifiedAt: this.clock.now().toISOString(),
       duplicateGuard: false,
+      reviewUntil: null,
       intendedRecipientId: null,
       grantId: null,
       partyId: null,

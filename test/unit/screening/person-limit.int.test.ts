@@ -122,6 +122,7 @@ function aProcess(dies: (stream: string, types: readonly string[]) => boolean = 
     vendorTimeoutSeconds: 20,
     otpResendIntervalSeconds: 30,
     stepUpTtlSeconds: 1_800,
+    reviewSeconds: 604_800,
     stepUpAttempts: 3,
     blockSeconds: 86_400,
     reportValiditySeconds: 2_592_000,
@@ -230,7 +231,17 @@ function aProcess(dies: (stream: string, types: readonly string[]) => boolean = 
     policy,
     clock,
   );
-  const settle = new SettleVerificationHandler(aggregates, calls, registration, challenges, sessions, recorder, clock);
+  const settle = new SettleVerificationHandler(
+    aggregates,
+    calls,
+    registration,
+    challenges,
+    sessions,
+    recorder,
+    vendor,
+    secrets,
+    clock,
+  );
   const unblock = new UnblockPersonHandler(
     aggregates,
     answers,

@@ -33,6 +33,7 @@ describe('submitting a person', () => {
       duplicateGuard: false,
       attemptIds: ['registration'],
       attempt: { operation: 'registration', attemptId: 'registration', settleAfter: iso(22), giveUpAfter: iso(82) },
+      review: null,
     });
   });
 
@@ -234,6 +235,88 @@ describe("the vendor's verdict on a person", () => {
       .when(record('record-verdict', 'registration', { kind: 'sent' }))
       .then();
     given(screeningSession).when(verdict(confirmed)).then();
+  });
+});
+
+describe('a person whom people at the vendor check', () => {
+  const DAY = 86_400;
+  const started = (lookAgainAfter = 60) => submitted().when(verdict({ kind: 'under-review', lookAgainAfter }, 2));
+  const look = (seconds: number) => ({ kind: 'look-later', now: at(seconds), attemptId: 'registration' }) as const;
+  const lookAt = (decided: { readonly decided: { readonly state: object } }): unknown => decided.decided.state;
+
+  it('stays SUBMITTED, with the end of the review and the time of the next query', () => {
+    const { state } = started().then({
+      type: 'ReviewStarted',
+      data: {
+        attemptId: 'registration',
+        startedAt: iso(2),
+        reviewUntil: iso(2 + 7 * DAY),
+        lookAgainAt: iso(62),
+      },
+    });
+    expect(state).toMatchObject({ status: 'SUBMITTED', review: { startedAt: iso(2), until: iso(2 + 7 * DAY) } });
+  });
+
+  it('is not given up after the time limit of a call, and does not expire as an unanswered session', () => {
+    started()
+      .decided.when({ kind: 'give-up', now: at(30 * DAY), attemptId: 'registration' })
+      .then();
+    started()
+      .decided.when({ kind: 'expire', now: at(30 * DAY) })
+      .then();
+    started()
+      .decided.when(verdict({ kind: 'unavailable' }, 30))
+      .then();
+  });
+
+  it.each([
+    ['within a minute', 63, 0, 61],
+    ['after an hour', 3_602, 0, 3_600],
+    ['after days', 2 + 3 * DAY, 0, DAY / 4],
+    ['when the vendor demands more time', 63, 40_000, 40_000],
+    ['when the vendor names a time after the end', 63, 30 * DAY, 7 * DAY - 61],
+    ['when the vendor names a senseless time', 63, -5, 61],
+  ])('is looked at again with growing pauses: %s', (_when, seconds, lookAgainAfter, pause) => {
+    started()
+      .decided.when(verdict({ kind: 'under-review', lookAgainAfter }, seconds))
+      .then({
+        type: 'ReviewContinued',
+        data: { attemptId: 'registration', lookAgainAt: iso(seconds + pause) },
+      });
+  });
+
+  it('is looked at later when the vendor does not answer, once for each time of a query', () => {
+    started().decided.when(look(61)).then();
+    const later = started().decided.when(look(63));
+    later.then({ type: 'ReviewContinued', data: { attemptId: 'registration', lookAgainAt: iso(124) } });
+    later.decided.when(look(64)).then();
+    expect(lookAt(later)).toMatchObject({ attempt: { settleAfter: iso(124) } });
+  });
+
+  it('becomes VERIFIED, BLOCKED or challenged by the verdict of the people', () => {
+    const after = 2 * DAY;
+    const decided = (kind: Parameters<typeof verdict>[0]) => lookAt(started().decided.when(verdict(kind, after)));
+    expect(decided({ kind: 'confirmed', duplicateGuard: false })).toMatchObject({ status: 'VERIFIED' });
+    expect(decided({ kind: 'refused', reason: 'IDENTITY_NOT_FOUND' })).toMatchObject({ status: 'BLOCKED' });
+    expect(decided({ kind: 'step-up', otp: true, questions: [], duplicateGuard: false })).toMatchObject({
+      status: 'STEP_UP_REQUIRED',
+    });
+  });
+
+  it('is EXPIRED when the people have not decided in time', () => {
+    const over = { type: 'SessionExpired', data: { cause: 'NOT_REVIEWED' } } as const;
+    started()
+      .decided.when(look(2 + 7 * DAY))
+      .then(over);
+    started()
+      .decided.when(verdict({ kind: 'under-review', lookAgainAfter: 60 }, 2 + 7 * DAY))
+      .then(over);
+  });
+
+  it('is EXPIRED when the person is erased, and a later verdict changes nothing', () => {
+    const erased = started().decided.when({ kind: 'end-erased', subjectId: 'subject' });
+    erased.then({ type: 'SessionExpired', data: { cause: 'PERSON_ERASED' } });
+    erased.decided.when(verdict({ kind: 'confirmed', duplicateGuard: false }, DAY)).then();
   });
 });
 

@@ -18,7 +18,12 @@ export function at(seconds: number): Date {
 }
 export const iso = (seconds: number): string => at(seconds).toISOString();
 
-export const POLICY: VerdictPolicy = { attemptsAllowed: 3, stepUpTtlSeconds: 1_800, lockSeconds: 86_400 };
+export const POLICY: VerdictPolicy = {
+  attemptsAllowed: 3,
+  stepUpTtlSeconds: 1_800,
+  lockSeconds: 86_400,
+  reviewSeconds: 604_800,
+};
 /** A person who has given no wrong answer in another session. */
 export const UNTROUBLED: Standing = { lockedUntil: null, attemptsRemaining: 3 };
 export const QUESTIONS: readonly QuestionShape[] = [

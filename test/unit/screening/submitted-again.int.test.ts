@@ -123,6 +123,7 @@ describe('a submission', () => {
       vendorTimeoutSeconds: 20,
       otpResendIntervalSeconds: 30,
       stepUpTtlSeconds: 1_800,
+      reviewSeconds: 604_800,
       stepUpAttempts: 3,
       blockSeconds: 86_400,
       reportValiditySeconds: 2_592_000,

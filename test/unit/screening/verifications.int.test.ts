@@ -167,6 +167,7 @@ function harness(calls: ExternalCalls = new Workers(), log: EventStore = store) 
     vendorTimeoutSeconds: 20,
     otpResendIntervalSeconds: 0,
     stepUpTtlSeconds: 1_800,
+    reviewSeconds: 604_800,
     stepUpAttempts: 3,
     blockSeconds: 86_400,
     reportValiditySeconds: 2_592_000,
@@ -261,7 +262,17 @@ function harness(calls: ExternalCalls = new Workers(), log: EventStore = store) 
     policy,
     clock,
   );
-  const settle = new SettleVerificationHandler(aggregates, calls, registration, challenges, sessions, recorder, clock);
+  const settle = new SettleVerificationHandler(
+    aggregates,
+    calls,
+    registration,
+    challenges,
+    sessions,
+    recorder,
+    vendor,
+    secrets,
+    clock,
+  );
   const erase = new ErasePersonHandler(aggregates, vault);
   const discard = new DiscardVendorReplyHandler(aggregates, secrets);
   const verifications = new PartyVerifications(submitting, step, aggregates, log, secrets);

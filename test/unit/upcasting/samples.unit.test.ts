@@ -234,6 +234,8 @@ function everyEvent(): DomainEvent[] {
     { kind: 'resume', vendor: 'acme', environments },
   );
   run(screeningSession, SUBMIT, { kind: 'give-up', now: at(100), attemptId: 'registration' });
+  const review = record('record-registration', 'registration', { kind: 'under-review', lookAgainAfter: 60 }, 1);
+  run(screeningSession, SUBMIT, review, { kind: 'look-later', now: at(61), attemptId: 'registration' });
   run(screeningSession, SUBMIT, stepUp, { kind: 'expire', now: at(4_000) });
   run(screeningSession, SUBMIT, stepUp, { kind: 'supersede' });
   const block = { kind: 'block', attemptId: 'elsewhere', lockedUntil: '2026-03-02T12:00:00.000Z' } as const;

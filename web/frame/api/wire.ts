@@ -65,6 +65,8 @@ export interface Session {
   readonly blockedUntil?: string | null;
   /** The reason of the status BLOCKED. */
   readonly reasonCode?: string;
+  /** Present while people at the vendor check the person. */
+  readonly reviewUntil?: string;
 }
 
 export type PaymentStatus =

@@ -7,7 +7,7 @@ import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js'
 import { Reports } from '../../../published/reports.js';
 import { Screenings } from '../../../published/screenings.js';
 import { overallStatusOf } from '../domain/overall-status.js';
-import { isOfPerson, personBlocked, screeningSession } from '../domain/screening-session.js';
+import { isOfPerson, isUnderReview, personBlocked, screeningSession } from '../domain/screening-session.js';
 import type { Session } from '../domain/session.js';
 import type { PersonNames } from './person-names.js';
 import { ScreeningPolicy } from './screening-policy.js';
@@ -26,7 +26,7 @@ export class EarlierScreenings {
   ) {}
 
   /**
-   * Throws for a locked person, and for a person with a completed screening that is still valid (docs/contract/platform.md#codes-and-answers,
+   * Throws for a locked person, for a person under review, and for a person with a completed screening that is still valid (docs/contract/platform.md#codes-and-answers,
    * #registering-twice). A screening of the same party does not count, because the rules of parties decide whether it may be screened again.
    */
   async refuse(
@@ -48,6 +48,8 @@ export class EarlierScreenings {
         throw personBlocked(state.blockedUntil);
       const isSame = isOfPerson(state, names) && state.userType === userType;
       const isAnothers = partyId === null || state.partyId !== partyId;
+      // Another registration of the person would be billed, and people would decide twice.
+      if (isSame && isAnothers && isUnderReview(state)) throw new DomainError('screening.attempt_in_progress');
       if (!isSame || !isAnothers || !isGuarded(state, context.environment)) continue;
       if (await this.stillServes(sessionId, state, now)) throw new DomainError('screening.already_registered');
     }

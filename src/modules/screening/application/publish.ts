@@ -8,6 +8,7 @@ const TYPES = [
   'ScreeningCompleted',
   'SessionBlocked',
   'StepUpRequired',
+  'ReviewStarted',
 ] as const satisfies readonly SessionEvent['type'][];
 
 /** The events of a screening session that are sent to account holders. */
@@ -36,6 +37,10 @@ export const screeningPublisher: Publisher = {
         return publishedAs(last, 'screening.blocked', { session_id, user_type, reason_code: event.data.reasonCode });
       case 'StepUpRequired':
         return publishedAs(last, 'screening.step_up_required', { session_id, user_type, methods: event.data.methods });
+      case 'ReviewStarted': {
+        const { reviewUntil: review_until } = event.data;
+        return publishedAs(last, 'screening.under_review', { session_id, user_type, review_until });
+      }
       default:
         return null;
     }

@@ -3,7 +3,7 @@ import { DomainError, fieldError } from '../../../kernel/domain-error.js';
 import type { ErrorCode } from '../../../kernel/error-codes.js';
 import type { FieldName } from '../../../kernel/field-names.js';
 import type { RefusedInput } from '../../../kernel/refused-input.js';
-import { attemptOf, isOpen, personBlocked } from '../domain/screening-session.js';
+import { attemptOf, isOpen, isUnderReview, personBlocked } from '../domain/screening-session.js';
 import type { BlockReason, ErrorCause, Session } from '../domain/session.js';
 
 /** A session after one of its steps. */
@@ -71,7 +71,7 @@ function refusalOfError(cause: ErrorCause, input: RefusedInput = 'unspecified'):
 export function mayHaveSentSms(session: Session, attemptId: string): boolean {
   switch (session.status) {
     case 'SUBMITTED':
-      return true;
+      return !isUnderReview(session);
     case 'STEP_UP_REQUIRED':
     case 'OTP_PENDING':
     case 'KBA_PENDING':

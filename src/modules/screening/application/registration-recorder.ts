@@ -7,7 +7,7 @@ import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js'
 import type { Attempted } from '../../../challenges/application/challenge-recorder.js';
 import { RateLimiter } from '../../../ports/rate-limiter.js';
 import type { RegistrationVerdict } from '../../../ports/identity-vendor.js';
-import { existing, isOpen, screeningSession } from '../domain/screening-session.js';
+import { existing, isOpen, isUnderReview, screeningSession } from '../domain/screening-session.js';
 import type { SessionState } from '../domain/session.js';
 import type { RecordRegistration } from '../domain/verdicts.js';
 import { PersonAnswers, streamsOf } from './person-answers.js';
@@ -34,7 +34,7 @@ export class RegistrationRecorder {
     phoneId?: string,
   ): Promise<void> {
     const before = existing(known.state);
-    const wasKept = verdict.kind === 'confirmed' || verdict.kind === 'step-up';
+    const wasKept = 'vendorSession' in verdict;
     // Both values are stored together, so that the vault syncs its disk only once.
     const [kept] = await Promise.all([
       wasKept ? this.secrets.keepRegistration(id, before, verdict, phoneId) : 'kept',
@@ -53,7 +53,7 @@ export class RegistrationRecorder {
     if (wasNotExecuted(session, attemptId)) await this.limiter.giveBackSetAside(attemptId);
     if (isOpen(session)) await this.answers.limitOpen(session, asked);
     // The session has ended in the meantime and needs no secrets.
-    else if (wasKept && session.status !== 'SUBMITTED' && session.status !== 'VERIFIED')
+    else if ((wasKept || isUnderReview(before)) && session.status !== 'SUBMITTED' && session.status !== 'VERIFIED')
       await this.secrets.keepLess(id, session);
   }
 }
@@ -66,6 +66,8 @@ function withoutSecrets(verdict: RegistrationVerdict): RecordRegistration['verdi
       const { otp, kba, duplicateGuard = false } = verdict;
       return { kind: 'step-up', otp, questions: shapesOf(kba), duplicateGuard };
     }
+    case 'under-review':
+      return { kind: 'under-review', lookAgainAfter: verdict.lookAgainAfter };
     default:
       return verdict;
   }

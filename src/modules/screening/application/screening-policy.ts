@@ -16,6 +16,7 @@ export class ScreeningPolicy {
       readonly stepUpTtlSeconds: number;
       readonly stepUpAttempts: number;
       readonly blockSeconds: number;
+      readonly reviewSeconds: number;
       readonly reportValiditySeconds: number;
       readonly submitsPerMinutePerAddress: number;
       /** For accounts without a limit of their own. */
@@ -30,6 +31,7 @@ export class ScreeningPolicy {
       attemptsAllowed: limits.stepUpAttempts,
       stepUpTtlSeconds: limits.stepUpTtlSeconds,
       lockSeconds: limits.blockSeconds,
+      reviewSeconds: limits.reviewSeconds,
     };
   }
 

@@ -3,7 +3,7 @@ import type { Fold } from '../../../platform/aggregates/aggregate-store.js';
 import type { Owner } from '../../../kernel/context.js';
 import type { ScreeningFacts } from '../../../published/screenings.js';
 import { overallStatusOf, paymentStatusOf } from '../domain/overall-status.js';
-import { screeningSession } from '../domain/screening-session.js';
+import { reviewOf, screeningSession } from '../domain/screening-session.js';
 import type { Session, SessionEvent, SessionState } from '../domain/session.js';
 
 /** A session with the times of its first and its newest event (ISO 8601 UTC); null before the first event. */
@@ -59,6 +59,7 @@ export function factsOf(
     partyId: session.partyId ?? null,
     verifiedAt: session.status === 'VERIFIED' ? session.verifiedAt : null,
     duplicateGuard: session.duplicateGuard,
+    reviewUntil: reviewOf(session)?.until ?? null,
     createdAt,
     updatedAt,
   };

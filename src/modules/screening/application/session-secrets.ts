@@ -26,12 +26,12 @@ import {
  * person's data.
  */
 export const SESSION_SECRETS: readonly VaultPromise[] = [
-  {
+  ...(['ReviewStarted', 'StepUpRequired'] as const satisfies readonly SessionEvent['type'][]).map((type) => ({
     category: screeningSession.category,
-    type: 'StepUpRequired' satisfies SessionEvent['type'],
+    type,
     place: secretsOf,
     until: ['SessionBlocked', 'SessionExpired', 'SessionErrored'] satisfies SessionEvent['type'][],
-  },
+  })),
   {
     category: screeningSession.category,
     type: 'IdentityVerified' satisfies SessionEvent['type'],
@@ -62,7 +62,7 @@ export class SessionSecrets {
     private readonly vendors: Vendors,
   ) {}
 
-  /** Called when the vendor has confirmed the person or requires a step-up. */
+  /** Called when the vendor has confirmed the person, requires a step-up or reviews the person. */
   keepRegistration(
     sessionId: string,
     { subjectId, vendors }: Session,
@@ -141,9 +141,10 @@ export class SessionSecrets {
     return secrets;
   }
 
-  private async find(subjectId: string, sessionId: string): Promise<SessionSecretsContent | 'erased'> {
+  /** The secrets of a session with a step-up, a review or a confirmed person. */
+  async find(subjectId: string, sessionId: string): Promise<SessionSecretsContent | 'erased'> {
     const secrets = await readEntry<SessionSecretsContent>(this.vault, subjectId, secretsEntry(sessionId));
-    if (secrets === null) throw new Error(`Session ${sessionId} has a step-up but no vendor session`);
+    if (secrets === null) throw new Error(`Session ${sessionId} has no vendor session`);
     return secrets;
   }
 

@@ -22,7 +22,7 @@ import type { GrantFacts } from '../../../published/session-grants.js';
 import { VendorRoutes } from '../../../published/vendor-routes.js';
 import type { AdmittedSubmission } from '../../../published/verifications.js';
 import { screenedPerson, sessionsIn, subjectOf, type PersonState } from '../domain/screened-person.js';
-import { existing, pending, personBlocked, screeningSession } from '../domain/screening-session.js';
+import { existing, isUnderReview, pending, personBlocked, screeningSession } from '../domain/screening-session.js';
 import { reasonForBrowsers, type Session, type SessionEvent, type SessionState } from '../domain/session.js';
 import { EarlierScreenings } from './earlier-screenings.js';
 import { GrantedSessions } from './granted-sessions.js';
@@ -160,7 +160,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
         ...(wasNotExecuted(session, attemptId) ? uses : []),
         ...(mayHaveSentSms(session, attemptId) ? [] : sms),
       ];
-      if (!pending(session, attemptId)) await this.limits.settle(attemptId, unused);
+      if (isUnderReview(session) || !pending(session, attemptId)) await this.limits.settle(attemptId, unused);
       return { session, attemptId };
     } catch (error) {
       // The caller gets the id of the session even if the log is unavailable.

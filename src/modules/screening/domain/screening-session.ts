@@ -12,8 +12,24 @@ import { assertNever, type Decider } from '../../../kernel/decider.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { FIRST_CHOICE, type VendorChoice } from '../../../kernel/vendor-choice.js';
 import { overallStatusOf } from './overall-status.js';
-import type { Attempt, OpenStepUp, PaymentUpdate, Session, SessionEvent, SessionState, Submitted } from './session.js';
-import { recordRegistration, recordVerdict, type RecordRegistration, type VerdictPolicy } from './verdicts.js';
+import type {
+  Attempt,
+  OpenStepUp,
+  PaymentUpdate,
+  Review,
+  Session,
+  SessionEvent,
+  SessionState,
+  Submitted,
+  UnderReview,
+} from './session.js';
+import {
+  lookLater,
+  recordRegistration,
+  recordVerdict,
+  type RecordRegistration,
+  type VerdictPolicy,
+} from './verdicts.js';
 
 /** The facts that a submission gives in addition to the person's details. */
 type SaidWithSubmission = Pick<
@@ -33,6 +49,8 @@ export type SessionCommand =
   | { readonly kind: 'record-payment'; readonly payment: PaymentUpdate }
   /** The vendor has not executed the call, and will never execute it. */
   | { readonly kind: 'record-not-executed'; readonly attemptId: string }
+  /** The vendor has given no verdict on a person under review. The review ends when its time is over. */
+  | { readonly kind: 'look-later'; readonly now: Date; readonly attemptId: string }
   /** The result of the call is unknown. The session ends with an error when the call is old enough. */
   | { readonly kind: 'give-up'; readonly now: Date; readonly attemptId: string }
   | { readonly kind: 'expire'; readonly now: Date }
@@ -72,7 +90,7 @@ function decide(command: SessionCommand, state: SessionState): readonly SessionE
       return knowsAttempt(state, command.attemptId) ? [] : ask(command, state);
     case 'record-registration': {
       const attempt = pending(state, command.attemptId);
-      return attempt?.operation === 'registration' ? recordRegistration(command, attempt) : [];
+      return attempt?.operation === 'registration' ? recordRegistration(command, attempt, reviewOf(state)) : [];
     }
     case 'fall-back':
       return fallBack(command, state);
@@ -88,8 +106,13 @@ function decide(command: SessionCommand, state: SessionState): readonly SessionE
       const attempt = pending(state, command.attemptId);
       return attempt ? [recordNotExecuted(attempt)] : [];
     }
+    case 'look-later': {
+      const { now, attemptId } = command;
+      const isDue = isUnderReview(state) && pending(state, attemptId) && now >= new Date(state.attempt.settleAfter);
+      return isDue ? [lookLater(now, state.attempt, state.review, 0)] : [];
+    }
     case 'give-up': {
-      const attempt = pending(state, command.attemptId);
+      const attempt = isUnderReview(state) ? null : pending(state, command.attemptId);
       return attempt ? giveUp(attempt, command.now) : [];
     }
     case 'expire':
@@ -282,9 +305,22 @@ export function attemptOf(state: SessionState): Attempt | null {
   return state.status === 'SUBMITTED' || isOpen(state) ? state.attempt : null;
 }
 
+export function isUnderReview(state: SessionState): state is UnderReview {
+  return state.status === 'SUBMITTED' && state.review !== null;
+}
+
+export function reviewOf(state: SessionState): Review | null {
+  return state.status === 'SUBMITTED' ? state.review : null;
+}
+
 /** The end of the time for an answer (ISO 8601 UTC); null unless the session waits for an answer. */
 export function expiresAt(state: SessionState): string | null {
   return isOpen(state) && state.attempt === null ? state.stepUp.expiresAt : null;
+}
+
+/** The time of the next change without a caller (ISO 8601 UTC): the end of the time for an answer, or the next query about a review. */
+export function waitsUntil(state: SessionState): string | null {
+  return isUnderReview(state) ? state.attempt.settleAfter : expiresAt(state);
 }
 
 /** True if the time for an answer has ended and no answer is at the vendor. */
@@ -314,6 +350,7 @@ function submittedWith(data: SubmittedData): Session {
     ...(registeredAs && { registeredAs }),
     attemptIds: [],
     attempt: null,
+    review: null,
   };
 }
 
@@ -351,9 +388,19 @@ function evolve(state: SessionState, event: SessionEvent): SessionState {
         attemptIds: [event.data.attemptId],
         status: 'SUBMITTED',
         attempt: { ...event.data, operation: 'registration' },
+        review: null,
       };
     case 'VendorFellBack':
       return { ...state, vendors: event.data.vendors, fellBack: true };
+    case 'ReviewStarted': {
+      if (state.status !== 'SUBMITTED' || state.attempt === null) return state;
+      const { startedAt, reviewUntil: until, lookAgainAt: settleAfter } = event.data;
+      return { ...state, attempt: { ...state.attempt, settleAfter, giveUpAfter: until }, review: { startedAt, until } };
+    }
+    case 'ReviewContinued':
+      return isUnderReview(state)
+        ? { ...state, attempt: { ...state.attempt, settleAfter: event.data.lookAgainAt } }
+        : state;
     case 'StepUpRequired':
       return {
         ...submitted,

@@ -30,8 +30,9 @@ export type ErrorCause =
   | 'PRODUCT_NOT_ENABLED'
   | 'REPORT_EXPIRED';
 
-/** `NOT_EXECUTED` means that the vendor never executed the submission. */
-export type ExpiryCause = 'NO_ANSWER' | 'VENDOR_SESSION_OVER' | 'PERSON_ERASED' | 'SUPERSEDED' | 'NOT_EXECUTED';
+/** `NOT_EXECUTED`: the vendor never executed the submission. `NOT_REVIEWED`: people at the vendor have not decided in time. */
+export type ExpiryCause =
+  'NO_ANSWER' | 'VENDOR_SESSION_OVER' | 'PERSON_ERASED' | 'SUPERSEDED' | 'NOT_EXECUTED' | 'NOT_REVIEWED';
 /** The reason why a call had no result. The session then returns to its state before the call. */
 export type AbandonedCause = 'VENDOR_UNAVAILABLE' | 'NOT_EXECUTED';
 
@@ -82,6 +83,18 @@ export type SessionEvent =
   | DomainEvent<'VerificationRequested', Requested>
   /** The first vendor has not executed the registration. All further calls of the session go to these vendors. */
   | DomainEvent<'VendorFellBack', { readonly attemptId: string; readonly vendors: VendorChoice }>
+  /** People at the vendor decide until `reviewUntil`. The vendor is asked again at `lookAgainAt`. Times are ISO 8601 UTC. */
+  | DomainEvent<
+      'ReviewStarted',
+      {
+        readonly attemptId: string;
+        readonly startedAt: string;
+        readonly reviewUntil: string;
+        readonly lookAgainAt: string;
+      }
+    >
+  /** The people have not decided yet. */
+  | DomainEvent<'ReviewContinued', { readonly attemptId: string; readonly lookAgainAt: string }>
   | DomainEvent<
       'StepUpRequired',
       {
@@ -164,6 +177,12 @@ export function operationOf({ operation }: Attempt): ChallengeOperation | null {
   return operation === 'registration' ? null : operation;
 }
 
+/** People at the vendor decide. Times are ISO 8601 UTC. The attempt of the registration has the time of the next query. */
+export interface Review {
+  readonly startedAt: string;
+  readonly until: string;
+}
+
 /** The offered methods and the remaining attempts. `otp` stays false if the person has chosen the questions. */
 export interface StepUp extends Challenge {
   readonly kba: boolean;
@@ -218,9 +237,16 @@ export type OpenStepUp = Submitted & {
     | null;
 };
 
+export type UnderReview = Submitted & {
+  readonly status: 'SUBMITTED';
+  readonly attempt: Attempt;
+  readonly review: Review;
+};
+
 export type SessionState =
   | { readonly status: 'NONE' }
-  | (Submitted & { readonly status: 'SUBMITTED'; readonly attempt: Attempt | null })
+  | (Submitted & { readonly status: 'SUBMITTED'; readonly attempt: Attempt | null; readonly review: null })
+  | UnderReview
   | OpenStepUp
   | (Submitted & { readonly status: 'VERIFIED'; readonly verifiedAt: string })
   | (Submitted & { readonly status: 'BLOCKED'; readonly reasonCode: BlockReason; readonly blockedUntil: string | null })

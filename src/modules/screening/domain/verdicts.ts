@@ -9,18 +9,24 @@ import {
   type Verdict,
 } from '../../../challenges/domain/verdict.js';
 import type { RefusedInput } from '../../../kernel/refused-input.js';
-import { operationOf, type Attempt, type SessionEvent, type StepUp } from './session.js';
+import { operationOf, type Attempt, type Review, type SessionEvent, type StepUp } from './session.js';
 
 /** The parts of a vendor's verdict that the domain needs. These parts contain no token and no texts. */
 export type RegistrationVerdict =
   | (Extract<Verdict, { readonly kind: 'confirmed' | 'step-up' }> & { readonly duplicateGuard: boolean })
   | { readonly kind: 'input-refused'; readonly input: RefusedInput }
   | { readonly kind: 'report-expired' | 'product-not-enabled' }
+  | { readonly kind: 'under-review'; readonly lookAgainAfter: number }
   | Exclude<Verdict, { readonly kind: 'confirmed' | 'step-up' | 'sent' | 'wrong' }>;
 
 export interface VerdictPolicy extends AnswerLimit {
   readonly stepUpTtlSeconds: number;
+  /** The longest review by people at the vendor. */
+  readonly reviewSeconds: number;
 }
+
+/** A review is looked at four times a day at least. */
+const LONGEST_PAUSE_SECONDS = 21_600;
 
 export interface RecordRegistration {
   readonly kind: 'record-registration';
@@ -30,7 +36,11 @@ export interface RecordRegistration {
   readonly policy: VerdictPolicy;
 }
 
-export function recordRegistration(recording: RecordRegistration, attempt: Attempt): readonly SessionEvent[] {
+export function recordRegistration(
+  recording: RecordRegistration,
+  attempt: Attempt,
+  review: Review | null,
+): readonly SessionEvent[] {
   const { now, verdict, policy } = recording;
   const { attemptId } = attempt;
   switch (verdict.kind) {
@@ -40,9 +50,17 @@ export function recordRegistration(recording: RecordRegistration, attempt: Attem
       return [{ type: 'SessionErrored', data: { attemptId, cause: 'REPORT_EXPIRED' } }];
     case 'product-not-enabled':
       return [{ type: 'SessionErrored', data: { attemptId, cause: 'PRODUCT_NOT_ENABLED' } }];
+    case 'under-review': {
+      const { lookAgainAfter } = verdict;
+      if (review !== null) return [lookLater(now, attempt, review, lookAgainAfter)];
+      const startedAt = now.toISOString();
+      const reviewUntil = after(now, policy.reviewSeconds);
+      const lookAgainAt = nextLook(now, { startedAt, until: reviewUntil }, lookAgainAfter);
+      return [{ type: 'ReviewStarted', data: { attemptId, startedAt, reviewUntil, lookAgainAt } }];
+    }
     case 'unavailable':
       // The attempt was made again with the input that Redis kept. The vendor may have executed the first try, so the recovery job asks the vendor.
-      if (now >= new Date(attempt.settleAfter)) return [];
+      if (review !== null || now >= new Date(attempt.settleAfter)) return [];
       return [{ type: 'SessionErrored', data: { attemptId, cause: 'VENDOR_UNAVAILABLE' } }];
     default:
       // A call that timed out has no known result. The session stays SUBMITTED until the recovery job asks
@@ -51,6 +69,21 @@ export function recordRegistration(recording: RecordRegistration, attempt: Attem
         (fact) => eventOf(fact, recording, attempt, 'duplicateGuard' in verdict && verdict.duplicateGuard),
       );
   }
+}
+
+/** The vendor has not decided when it was asked again. The review ends with its time. */
+export function lookLater(now: Date, { attemptId }: Attempt, review: Review, lookAgainAfter: number): SessionEvent {
+  return now >= new Date(review.until)
+    ? { type: 'SessionExpired', data: { cause: 'NOT_REVIEWED' } }
+    : { type: 'ReviewContinued', data: { attemptId, lookAgainAt: nextLook(now, review, lookAgainAfter) } };
+}
+
+/** The pauses grow with the age of the review, and never end after the review. The vendor may demand a longer pause. */
+function nextLook(now: Date, { startedAt, until }: Review, lookAgainAfter: number): string {
+  const age = (now.getTime() - new Date(startedAt).getTime()) / 1_000;
+  const pause = Math.max(lookAgainAfter, Math.min(age, LONGEST_PAUSE_SECONDS), 1);
+  const left = (new Date(until).getTime() - now.getTime()) / 1_000;
+  return after(now, Math.min(pause, left));
 }
 
 /** Records the vendor's verdict on an answer or on a request for another code. */

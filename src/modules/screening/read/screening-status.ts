@@ -18,6 +18,7 @@ import {
   type BlockReason,
   type KbaQuestion,
   type OpenStepUp,
+  type Review,
   type Session,
   type SessionEvent,
   type SessionSecretsContent,
@@ -29,7 +30,8 @@ import { listsOfSession } from './screening-list-names.js';
 /** The facts about a session that callers see, and the facts that decide which callers may see it. Each state of the aggregate fits this type. */
 export type SessionSummary = Pick<Session, 'subjectId' | 'grantId' | 'partyId' | 'unitAddressKept' | 'userType'> &
   (
-    | { readonly status: Exclude<Session['status'], OpenStepUp['status'] | 'BLOCKED'> }
+    | { readonly status: Exclude<Session['status'], OpenStepUp['status'] | 'BLOCKED' | 'SUBMITTED'> }
+    | { readonly status: 'SUBMITTED'; readonly review: Pick<Review, 'until'> | null }
     | { readonly status: 'BLOCKED'; readonly blockedUntil: string | null; readonly reasonCode: BlockReason }
     | {
         readonly status: OpenStepUp['status'];
@@ -82,6 +84,8 @@ function summaryOf(session: Session): SessionSummary {
     const { status, blockedUntil, reasonCode } = session;
     return { ...common, status, blockedUntil, reasonCode };
   }
+  if (session.status === 'SUBMITTED')
+    return { ...common, status: session.status, review: session.review && { until: session.review.until } };
   return { ...common, status: session.status };
 }
 
@@ -102,7 +106,7 @@ const DISCARDED = 'VendorReplyDiscarded' satisfies SessionEvent['type'];
 
 export const screeningStatus: Projection<ScreeningStatus, Followed> = {
   name: 'screening_status',
-  version: 18,
+  version: 19,
   category: screeningSession.category,
   toldWithoutLog: true,
 
@@ -157,6 +161,8 @@ const known = exhaustiveEvents<SessionEvent>('screening_status', {
   ScreeningSubmitted: true,
   VerificationRequested: true,
   VendorFellBack: true,
+  ReviewStarted: true,
+  ReviewContinued: true,
   StepUpRequired: true,
   IdentityVerified: true,
   OtpAnswerReceived: true,

@@ -13,6 +13,8 @@ const NAMES = {
   ScreeningSubmitted: 'screening.submitted',
   VerificationRequested: 'verification.requested',
   VendorFellBack: 'vendor.fell_back',
+  ReviewStarted: 'review.started',
+  ReviewContinued: 'review.continued',
   StepUpRequired: 'step_up.required',
   IdentityVerified: 'identity.verified',
   OtpAnswerReceived: 'otp.answered',
@@ -70,6 +72,8 @@ function detailOf(event: SessionEvent): TimelineStep['detail'] {
   switch (event.type) {
     case 'ScreeningSubmitted':
       return { user_type: event.data.userType };
+    case 'ReviewStarted':
+      return { review_until: event.data.reviewUntil };
     case 'StepUpRequired': {
       const { methods, attemptsAllowed, expiresAt } = event.data;
       return { methods, attempts_allowed: attemptsAllowed, expires_at: expiresAt };

@@ -60,6 +60,7 @@ export class ScreeningController {
       'screening.address_refused',
       'screening.person_blocked',
       'screening.already_registered',
+      'screening.attempt_in_progress',
       'screening.session_spent',
       'screening.report_expired',
       'screening.identity_not_found',

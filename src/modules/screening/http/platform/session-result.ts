@@ -49,6 +49,12 @@ export class SessionResult {
     description: 'Present when BLOCKED for one of these reasons. Only the webhook tells other reasons',
   })
   readonly reasonCode?: ReasonForBrowsers;
+  @ApiPropertyOptional({
+    format: 'date-time',
+    description:
+      'Present when SUBMITTED while people at the identity vendor check the person: the latest end of their review',
+  })
+  readonly reviewUntil?: string;
 }
 
 export class StatusResult extends SessionResult {
@@ -80,6 +86,8 @@ export function sessionResult(
     const reasonCode = reasonForBrowsers(session.reasonCode);
     return { id, status: session.status, blockedUntil: session.blockedUntil, ...(reasonCode && { reasonCode }) };
   }
+  if (session.status === 'SUBMITTED' && session.review !== null)
+    return { id, status: session.status, reviewUntil: session.review.until };
   if (!('stepUp' in session)) return { id, status: session.status };
   const { otp, kba, answeredWrong, attemptsRemaining } = session.stepUp;
   return {

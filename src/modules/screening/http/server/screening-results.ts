@@ -37,6 +37,11 @@ export class ServerStatusResult {
   @ApiProperty({ enum: USER_TYPES }) readonly user_type!: UserType;
   @ApiProperty({ format: 'date-time' }) readonly created_at!: string;
   @ApiProperty({ format: 'date-time' }) readonly updated_at!: string;
+  @ApiPropertyOptional({
+    format: 'date-time',
+    description: 'Present while people at the identity vendor check the person: the latest end of their review',
+  })
+  readonly review_until?: string;
   @ApiPropertyOptional({ format: 'date-time', description: 'Present after the release of a report' })
   readonly report_expires_at?: string;
   @ApiPropertyOptional({

@@ -115,6 +115,7 @@ export class ServerScreeningController {
       user_type: session.userType,
       created_at: createdAt,
       updated_at: updatedAt,
+      ...('review' in session && session.review !== null && { review_until: session.review.until }),
       ...(reportExpiresAt !== null && { report_expires_at: reportExpiresAt }),
       ...(unitAddress !== null && { unit_address: unitAddress }),
     };
