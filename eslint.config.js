@@ -46,6 +46,14 @@ const MACHINE_TIME = READS_THE_TIME.map((selector) => ({
   message: "Only kernel/machine-time.ts reads the machine's time: ask Clock, or machineNow.",
 }));
 
+/** Node 20 loses the time limit of a joined signal when it collects garbage: the signal then never aborts. */
+const LOSES_ITS_LIMIT = {
+  object: 'AbortSignal',
+  property: 'any',
+  message:
+    'Node 20 may lose the time limit of a joined signal. Use `limited` of kernel/with-timeout.ts, or one controller.',
+};
+
 const complexity = (max) => ({ complexity: ['error', { max, variant: 'modified' }] });
 
 export default defineConfig(
@@ -61,6 +69,7 @@ export default defineConfig(
     'tools/openapi/generated/',
   ]),
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
+  { files: ['**/*.{ts,tsx,js,mjs,cjs}'], rules: { 'no-restricted-properties': ['error', LOSES_ITS_LIMIT] } },
   {
     files: ['**/*.{ts,tsx}'],
     extends: [tseslint.configs.strictTypeChecked],

@@ -59,7 +59,10 @@ export class Listener {
   /** `pause` waits some milliseconds, and ends early with the signal. */
   constructor({ service, receiver, types, terminal, signal, pause = pauseFor }) {
     Object.assign(this, { service, receiver, types, terminal });
-    this.signal = AbortSignal.any([signal, this.#stop.signal]);
+    const stop = () => this.#stop.abort();
+    if (signal.aborted) stop();
+    signal.addEventListener('abort', stop, { once: true });
+    this.signal = this.#stop.signal;
     this.pause = (ms) => pause(ms, this.signal);
     this.patience = new Patience({ warn: terminal.warn, signal: this.signal, pause: this.pause });
   }

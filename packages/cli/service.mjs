@@ -1,4 +1,5 @@
 // Calls the server API with the secret key. Every failure is a Problem with one sentence.
+import { limited } from './limited.mjs';
 import { Problem, reasonOf, Temporary } from './problem.mjs';
 
 const ANSWERS_WITHIN_MS = 15_000;
@@ -22,18 +23,19 @@ export class Service {
   }
 
   async #ask(method, url, { body, signal, withinMs = ANSWERS_WITHIN_MS }) {
-    const limit = AbortSignal.timeout(withinMs);
     const headers = { 'x-secret-key': this.secretKey, ...(body && { 'content-type': 'application/json' }) };
     let reply, text;
     try {
-      reply = await this.fetch(url, {
-        method,
-        headers,
-        ...(body && { body }),
-        redirect: 'manual',
-        signal: signal ? AbortSignal.any([signal, limit]) : limit,
+      [reply, text] = await limited(withinMs, signal, async (limit) => {
+        const answer = await this.fetch(url, {
+          method,
+          headers,
+          ...(body && { body }),
+          redirect: 'manual',
+          signal: limit,
+        });
+        return [answer, await answer.text()];
       });
-      text = await reply.text();
     } catch (error) {
       if (signal?.aborted) throw error;
       throw new Temporary(`The service at ${this.url} does not answer (${reasonOf(error)}).`);

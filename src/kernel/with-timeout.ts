@@ -25,21 +25,25 @@ export function withTimeout<Value>(limitMs: number, work: Promise<Value>): Promi
   return within(limitMs, work, () => null).catch(() => null);
 }
 
-/** Runs `work` with a signal that aborts after the limit or when `earlier` aborts. */
+/**
+ * Runs `work` with a signal that aborts after the limit or when a signal of `earlier` aborts. Node 20 may lose the time limit of an `AbortSignal.any`
+ * when it collects garbage.
+ */
 export async function limited<Value>(
   limitMs: number,
-  earlier: AbortSignal | undefined,
+  earlier: AbortSignal | readonly AbortSignal[] = [],
   work: (limit: AbortSignal) => Promise<Value>,
 ): Promise<Value> {
   const limit = new AbortController();
   const end = (): void => limit.abort();
   const timer = setTimeout(end, limitMs);
-  if (earlier?.aborted) end();
-  earlier?.addEventListener('abort', end, { once: true });
+  const signals = [earlier].flat();
+  if (signals.some(({ aborted }) => aborted)) end();
+  for (const signal of signals) signal.addEventListener('abort', end, { once: true });
   try {
     return await work(limit.signal);
   } finally {
     clearTimeout(timer);
-    earlier?.removeEventListener('abort', end);
+    for (const signal of signals) signal.removeEventListener('abort', end);
   }
 }

@@ -1,18 +1,18 @@
 // The lint rules that only deciders decide (no function of this name crosses a module), and that one file reads the
-// machine's time. The test tries the rules on samples that break them.
+// machine's time. A further rule keeps the time limits of signals. The test tries the rules on samples that break them.
 import { ESLint, Linter } from 'eslint';
 import { describe, expect, it } from '@jest/globals';
 import { parser } from 'typescript-eslint';
 
 const eslint = new ESLint({ cwd: process.cwd() });
 
-async function faultsIn(path: string, code: string): Promise<string[]> {
+async function faultsIn(path: string, code: string, name = 'no-restricted-syntax'): Promise<string[]> {
   const { rules } = (await eslint.calculateConfigForFile(path)) as Linter.Config;
-  const rule = rules?.['no-restricted-syntax'];
+  const rule = rules?.[name];
   const config: Linter.Config = {
     files: ['**/*.ts'],
     languageOptions: { parser: parser as Linter.Parser },
-    rules: rule ? { 'no-restricted-syntax': rule } : {},
+    rules: rule ? { [name]: rule } : {},
   };
   return new Linter().verify(code, config, 'a.ts').map(({ message }) => message);
 }
@@ -77,4 +77,16 @@ describe("the machine's time", () => {
   it.each(['src/kernel/machine-time.ts', 'src/vendors/stripe/double/timers.ts'])('may be read in %s', async (path) => {
     expect(await faultsIn(path, READS.join(' '))).toEqual([]);
   });
+});
+
+it.each([
+  USE_CASE,
+  'packages/cli/service.mjs',
+  'scripts/demo/server.mjs',
+  'web/frame/api/client.ts',
+  'test/support/service.ts',
+])('a signal joined of others is refused in %s, because Node 20 may lose its time limit', async (path) => {
+  const joined = 'const signal = AbortSignal.any([one, other]); const { any } = AbortSignal;';
+  expect(await faultsIn(path, joined, 'no-restricted-properties')).toHaveLength(2);
+  expect(await faultsIn(path, 'const signal = AbortSignal.timeout(5);', 'no-restricted-properties')).toEqual([]);
 });

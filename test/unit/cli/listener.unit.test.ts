@@ -1,9 +1,11 @@
 // How `screening listen` follows feeds, and how it forwards events.
 import { describe, expect, it } from '@jest/globals';
+import { collectGarbage } from '../../support/collect-garbage.js';
 import canonicalize from 'canonicalize';
 import { Webhook } from 'standardwebhooks';
 
 const { Listener } = await import('../../../packages/cli/listen.mjs' as string);
+const { Service } = await import('../../../packages/cli/service.mjs' as string);
 const { Receiver, secretOf } = await import('../../../packages/cli/receiver.mjs' as string);
 const { Problem, Temporary } = await import('../../../packages/cli/problem.mjs' as string);
 
@@ -244,5 +246,30 @@ describe('the receiver', () => {
     ]);
     const failing = receiver(500);
     expect([await failing.deliver(entry(1)), failing.waits]).toEqual([expect.objectContaining({ status: '500' }), []]);
+  });
+});
+
+describe('a request of the command line', () => {
+  /** A service that never answers. */
+  const silent = (signal?: AbortSignal): Promise<unknown> => {
+    const fetch = async (_url: URL, { signal: limit }: { signal: AbortSignal }): Promise<never> =>
+      new Promise((_, refuse) => limit.addEventListener('abort', () => refuse(limit.reason as Error)));
+    const service = new Service({ url: 'http://service.test', secretKey: 'key', fetch });
+    const asked = service.get('/v1/events', {}, { signal, withinMs: 200 }) as Promise<unknown>;
+    asked.catch(() => undefined);
+    return asked;
+  };
+
+  it('ends after its time when garbage was collected meanwhile', async () => {
+    const asked = [silent(), silent(new AbortController().signal)];
+    collectGarbage();
+    for (const one of asked) await expect(one).rejects.toThrow('does not answer (no answer in time)');
+  });
+
+  it('ends early with the reason of the caller', async () => {
+    const over = new AbortController();
+    const asked = silent(over.signal);
+    over.abort(new Error('Ctrl-C'));
+    await expect(asked).rejects.toThrow('Ctrl-C');
   });
 });

@@ -43,11 +43,13 @@ describe('a time limit for work', () => {
     const aborted = (limit: AbortSignal): Promise<boolean> => within(limit, never, () => limit.aborted) as never;
     const earlier = new AbortController();
     const told = limited(60_000, earlier.signal, aborted);
+    const toldByOneOfTwo = limited(60_000, [new AbortController().signal, earlier.signal], aborted);
     earlier.abort();
-    expect([await told, await limited(60_000, earlier.signal, aborted), await limited(1, undefined, aborted)]).toEqual([
-      true,
-      true,
-      true,
-    ]);
+    expect([
+      await told,
+      await toldByOneOfTwo,
+      await limited(60_000, earlier.signal, aborted),
+      await limited(1, undefined, aborted),
+    ]).toEqual([true, true, true, true]);
   });
 });

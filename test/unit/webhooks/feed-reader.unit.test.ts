@@ -6,6 +6,7 @@ import type { EndpointView } from '../../../src/modules/webhooks/read/endpoints.
 import { FeedReader, type FeedPage } from '../../../src/modules/webhooks/read/feed.js';
 import { MissedEventsReader } from '../../../src/modules/webhooks/read/missed-events.js';
 import type { EventBatch, EventStore, StreamReadOptions, SubscribeOptions } from '../../../src/ports/event-store.js';
+import { collectGarbage } from '../../support/collect-garbage.js';
 import { until } from '../../support/eventually.js';
 import { iso, positionAt } from './histories.js';
 
@@ -130,12 +131,12 @@ describe('a wait for the next event', () => {
   const waits = (
     reader: FeedReader,
     after: number,
-    { readerId = 'account', accountId = 'account', signal = new AbortController().signal } = {},
+    { readerId = 'account', accountId = 'account', signal = new AbortController().signal, waitMs = 60_000 } = {},
   ): Promise<FeedPage> =>
     reader.pageWithin(
       { accountId, environment: 'test' },
       { after, limit: 10, types: null },
-      { readerId, waitMs: 60_000, signal },
+      { readerId, waitMs, signal },
     );
   const sequences = ({ entries }: FeedPage): number[] => entries.map(({ sequence }) => sequence);
 
@@ -162,6 +163,14 @@ describe('a wait for the next event', () => {
     feeds.happens();
     expect(sequences(await again)).toEqual([5]);
     reader.onModuleDestroy();
+  });
+
+  it('ends after its time when garbage was collected meanwhile', async () => {
+    const feeds = new Feeds(3);
+    const waiting = waits(feeds.reader(), 3, { waitMs: 200 });
+    await until('it follows the log', () => feeds.subscriptions === 1);
+    collectGarbage();
+    expect(sequences(await waiting)).toEqual([]);
   });
 
   it('sees an event that is stored while it begins', async () => {

@@ -1,6 +1,8 @@
+import { setMaxListeners } from 'node:events';
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import type { Environment } from '../../../kernel/environment.js';
 import type { RecordedEvent } from '../../../kernel/domain-event.js';
+import { limited } from '../../../kernel/with-timeout.js';
 import { EventStore, EventStoreUnavailable } from '../../../ports/event-store.js';
 import {
   bodyOf,
@@ -64,6 +66,8 @@ export class FeedReader implements OnModuleDestroy {
 
   constructor(private readonly store: EventStore) {
     this.waits = new FeedWaits(store);
+    // Each wait listens for the end of the process.
+    setMaxListeners(0, this.closing.signal);
   }
 
   async head(owner: FeedOwner): Promise<FeedHead> {
@@ -109,14 +113,15 @@ export class FeedReader implements OnModuleDestroy {
     let page = await this.page(owner, query);
     const isWaiting = (): boolean => page.entries.length === 0 && !page.hasMore;
     if (waitMs === 0 || !isWaiting()) return page;
-    const over = AbortSignal.any([signal, this.closing.signal, AbortSignal.timeout(waitMs)]);
-    await this.waits.during(readerId, streamOf(owner), async (wait) => {
-      // Read again, because events may have come before the wait began.
-      do {
-        page = await this.page(owner, { ...query, after: Math.max(query.after, page.through) });
-        if (isWaiting()) await wait.next(over);
-      } while (isWaiting() && !over.aborted);
-    });
+    await limited(waitMs, [signal, this.closing.signal], (over) =>
+      this.waits.during(readerId, streamOf(owner), async (wait) => {
+        // Read again, because events may have come before the wait began.
+        do {
+          page = await this.page(owner, { ...query, after: Math.max(query.after, page.through) });
+          if (isWaiting()) await wait.next(over);
+        } while (isWaiting() && !over.aborted);
+      }),
+    );
     return page;
   }
 

@@ -1,5 +1,7 @@
 // Sends the processor's events to the service, signed, in the background, until the service accepts each of them.
 import { createHmac } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
+import { limited } from '../../../kernel/with-timeout.js';
 import type { ProcessorRecord, StoredEvent } from './record.js';
 import type { Timers } from './timers.js';
 
@@ -45,7 +47,10 @@ export class EventDelivery {
     private readonly receiver: EventReceiver | null,
     private readonly timers: Timers,
     private readonly now: () => number,
-  ) {}
+  ) {
+    // Each exchange listens for the end.
+    setMaxListeners(0, this.end.signal);
+  }
 
   /** Continues the work of an earlier process. */
   resume(): void {
@@ -136,18 +141,20 @@ export class EventDelivery {
     const timestamp = Math.floor(this.now() / 1_000);
     const signature = createHmac('sha256', secret).update(`${timestamp}.${event.body}`).digest('hex');
     try {
-      const response = await fetch(url, {
-        method: 'POST',
-        headers: {
-          'content-type': 'application/json; charset=utf-8',
-          'stripe-signature': `t=${timestamp},v1=${signature}`,
-        },
-        body: event.body,
-        redirect: 'manual',
-        signal: AbortSignal.any([this.end.signal, AbortSignal.timeout(ATTEMPT_MS)]),
+      return await limited(ATTEMPT_MS, this.end.signal, async (signal) => {
+        const response = await fetch(url, {
+          method: 'POST',
+          headers: {
+            'content-type': 'application/json; charset=utf-8',
+            'stripe-signature': `t=${timestamp},v1=${signature}`,
+          },
+          body: event.body,
+          redirect: 'manual',
+          signal,
+        });
+        await response.body?.cancel();
+        return response.status;
       });
-      await response.body?.cancel();
-      return response.status;
     } catch {
       // The receiver is missing or too slow, or the sandbox is closing. The next attempt follows in each case.
       return null;
