@@ -61,7 +61,7 @@ export function readerOf<Verdict>(
 ): Reader<Verdict> {
   return (answer) => {
     const { status, text } = answer;
-    if (status < 200 || status > 299) return errorVerdict(table, answer);
+    if (status > 299) return errorVerdict(table, answer);
     return ((text !== null || status === 204) && success(answer)) || { kind: 'unintelligible' };
   };
 }

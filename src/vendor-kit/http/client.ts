@@ -186,7 +186,7 @@ export class Conversation {
   }
 
   private async paused(seconds: number): Promise<boolean> {
-    if (this.limit.aborted || performance.now() + seconds * 1_000 >= this.endsAt) return false;
+    if (performance.now() + seconds * 1_000 >= this.endsAt) return false;
     return pause(seconds * 1_000, true, { signal: this.limit }).catch(() => false);
   }
 }

@@ -114,7 +114,7 @@ export class Transport {
       };
       return { end: 'answered', answer };
     } catch (error) {
-      return { end: signal.aborted ? 'timed-out' : failureOf(error) };
+      return { end: failureOf(error) };
     }
   }
 

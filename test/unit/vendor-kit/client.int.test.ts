@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { VendorCall } from '../../../src/ports/vendor-call.js';
 import { type ErrorTable, type VendorAnswer, isRecord, readerOf } from '../../../src/vendor-kit/http/answer.js';
-import { bearer } from '../../../src/vendor-kit/http/auth.js';
+import { bearer, oauth2 } from '../../../src/vendor-kit/http/auth.js';
 import {
   type Poll,
   VendorClient,
@@ -26,10 +26,12 @@ const ERRORS: ErrorTable<Found | { readonly kind: 'locked' }> = {
   codeOf: ({ body }) => (isRecord(body) && typeof body.code === 'string' ? body.code : null),
   codes: { busy_elsewhere: { kind: 'timed-out' }, locked: { kind: 'locked' } },
   statuses: { 404: { kind: 'unavailable' } },
+  reader: ({ body }) => (isRecord(body) && body.until === 'noon' ? { kind: 'locked' } : null),
 };
-const read = readerOf(ERRORS, ({ body }) =>
-  isRecord(body) && 'name' in body ? { kind: 'found', name: body.name } : null,
-);
+const read = readerOf(ERRORS, ({ status, body }) => {
+  if (status === 204) return { kind: 'found', name: null };
+  return isRecord(body) && 'name' in body ? { kind: 'found', name: body.name } : null;
+});
 const GET: VendorRequest = { method: 'GET', path: '/people/7' };
 const POST: VendorRequest = { method: 'POST', path: '/people', json: { name: 'Jo' } };
 
@@ -84,7 +86,8 @@ const withHead = (answer: string, ...lines: readonly string[]): string =>
 describe('a request', () => {
   it('carries its credential, ids and headers, below the path of the address', async () => {
     const { sendOnce, requests } = await vendor(answering(json(200, { name: 'Jo' })), { path: '/api/' });
-    expect(await sendOnce({ ...POST, headers: { 'x-tenant': 'blue' } })).toEqual({ kind: 'found', name: 'Jo' });
+    const call = callOf({ behaviour: 'slow' });
+    expect(await sendOnce({ ...POST, headers: { 'x-tenant': 'blue' } }, call)).toEqual({ kind: 'found', name: 'Jo' });
     const [{ line, headers, body }] = requests as [(typeof requests)[number]];
     expect(line).toBe('POST /api/people HTTP/1.1');
     expect(Object.fromEntries(headers)).toMatchObject({
@@ -94,6 +97,7 @@ describe('a request', () => {
       'idempotency-key': 'attempt-1',
       'x-request-id': 'request-1',
       'x-tenant': 'blue',
+      'x-test-behaviour': 'slow',
     });
     expect(JSON.parse(body)).toEqual({ name: 'Jo' });
   });
@@ -135,6 +139,8 @@ describe('an answer', () => {
   it.each([
     ['by its code', json(423, { code: 'locked' }), { kind: 'locked' }],
     ['by its code before its status', json(404, { code: 'busy_elsewhere' }), { kind: 'timed-out' }],
+    ['by a reader before its code', json(404, { code: 'busy_elsewhere', until: 'noon' }), { kind: 'locked' }],
+    ['as a success without a body', 'HTTP/1.1 204 X\r\n\r\n', { kind: 'found', name: null }],
     ['by its status', json(404, { code: 'unheard_of' }), { kind: 'unavailable' }],
     [
       'by its status, when the code is a property of every object',
@@ -159,6 +165,14 @@ describe('an answer', () => {
     const { sendOnce, requests } = await vendor(answering(answer), { maxAnswerBytes: 1_000 });
     expect(await sendOnce(POST)).toEqual(verdict);
     expect(requests).toHaveLength(1);
+  });
+
+  it('is unintelligible as a success that is not JSON, even if its body is not read', () => {
+    const done = readerOf({}, () => ({ kind: 'done' as const }));
+    expect([200, 204].map((status) => done({ status, body: null, text: null }).kind)).toEqual([
+      'unintelligible',
+      'done',
+    ]);
   });
 
   it.each([
@@ -234,6 +248,17 @@ describe('an exchange without an end', () => {
     });
     expect(await sendOnce(POST)).toEqual({ kind: 'unintelligible' });
     expect(sent).toBeLessThan(20_000_000);
+  });
+
+  it('ends with the signal of its call, while the client waits for a token', async () => {
+    const over = new AbortController();
+    const tokens = await misbehavingServer(() => over.abort());
+    closers.push(() => tokens.close());
+    const auth = oauth2({ tokenUrl: tokens.url, clientId: 'me', clientSecret: 'secret' });
+    const { sendOnce, requests } = await vendor(() => {}, { auth, timeoutMs: 600_000 });
+    expect(await sendOnce(POST, callOf({ signal: over.signal }))).toEqual({ kind: 'timed-out' });
+    await tokens.close();
+    expect(requests).toEqual([]);
   });
 
   it('ends with the signal of its call', async () => {
@@ -328,7 +353,7 @@ describe('a poll', () => {
   });
 
   it('takes the pause that the vendor states in its body', async () => {
-    const { poll } = await vendor(answering(json(202, { wait: 40 })));
+    const { poll } = await vendor(answering(json(202, { wait: 39.2 })));
     expect(await poll({ retryAfter: ({ body }) => (isRecord(body) ? Number(body.wait) : undefined) })).toEqual({
       kind: 'pending',
       lookAgainAfterSeconds: 40,
@@ -336,9 +361,19 @@ describe('a poll', () => {
   });
 
   it('sends nothing when the first pause would outlast the time limit', async () => {
-    const { poll, requests } = await vendor(answering(DONE));
-    expect(await poll({ firstAfterSeconds: 9 })).toEqual({ kind: 'pending', lookAgainAfterSeconds: 9 });
+    const { poll, requests } = await vendor(answering(DONE), { timeoutMs: 600_000 });
+    expect(await poll({ firstAfterSeconds: 900 })).toEqual({ kind: 'pending', lookAgainAfterSeconds: 900 });
     expect(requests).toEqual([]);
+  });
+
+  it('is pending when its call is ended during a pause', async () => {
+    const over = new AbortController();
+    const { poll } = await vendor(
+      (socket) => void socket.write(json(202, {}), () => setImmediate(() => over.abort())),
+      { timeoutMs: 600_000 },
+    );
+    const verdict = await poll({ retryAfter: () => 300 }, callOf({ signal: over.signal }));
+    expect(verdict).toMatchObject({ kind: 'pending' });
   });
 
   it('is pending when an answer hangs until the time limit', async () => {
@@ -346,8 +381,11 @@ describe('a poll', () => {
     expect(await poll()).toEqual({ kind: 'pending', lookAgainAfterSeconds: 1 });
   });
 
-  it('ends with an answer that cannot be read', async () => {
-    const { poll, requests } = await vendor(answering(json(200, { state: 'perhaps' })));
+  it.each([
+    ['cannot be read', json(200, { state: 'perhaps' })],
+    ['is too large', json(202, { filler: 'x'.repeat(2_000) })],
+  ])('ends with an answer that %s', async (_name, answer) => {
+    const { poll, requests } = await vendor(answering(answer), { maxAnswerBytes: 1_000 });
     expect(await poll()).toEqual({ kind: 'unintelligible' });
     expect(requests).toHaveLength(1);
   });
