@@ -94,11 +94,14 @@ class Run {
     if (errors.length === 0) add('bronze', 'documented errors', null, 'the double lists no error of the vendor');
     else add('bronze', 'documented errors', await this.each(errors, (error) => this.errorProblems(error, able)));
     add('bronze', 'unheard-of words', await this.each(able, (operation) => this.mutationProblems(operation, able)));
-    if (capability !== 'identity') add('bronze', 'fields', null, 'the applicant is registered with another port');
+    if (able.every(({ applicant }) => applicant === undefined))
+      add('bronze', 'fields', null, 'the vendor knows persons by sessions');
     else if (this.laboratory.running.understood === undefined)
       add('bronze', 'fields', ['the double does not tell what it understood']);
     else add('bronze', 'fields', await this.fieldProblems(able));
-    const faults = await Promise.all(FAULTS.map((fault) => this.faultProblems(fault, able)));
+    // The adapter reads answers of one kind alike, so one persona of each kind meets the faults.
+    const kinds = new Map([...able].reverse().map((one) => [`${one.method} ${one.expected.kind}`, one]));
+    const faults = await Promise.all(FAULTS.map((fault) => this.faultProblems(fault, [...kinds.values()])));
     FAULTS.forEach(({ name }, at) => add('silver', `fault: ${name}`, faults[at] ?? []));
     if (this.laboratory.double.roles.token === undefined)
       add('silver', 'flood of calls without a token', null, 'the vendor has no access tokens');
@@ -184,9 +187,11 @@ class Run {
     const registrations = able.filter(({ applicant }) => applicant !== undefined);
     return this.each(registrations, async (operation) => {
       const told = understood?.(this.clean.get(operation)?.call.attemptId ?? '');
-      if (!told) return ['the vendor knows no registration with the key of the attempt'];
-      const sent = { ...operation.applicant };
-      const wrong = Object.entries(told).filter(([name, value]) => !fits(value, sent[name as keyof Applicant]));
+      if (!told) return ['the vendor knows no request with the key of the attempt'];
+      const sent: Readonly<Record<string, unknown>> = { ...operation.applicant };
+      const wrong = Object.entries(told)
+        .filter(([name]) => name in PERSON)
+        .filter(([name, value]) => !fits(value, sent[name]));
       const lost = NEEDED_FIELDS.filter((name) => told[name] === undefined);
       return [
         ...wrong.map(([name]) => `the vendor understands another ${name} than was sent`),
@@ -229,7 +234,7 @@ class Run {
   private async floodProblems(able: readonly Operation[]): Promise<readonly string[]> {
     const [operation] = able.filter(({ expected, method }) => method === 'register' || GRANTING.has(expected.kind));
     if (operation === undefined) return ['no operation can be repeated'];
-    const act = await this.laboratory.withAdapters(UNDISTURBED_MS, (adapters) => operation.prepare(adapters));
+    const act = await this.laboratory.prepared(operation);
     return this.laboratory.withAdapters(4 * UNDISTURBED_MS, async (adapters, proxy) => {
       const tokens = (): number => proxy.requests.filter(({ role }) => role === 'token').length;
       const flood = async (when: string): Promise<readonly string[]> => {

@@ -7,7 +7,7 @@ import { within } from '../../kernel/with-timeout.js';
 import type { VendorCall } from '../../ports/vendor-call.js';
 import type { OpenVendor, Vendor } from '../define-vendor.js';
 import type { CertifiedDouble, Role, RunningDouble } from '../double/certified-double.js';
-import { type Operation, type Verdict, newCall } from './operations.js';
+import { type Act, NotPrepared, type Operation, type Verdict, newCall } from './operations.js';
 import { type Fault, FaultProxy, type SeenRequest } from './proxy.js';
 
 /** Long enough for an undisturbed operation on a busy machine. */
@@ -60,7 +60,7 @@ export class Laboratory {
 
   /** Prepares the operation without faults, and observes it in the given circumstances. */
   async observe(operation: Operation, { faults = {}, limitMs = UNDISTURBED_MS, then }: Circumstances = {}) {
-    const act = await this.withAdapters(UNDISTURBED_MS, (adapters) => operation.prepare(adapters));
+    const act = await this.prepared(operation);
     return this.withAdapters(limitMs, async (adapters, proxy): Promise<Observation> => {
       proxy.faults = faults;
       const ends: [string, number | undefined][] = [];
@@ -72,9 +72,17 @@ export class Laboratory {
       const late = (): Pick<Observation, 'verdict' | 'thrown'> => ({ verdict: null, thrown: null });
       const ending = await within(limitMs + GRACE_MS, told, late);
       const requests = [...proxy.requests];
-      if (ending.verdict !== null) await then?.(adapters, proxy);
+      if (ending.verdict !== null && then) await within(UNDISTURBED_MS, then(adapters, proxy), () => undefined);
       return { call, ...ending, requests, ends };
     });
+  }
+
+  prepared(operation: Operation): Promise<Act> {
+    return this.withAdapters(UNDISTURBED_MS, (adapters) =>
+      within(UNDISTURBED_MS + GRACE_MS, operation.prepare(adapters), () => {
+        throw new NotPrepared('the earlier calls give no verdict within the time limit');
+      }),
+    );
   }
 
   async withAdapters<Value>(

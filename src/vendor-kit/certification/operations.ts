@@ -27,8 +27,8 @@ export interface Operation {
   readonly name: string;
   readonly semantics: DeliverySemantics;
   readonly expected: ExpectedVerdict;
-  /** The person of a registration. */
-  readonly applicant?: Applicant;
+  /** The person whose own data are sent. */
+  readonly applicant?: Partial<Applicant>;
   /** Makes the earlier calls, without faults. */
   prepare(adapters: OpenVendor): Promise<Act>;
 }
@@ -51,6 +51,18 @@ export const PERSON: Applicant = {
 
 /** Verdicts that give a person or a file to the caller. An answer that was changed must never lead to one of them. */
 export const GRANTING: ReadonlySet<string> = new Set(['confirmed', 'report', 'completed']);
+
+function subjectOf(person: KnownPerson): VendorSubject {
+  return {
+    person,
+    purpose: 'TENANT_SCREENING',
+    endUserType: 'INDEPENDENT_OWNER',
+    askedBy: 'account-of-certification',
+    consent: { acceptedAt: PERSON.termsAcceptedAt ?? null, termsVersion: '1' },
+  };
+}
+
+const ofSession = (token: string): VendorSubject => subjectOf({ kind: 'session', token });
 
 export function newCall(): VendorCall {
   const [attemptId, correlationId] = [randomUUID(), randomUUID()];
@@ -203,25 +215,26 @@ function creditOperations(
   personas: readonly CertifiedPersona[],
 ): readonly Operation[] {
   if (credit === undefined) return [];
-  return personas.flatMap((persona) => {
-    const { report, reference, registration } = persona;
+  return personas.flatMap((persona): readonly Operation[] => {
+    const { report, reference = '', registration } = persona;
     if (report === undefined) return [];
+    const { ipAddress: _ip, jscPayload: _jsc, hdimPayload: _hdim, ...applicant } = personOf(persona);
+    const asPerson = credit.needs === 'applicant';
+    const subject = async (before: OpenVendor): Promise<VendorSubject> => {
+      if (asPerson) return subjectOf({ kind: 'applicant', applicant });
+      return ofSession(registration === undefined ? reference : referenceOf(await registered(before, persona)));
+    };
     return [
       {
-        capability: 'credit' as const,
+        capability: 'credit',
         method: 'pullReport',
         name: `pullReport: ${wordsOf(report)}`,
         semantics: credit.operations.pullReport,
         expected: report,
-        prepare: async (before: OpenVendor): Promise<Act> => {
-          const sessionOf = async (): Promise<KnownPerson> => ({
-            kind: 'session',
-            token: registration === undefined ? (reference ?? '') : referenceOf(await registered(before, persona)),
-          });
-          const subject = subjectOf(
-            credit.needs === 'applicant' ? { kind: 'applicant', applicant: personOf(persona) } : await sessionOf(),
-          );
-          return (adapters, call) => port(adapters, 'credit').pullReport(call, subject);
+        ...(asPerson && { applicant }),
+        prepare: async (before) => {
+          const about = await subject(before);
+          return (adapters, call) => port(adapters, 'credit').pullReport(call, about);
         },
       },
     ];
@@ -233,23 +246,26 @@ function incomeOperations(
   personas: readonly CertifiedPersona[],
 ): readonly Operation[] {
   if (income === undefined) return [];
-  return personas.flatMap(({ income: wanted, reference = null }): readonly Operation[] => {
+  return personas.flatMap((persona): readonly Operation[] => {
+    const { income: wanted, reference } = persona;
     if (wanted === undefined) return [];
     const { route, verdict: expected } = wanted;
-    const subject = reference === null ? null : subjectOf({ kind: 'session', token: reference });
-    const about = { capability: 'income' } as const;
+    const { ipAddress: _ip, jscPayload: _jsc, hdimPayload: _hdim, ...applicant } = personOf(persona);
+    const asPerson = income.needs === 'applicant';
+    const subject = asPerson ? subjectOf({ kind: 'applicant', applicant }) : reference ? ofSession(reference) : null;
     const words = `${route.toLowerCase()}, ${wordsOf(expected)}`;
     return [
       {
-        ...about,
+        capability: 'income',
         method: 'start',
         name: `start: ${words}`,
         semantics: income.operations.start,
         expected: { kind: 'started' },
+        ...(asPerson && { applicant }),
         prepare: async () => (adapters, call) => port(adapters, 'income').start(call, route, subject),
       },
       {
-        ...about,
+        capability: 'income',
         method: 'outcomeOf',
         name: `outcomeOf: ${words}`,
         semantics: income.operations.outcomeOf,
@@ -262,9 +278,4 @@ function incomeOperations(
       },
     ];
   });
-}
-
-function subjectOf(person: KnownPerson): VendorSubject {
-  const consent = { acceptedAt: '2026-03-01T11:00:00.000Z', termsVersion: null };
-  return { person, purpose: 'TENANT_SCREENING', endUserType: null, askedBy: 'certified-account', consent };
 }

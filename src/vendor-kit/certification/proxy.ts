@@ -69,6 +69,7 @@ export class FaultProxy {
   faults: { readonly [Name in Role]?: Fault } = {};
   private readonly sockets = new Set<Socket>();
   private readonly server = createServer((request, response) => void this.handle(request, response));
+  private closed = false;
   private readonly revoked = new Set<string>();
 
   constructor(
@@ -77,6 +78,8 @@ export class FaultProxy {
   ) {
     this.server.keepAliveTimeout = 60_000;
     this.server.on('connection', (socket) => {
+      // An adapter may connect again while the proxy closes.
+      if (this.closed) socket.destroy();
       this.sockets.add(socket);
       socket.on('close', () => this.sockets.delete(socket)).on('error', () => undefined);
     });
@@ -94,6 +97,7 @@ export class FaultProxy {
   }
 
   close(): Promise<void> {
+    this.closed = true;
     for (const socket of this.sockets) socket.destroy();
     return new Promise((resolve) => this.server.close(() => resolve()));
   }

@@ -41,8 +41,8 @@ export interface RunningDouble {
   readonly part: SandboxPart;
   /** The settings of the vendor for the double at this address. Each value except addresses is also a canary. */
   readonly settings: (url: string) => Readonly<Record<string, string | null>>;
-  /** The applicant as the double has understood the registration with this key; null if no registration had this key. */
-  readonly understood?: (key: string) => Partial<Applicant> | null;
+  /** The person as the double has understood the request with this key, in the words of the applicant; null for an unknown key. */
+  readonly understood?: (key: string) => Readonly<Record<string, unknown>> | null;
 }
 
 export interface CertifiedDouble {
