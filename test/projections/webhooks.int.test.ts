@@ -502,6 +502,33 @@ describe('a log that can be read but not written', () => {
 });
 
 describe('the health of an endpoint', () => {
+  // Guarantee: a test clock never reaches live traffic, also not through the endpoint that both environments share.
+  it.each([
+    [true, { status: 'active', consecutiveFailures: 0 }],
+    [false, { status: 'failing', consecutiveFailures: 3 }],
+  ])('counts deliveries that a test clock has exhausted only without live traffic (live: %s)', async (live, health) => {
+    const { accountId, endpointId } = await harness.register();
+    if (live) harness.provisioned.add(accountId);
+    const { clock } = harness;
+    let aheadMs = 0;
+    const turned = jest.spyOn(clock, 'of').mockImplementation((owner) => {
+      const isTurned = owner.accountId === accountId && (owner.environment ?? (live ? 'live' : 'test')) === 'test';
+      return new Date(clock.time + (isTurned ? aheadMs : 0));
+    });
+    harness.receivers.answer = REFUSED;
+    for (let count = 0; count < 3; count++) await harness.happens(accountId);
+    await harness.react(accountId);
+    for (const deliveryId of await harness.deliveriesOf(endpointId))
+      for (let state = await harness.stateOf(deliveryId); state.status !== 'exhausted';) {
+        aheadMs = Math.max(aheadMs, Date.parse(state.nextAttemptAt ?? '') - clock.time);
+        await harness.attempt(deliveryId);
+        state = await harness.stateOf(deliveryId);
+      }
+    await harness.react(accountId);
+    expect(await view(accountId)).toMatchObject(health);
+    turned.mockRestore();
+  });
+
   it('is failing after three exhausted deliveries and disabled after 72 hours, and one mail reports each change', async () => {
     const { accountId, endpointId } = await harness.register(undefined, { mail: 'contact@example.test' });
     for (const failures of [1, 2]) {

@@ -88,6 +88,7 @@ import {
   type WebhookRequest,
   WebhookSender,
 } from '../../../src/ports/webhook-sender.js';
+import type { Accounts } from '../../../src/published/accounts.js';
 import { publishedAs, type PublishedEvents, type Publisher } from '../../../src/published/events.js';
 import { QUICK, Recorder } from '../../projections/fixtures.js';
 import { CountedInMemory } from '../../support/rate-limiter.js';
@@ -266,6 +267,11 @@ export class WebhookHarness {
     await rm(this.folder, { recursive: true, force: true });
   }
 
+  /** The accounts that have live traffic. */
+  readonly provisioned = new Set<string>();
+  private readonly accounts = {
+    find: async (accountId: string) => ({ provisionedForLive: this.provisioned.has(accountId) }),
+  } as unknown as Accounts;
   readonly limiter = new CountedInMemory();
   readonly policy = {
     pingsPerSecond: 1,
@@ -548,7 +554,7 @@ export class WebhookHarness {
     await this.publish();
     const handlers = [
       this.publications(),
-      new WhenDeliveryExhausted(aggregates, streams, endpoints, this.policy, clock),
+      new WhenDeliveryExhausted(aggregates, streams, endpoints, this.policy, clock, this.accounts),
       new WhenEndpointEnded(deliveries, secrets, commands),
       new WhenHealthChanged(streams, secrets, this.mailServer, clock),
       new WhenResumeEnded(store, streams, this.publications(), this.checkpoints),
@@ -575,7 +581,7 @@ export class WebhookHarness {
     const aggregates = new AttendedStore(store, this.models, this.clock, { appendConflict: () => undefined });
     const streams = new GroupedStream(store, this.clock, { appendConflict: () => undefined });
     const endpoints = new EndpointChanges(streams, { changed: () => undefined }, this.limiter, this.policy);
-    const handler = new WhenDeliveryExhausted(aggregates, streams, endpoints, this.policy, this.clock);
+    const handler = new WhenDeliveryExhausted(aggregates, streams, endpoints, this.policy, this.clock, this.accounts);
     const events = (await store.readAll(null, Infinity)).filter(
       ({ type, metadata }) => handler.types.has(type) && metadata.accountId === accountId,
     );

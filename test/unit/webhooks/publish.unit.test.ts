@@ -57,6 +57,18 @@ describe('the health of an endpoint', () => {
     expect(told(exhausted('a', 1), delivered('b', 2))).toEqual([]);
   });
 
+  it("has the machine's time in the live feed when a test clock has led to it", () => {
+    const [disableAfter, machine, turned] = [iso(40 * 3_600 + 259_200), iso(0), iso(40 * 3_600)];
+    const publishedIn = (environment: string): unknown => {
+      const metadata = { accountId: 'account', environment, occurredAt: turned, recordedAt: machine };
+      const data = { endpointId: ENDPOINT, disableAfter };
+      const event = { type: 'WebhookEndpointFailing', id: 'id', stream: 'webhook_endpoint-account', data, metadata };
+      return endpointPublisher.publish([event as unknown as RecordedEvent], NO_LINKS);
+    };
+    expect(publishedIn('test')).toMatchObject({ occurred_at: turned, data: { disable_after: disableAfter } });
+    expect(publishedIn('live')).toMatchObject({ occurred_at: machine, data: { disable_after: iso(259_200) } });
+  });
+
   it('is in the feed only, also when an endpoint gets all types', () => {
     const types = Object.keys(EVENT_CATALOGUE).filter((type) => type.startsWith('endpoint.'));
     expect(types).toEqual(['endpoint.failing', 'endpoint.disabled', 'endpoint.recovered']);

@@ -169,12 +169,11 @@ export class Attempts {
     context: ActionContext & { readonly accountId: string },
   ): Promise<void> {
     if (endpoint.consecutiveFailures === 0 && endpoint.status === 'active') return;
-    const command = {
-      kind: 'count-success',
-      endpointId: endpoint.endpointId,
-      deliveryId,
-      endedAt: (context.at ?? (await this.clock.of(context))).toISOString(),
-    } as const;
-    await this.endpoints.execute(context.accountId, command, context);
+    const { accountId } = context;
+    // Live traffic may share the endpoint, which then has the machine's time.
+    const at = await this.clock.of({ accountId, environment: null }, context.at?.toISOString());
+    const { endpointId } = endpoint;
+    const command = { kind: 'count-success', endpointId, deliveryId, endedAt: at.toISOString() } as const;
+    await this.endpoints.execute(accountId, command, { ...context, at });
   }
 }

@@ -1,5 +1,5 @@
 import { fold } from '../../../kernel/decider.js';
-import type { RecordedEvent } from '../../../kernel/domain-event.js';
+import { machineTimeOf, type RecordedEvent } from '../../../kernel/domain-event.js';
 import { publishedAs, type PublishedEvent, type Publisher } from '../../../published/events.js';
 import { type EndpointEvent, webhookEndpoint } from '../domain/endpoint.js';
 
@@ -16,13 +16,16 @@ export const endpointPublisher: Publisher = {
   everyEnvironment: true,
 
   publish(history: readonly RecordedEvent[]): PublishedEvent | null {
-    const last = history.at(-1);
-    if (!last) return null;
-    const event = last as RecordedEvent & EndpointEvent;
+    const stored = history.at(-1);
+    if (!stored) return null;
+    const event = stored as RecordedEvent & EndpointEvent;
+    const { last, aheadMs } = inTimeOfFeed(stored);
     const { endpointId: endpoint_id } = event.data;
     switch (event.type) {
-      case 'WebhookEndpointFailing':
-        return publishedAs(last, 'endpoint.failing', { endpoint_id, disable_after: event.data.disableAfter });
+      case 'WebhookEndpointFailing': {
+        const disable_after = new Date(Date.parse(event.data.disableAfter) - aheadMs).toISOString();
+        return publishedAs(last, 'endpoint.failing', { endpoint_id, disable_after });
+      }
       case 'WebhookEndpointDisabled':
         return publishedAs(last, 'endpoint.disabled', { endpoint_id, reason_code: event.data.reason });
       case 'WebhookEndpointRecovered': {
@@ -35,3 +38,12 @@ export const endpointPublisher: Publisher = {
     }
   },
 };
+
+/** The live feed has the machine's time, also when a test clock has led to the event. */
+function inTimeOfFeed(event: RecordedEvent): { readonly last: RecordedEvent; readonly aheadMs: number } {
+  const { environment, occurredAt } = event.metadata;
+  if (environment !== 'live') return { last: event, aheadMs: 0 };
+  const machineTime = machineTimeOf(event.metadata);
+  const last = { ...event, metadata: { ...event.metadata, occurredAt: machineTime } };
+  return { last, aheadMs: Date.parse(occurredAt) - Date.parse(machineTime) };
+}

@@ -5,6 +5,7 @@ import { idOf, type RecordedEvent } from '../../../kernel/domain-event.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { GroupedStream } from '../../../platform/aggregates/grouped-stream.js';
 import type { EventHandler } from '../../../ports/event-handler.js';
+import { Accounts } from '../../../published/accounts.js';
 import { delivery } from '../domain/delivery.js';
 import { endpointRecord } from '../domain/endpoint-record.js';
 import { EndpointChanges } from './endpoint-changes.js';
@@ -26,12 +27,15 @@ export class WhenDeliveryExhausted implements EventHandler {
     private readonly endpoints: EndpointChanges,
     private readonly policy: WebhookPolicy,
     private readonly clock: Clock,
+    private readonly accounts: Accounts,
   ) {}
 
   async handle(event: RecordedEvent): Promise<void> {
     const deliveryId = idOf(event.stream);
-    const { accountId, occurredAt } = event.metadata;
+    const { accountId, occurredAt, recordedAt } = event.metadata;
     if (accountId === null) return;
+    // A test clock cannot disable an endpoint that live traffic shares.
+    if (recordedAt !== undefined && (await this.accounts.find(accountId))?.provisionedForLive) return;
     const { current, run } = (await this.streams.load(endpointRecord, accountId)).state;
     // The count begins again after a success, and when the account changes the endpoint. Deliveries that were exhausted
     // before no longer count.
