@@ -1,4 +1,5 @@
 // The projection of deliveries, and the names of its lists. `DeliveryReader` reads them.
+import { machineTimeOf } from '../../../kernel/domain-event.js';
 import { ENVIRONMENTS, type Environment } from '../../../kernel/environment.js';
 import { exhaustiveEvents, type IndexEntry, listOf, listsBy, type Projection } from '../../../kernel/projection.js';
 import { delivery, dueAt, type Delivery, type DeliveryEvent, type DeliveryStatus } from '../domain/delivery.js';
@@ -9,6 +10,9 @@ interface Followed extends Omit<DeliveryDoc, 'delivery'> {
   readonly delivery: Omit<Delivery, 'body'>;
   /** The time when the last scheduled attempt failed. Null when no scheduled attempt failed last, or when a redelivery succeeded afterwards. */
   readonly exhaustedAt: string | null;
+  /** The machine's times of `succeededAt` and `failedAt`. The endpoint serves both environments, which may have different clocks. */
+  readonly takenAt: string | null;
+  readonly refusedAt: string | null;
 }
 
 export interface DeliveryDoc {
@@ -26,7 +30,15 @@ export function lastErrorOf(doc: DeliveryDoc | undefined): LoggedAttempt['outcom
   return doc?.attempts.findLast(({ outcome }) => outcome !== null && outcome.errorCode !== null)?.outcome ?? null;
 }
 
-const NOTHING_YET = { environment: null, attempts: [], succeededAt: null, failedAt: null, exhaustedAt: null };
+const NOTHING_YET = {
+  environment: null,
+  attempts: [],
+  succeededAt: null,
+  failedAt: null,
+  exhaustedAt: null,
+  takenAt: null,
+  refusedAt: null,
+};
 
 /** The deliveries of earlier releases name no environment. */
 const inEnvironment = (environment: Environment | null): string => environment ?? 'none';
@@ -40,7 +52,7 @@ export const listsOfEndpoint = (endpoint: string, { environment, ...filter }: De
 /** The list of the deliveries of one status to all endpoints. */
 export const listOfAll = (status: DeliveryStatus): string => listOf({ status });
 
-/** The list that contains the delivery of an event that the receiver last accepted, or last refused. Pings are omitted. */
+/** The list that contains the delivery of an event that the receiver last accepted, or last refused, by the machine's time. Pings are omitted. */
 export const outcomes = (outcome: 'taken' | 'refused', endpoint: string): string => listOf({ endpoint, outcome });
 
 /** The list that holds the taken delivery whose event is the newest of that environment. */
@@ -55,7 +67,7 @@ const latest = (list: string, sort: string): IndexEntry => ({ list, sort, latest
 /** The ids sort in the order of the published events. */
 export const deliveryLog: Projection<DeliveryDoc, Followed> = {
   name: 'webhook_delivery',
-  version: 11,
+  version: 12,
   category: delivery.category,
   listedForDays: 30,
 
@@ -76,6 +88,8 @@ export const deliveryLog: Projection<DeliveryDoc, Followed> = {
       succeededAt: event.type === 'DeliverySucceeded' ? occurredAt : before.succeededAt,
       failedAt: event.type === 'DeliveryAttemptFailed' ? occurredAt : before.failedAt,
       exhaustedAt: state.status === 'exhausted' ? exhaustedAt : null,
+      takenAt: event.type === 'DeliverySucceeded' ? machineTimeOf(event.metadata) : before.takenAt,
+      refusedAt: event.type === 'DeliveryAttemptFailed' ? machineTimeOf(event.metadata) : before.refusedAt,
     };
   },
 
@@ -100,17 +114,17 @@ export const deliveryLog: Projection<DeliveryDoc, Followed> = {
   entries: ({
     environment,
     delivery: { endpointId: endpoint, eventType, kind, status, occurredAt },
-    succeededAt,
-    failedAt,
+    takenAt,
+    refusedAt,
     exhaustedAt,
   }) => [
     ...listsBy({ endpoint, environment: inEnvironment(environment) }, { eventType, status }).map((list) => ({ list })),
     { list: listOfAll(status) },
     ...(exhaustedAt !== null ? [{ list: exhausted(endpoint), sort: exhaustedAt }] : []),
-    ...(kind === 'event' && succeededAt !== null
-      ? [latest(outcomes('taken', endpoint), succeededAt), latest(newestTaken(endpoint, environment), occurredAt)]
+    ...(kind === 'event' && takenAt !== null
+      ? [latest(outcomes('taken', endpoint), takenAt), latest(newestTaken(endpoint, environment), occurredAt)]
       : []),
-    ...(kind === 'event' && failedAt !== null ? [latest(outcomes('refused', endpoint), failedAt)] : []),
+    ...(kind === 'event' && refusedAt !== null ? [latest(outcomes('refused', endpoint), refusedAt)] : []),
   ],
   dueAt: (doc) => dueAt({ ...doc.delivery, body: '' }),
 };
