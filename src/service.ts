@@ -114,7 +114,7 @@ export async function createService(
   }
   const told = runs(config.process, 'api') && !readOnly ? internalRoutes(app.get(DiscoveryService)) : [];
   const internal = told.map((route) => ({
-    path: route.path,
+    paths: route.paths,
     receive: async (request: InternalRequest) => {
       await refuseChanges(logWatch);
       await route.receive(request);

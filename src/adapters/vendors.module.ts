@@ -26,7 +26,7 @@ import { Metrics } from '../platform/observability/metrics.js';
 import { CreditBureau } from '../ports/credit-bureau.js';
 import { IdentityVendor } from '../ports/identity-vendor.js';
 import { IncomeVendor } from '../ports/income-vendor.js';
-import { PaymentProcessor, ProcessorWebhookEvents } from '../ports/payment-processor.js';
+import { PaymentProcessor } from '../ports/payment-processor.js';
 import { PdfRenderer } from '../ports/pdf-renderer.js';
 import { Vault } from '../ports/vault.js';
 import { VendorBehaviours } from '../ports/vendor-behaviours.js';
@@ -209,9 +209,8 @@ export class VendorsModule {
           },
           inject: [Metrics],
         },
-        { provide: ProcessorWebhookEvents, useValue: registry.webhookEvents },
       ],
-      exports: [IdentityVendor, CreditBureau, IncomeVendor, PaymentProcessor, PdfRenderer, ProcessorWebhookEvents],
+      exports: [IdentityVendor, CreditBureau, IncomeVendor, PaymentProcessor, PdfRenderer],
     };
   }
 }

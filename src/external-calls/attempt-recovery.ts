@@ -17,8 +17,15 @@ export class AttemptRecovery {
     /** The name of the recovery's jobs, unique in the service. */
     readonly operation: string,
     /** Runs in a worker. Safe to repeat: an attempt that fails or stays open is due again at the next run. */
-    readonly settle: (id: string, signal: AbortSignal) => Promise<unknown>,
+    readonly settle: (id: string, signal: AbortSignal, noticed: boolean) => Promise<unknown>,
+    readonly askedFor: (id: string) => Promise<AskedVendor | null> = async () => null,
   ) {}
+}
+
+/** The vendor that an aggregate asks for one kind of call. `vendor` is absent if the aggregate records none. */
+export interface AskedVendor {
+  readonly vendor?: string | undefined;
+  readonly environment: Environment | null;
 }
 
 type Class = abstract new (...needs: never[]) => unknown;
@@ -31,10 +38,13 @@ interface Declaration<Classes extends readonly Class[]> extends Pick<AttemptReco
   readonly inject: Classes;
   /** The ids of at most `limit` aggregates with due attempts in that environment, the most overdue first. */
   due(environment: Environment, now: Date, limit: number, ...readers: InstancesOf<Classes>): Promise<string[]>;
-  /** The id of the vendor that the aggregate recorded, if it records one. */
-  vendorOf?(id: string, ...readers: InstancesOf<Classes>): Promise<string | undefined>;
-  /** Asks the vendor for the result of the attempt, or ends the attempt. `signal` aborts when the time limit for the vendor's answer has passed. */
-  settle(id: string, signal: AbortSignal): ICommand;
+  /** Null for an id that names no aggregate. Absent if all aggregates ask the first vendor, whose notices do not name an aggregate. */
+  askedFor?(id: string, ...readers: InstancesOf<Classes>): Promise<AskedVendor | null>;
+  /**
+   * Asks the vendor for the result of the attempt, or ends the attempt. `signal` aborts when the time limit for the vendor's answer has passed. After a
+   * notice of the vendor (`noticed`), an attempt that waits for the next question is settled now.
+   */
+  settle(id: string, signal: AbortSignal, noticed: boolean): ICommand;
 }
 
 /**
@@ -47,9 +57,14 @@ export function attemptRecovery<const Classes extends readonly Class[]>(kind: De
   return [
     {
       provide: token,
-      useFactory: (commands: CommandBus) =>
-        new AttemptRecovery(vendor, operation, (id, signal) => commands.execute(kind.settle(id, signal))),
-      inject: [CommandBus],
+      useFactory: (commands: CommandBus, ...readers: InstancesOf<Classes>) =>
+        new AttemptRecovery(
+          vendor,
+          operation,
+          (id, signal, noticed) => commands.execute(kind.settle(id, signal, noticed)),
+          async (id) => (await kind.askedFor?.(id, ...readers)) ?? null,
+        ),
+      inject: [CommandBus, ...inject],
     },
     ...ENVIRONMENTS.map((environment) => ({
       provide: Symbol(`recovery job ${operation} in ${environment}`),
@@ -57,7 +72,7 @@ export function attemptRecovery<const Classes extends readonly Class[]>(kind: De
         new RecoveryJob(
           RECOVERY_JOB,
           (limit) => kind.due(environment, clock.now(), limit, ...readers),
-          async (id) => calls.settle(recovery, environment, id, await kind.vendorOf?.(id, ...readers)),
+          async (id) => calls.settle(recovery, environment, { id, vendor: (await recovery.askedFor(id))?.vendor }),
         ),
       inject: [token, ExternalCalls, Clock, ...inject],
     })),

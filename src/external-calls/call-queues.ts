@@ -20,6 +20,8 @@ export interface CallJobData extends Omit<Attempt, 'settleAfter'> {
 export interface SettleJobData {
   /** The aggregate's id. */
   readonly id: string;
+  /** Whether a notice of the vendor demands the settlement. */
+  readonly noticed?: true;
 }
 
 export type CallJob = Job<CallJobData | SettleJobData, void>;

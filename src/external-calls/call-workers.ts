@@ -146,7 +146,7 @@ export class CallWorkers implements OnModuleInit {
 
   private async workOf(vendor: VendorKind, job: CallJob, data: CallJobData | null, within: Within): Promise<unknown> {
     const kind = this.kinds.get(jobName(vendor, job.name));
-    if (kind instanceof AttemptRecovery) return kind.settle(job.data.id, within.signal);
+    if (kind instanceof AttemptRecovery) return kind.settle(job.data.id, within.signal, 'noticed' in job.data);
     // A job of a newer release may have an unknown kind. The recovery job then settles the attempt.
     if (kind && data) return this.run(kind, job, data, within);
   }

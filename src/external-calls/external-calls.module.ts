@@ -1,10 +1,11 @@
 import { type DynamicModule, type FactoryProvider, Module } from '@nestjs/common';
-import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
+import { DiscoveryModule, DiscoveryService, ModuleRef } from '@nestjs/core';
 import type { Redis } from 'ioredis';
 import type { Clock } from '../kernel/clock.js';
 import { providedBy } from '../platform/provided.js';
 import { rolePart } from '../platform/roles/role-part.js';
 import type { SealedPayloads } from '../ports/sealed-payloads.js';
+import { PaymentNotices, type VendorNotices } from '../ports/vendor-notices.js';
 import type { Vendors } from '../ports/vendors.js';
 import { queuesOf, type CallSettings, type SettingsOf } from './call-queues.js';
 import { AttemptRecovery } from './attempt-recovery.js';
@@ -12,6 +13,7 @@ import { CallWorkers } from './call-workers.js';
 import { ExternalCall, type VendorKind } from './external-call.js';
 import { ExternalCalls } from './external-calls.js';
 import { QueuedExternalCalls, type Backlog } from './queued-external-calls.js';
+import { VendorNoticesRoute } from './vendor-notices.js';
 import { VendorPlaces } from './vendor-places.js';
 
 export interface ExternalCallsOptions {
@@ -24,7 +26,7 @@ export interface ExternalCallsOptions {
   readonly settings: CallSettings;
   /** The settings of vendors that differ from the common settings. */
   readonly own: Partial<Readonly<Record<VendorKind, CallSettings>>>;
-  readonly vendors: Vendors;
+  readonly vendors: Vendors & VendorNotices;
   /** The part of a vendor's slots that one account may use. 0 means no limit. */
   readonly vendorShare: number;
   /** The part of the account's places that one lineage of tokens may use. 0 means no limit. */
@@ -74,6 +76,20 @@ export class ExternalCallsModule {
       },
       inject: [OPTIONS, DiscoveryService, QueuedExternalCalls],
     };
+    const notices = {
+      provide: VendorNoticesRoute,
+      useFactory: (
+        { vendors, clock }: ExternalCallsOptions,
+        calls: ExternalCalls,
+        discovery: DiscoveryService,
+        modules: ModuleRef,
+      ) =>
+        new VendorNoticesRoute(vendors, clock, calls, {
+          recoveries: () => providedBy(discovery, AttemptRecovery),
+          payments: () => modules.get(PaymentNotices, { strict: false }),
+        }),
+      inject: [OPTIONS, ExternalCalls, DiscoveryService, ModuleRef],
+    };
     return {
       module: ExternalCallsModule,
       global: true,
@@ -81,6 +97,7 @@ export class ExternalCallsModule {
       providers: [
         { provide: OPTIONS, useFactory, inject },
         calls,
+        notices,
         { provide: ExternalCalls, useExisting: QueuedExternalCalls },
         ...(worker ? [workers, rolePart('worker', CallWorkers)] : []),
       ],

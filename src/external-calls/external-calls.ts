@@ -34,12 +34,21 @@ export abstract class ExternalCalls {
 
   /**
    * Gives a worker the open attempt of an aggregate to settle, and does not wait. A repeated request adds no second job while the first exists.
-   * `vendor` is the vendor that the aggregate recorded. Throws if the queue does not accept the job in time.
+   * Throws if the queue does not accept the job in time.
    */
   abstract settle(
     call: Pick<ExternalCall, 'vendor' | 'operation'>,
     environment: Environment,
-    id: string,
-    vendor?: string,
+    open: OpenAttempt,
   ): Promise<void>;
+}
+
+/** The open attempt of an aggregate. */
+export interface OpenAttempt {
+  /** The aggregate's id. */
+  readonly id: string;
+  /** The vendor that the aggregate recorded. */
+  readonly vendor?: string | undefined;
+  /** The id of the vendor's notice that demands the settlement. Absent for the recovery job. */
+  readonly eventId?: string;
 }

@@ -5,6 +5,7 @@ import type { OnApplicationShutdown } from '@nestjs/common';
 import { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { Clock } from '../kernel/clock.js';
+import { derivedId } from '../kernel/ids.js';
 import { machineNow } from '../kernel/machine-time.js';
 import type { Environment } from '../kernel/environment.js';
 import { within, withTimeout } from '../kernel/with-timeout.js';
@@ -23,7 +24,7 @@ import {
   type SettleJobData,
 } from './call-queues.js';
 import type { Attempt, ExternalCall, VendorKind } from './external-call.js';
-import { ExternalCalls } from './external-calls.js';
+import { ExternalCalls, type OpenAttempt } from './external-calls.js';
 import { REDIS_AWAY_MS, type VendorPlaces } from './vendor-places.js';
 
 const NOT_ASKED = Symbol('not asked');
@@ -120,11 +121,12 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
   override async settle(
     { vendor: kind, operation }: Pick<ExternalCall, 'vendor' | 'operation'>,
     environment: Environment,
-    id: string,
-    vendor?: string,
+    { id, vendor, eventId }: OpenAttempt,
   ): Promise<void> {
     const name = settleQueueName(this.nameOf(kind, vendor, environment));
-    const added = this.queueNamed(name).add(operation, { id }, { jobId: `${operation}-${id}` });
+    const noticed = eventId !== undefined;
+    const jobId = `${operation}-${noticed ? derivedId(id, eventId) : id}`;
+    const added = this.queueNamed(name).add(operation, { id, ...(noticed && { noticed }) }, { jobId });
     if ((await withTimeout(this.redisAwayMs, added)) === null) throw new Error(`The queue ${name} did not take a job`);
   }
 

@@ -6,7 +6,7 @@ import { CreditBureau } from '../ports/credit-bureau.js';
 import { IdentityVendor } from '../ports/identity-vendor.js';
 import { IncomeVendor } from '../ports/income-vendor.js';
 import { MailSender } from '../ports/mail-sender.js';
-import { PaymentProcessor, ProcessorWebhookEvents } from '../ports/payment-processor.js';
+import { PaymentProcessor } from '../ports/payment-processor.js';
 import { PdfRenderer } from '../ports/pdf-renderer.js';
 import { WebhookAddressRules, WebhookSender } from '../ports/webhook-sender.js';
 
@@ -16,7 +16,6 @@ const PORTS: readonly Abstract<unknown>[] = [
   CreditBureau,
   IncomeVendor,
   PaymentProcessor,
-  ProcessorWebhookEvents,
   PdfRenderer,
   WebhookSender,
   WebhookAddressRules,

@@ -142,11 +142,3 @@ export interface ProcessorWebhookEvent {
   /** The service's transaction id in the intent or checkout session; null if the object of the event does not have it. */
   readonly transactionId: string | null;
 }
-
-/** Reads requests to the internal listener. Pure and synchronous. */
-export abstract class ProcessorWebhookEvents {
-  /** The name of the signature header, in lowercase. */
-  abstract readonly signatureHeader: string;
-  /** Null for a missing, forged or outdated signature, and for a body that is not an event. `signature` is the header's value. */
-  abstract read(body: Uint8Array, signature: string | undefined, now: Date): ProcessorWebhookEvent | null;
-}

@@ -4,8 +4,9 @@ import type { SettingsOf, SettingsSchema } from '../kernel/vendor-settings.js';
 import type { CreditBureau } from '../ports/credit-bureau.js';
 import type { IdentityVendor } from '../ports/identity-vendor.js';
 import type { IncomeVendor } from '../ports/income-vendor.js';
-import type { PaymentProcessor, ProcessorWebhookEvents } from '../ports/payment-processor.js';
+import type { PaymentProcessor } from '../ports/payment-processor.js';
 import type { DeliverySemantics } from '../ports/vendor-call.js';
+import type { NoticeReader } from '../ports/vendor-notices.js';
 import type { ChargedCurrency, VendorLimits } from '../ports/vendors.js';
 
 export interface VendorPorts {
@@ -61,8 +62,8 @@ export interface Vendor<Schema extends SettingsSchema = SettingsSchema> {
   readonly limits?: VendorLimits;
   /** Called in processes that make calls. The function loads the adapters only then, because most operator commands call no vendor. */
   open(settings: SettingsOf<Schema>, timeoutMs: number): Promise<OpenVendor>;
-  /** Reads the webhook events of a payment processor, from either environment. */
-  webhookEvents?(settings: readonly SettingsOf<Schema>[]): Promise<ProcessorWebhookEvents>;
+  /** Reads the vendor's notices of one environment, which arrive at `/internal/vendors/<id>/events`. */
+  notices?(settings: SettingsOf<Schema>): Promise<NoticeReader>;
 }
 
 export function defineVendor<const Schema extends SettingsSchema>(vendor: Vendor<Schema>): Vendor {

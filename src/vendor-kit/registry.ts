@@ -2,11 +2,11 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Environment } from '../kernel/environment.js';
+import { ENVIRONMENTS, type Environment } from '../kernel/environment.js';
 import { FIRST_VENDORS, type Capability } from '../kernel/vendor-choice.js';
 import type { VendorSettings } from '../kernel/vendor-settings.js';
-import type { ProcessorWebhookEvents } from '../ports/payment-processor.js';
 import type { VendorCall } from '../ports/vendor-call.js';
+import type { NoticeReader, VendorNotices } from '../ports/vendor-notices.js';
 import { Vendors, type ChargedCurrency, type VendorLimits } from '../ports/vendors.js';
 import type { OpenVendor, Vendor, VendorPorts } from './define-vendor.js';
 
@@ -49,11 +49,10 @@ function refuseWhatMayNotBeRepeated({ id, capabilities }: Vendor): void {
 }
 
 /** The vendors of this installation and, after `open`, every adapter that this process can call. */
-export class VendorRegistry extends Vendors {
+export class VendorRegistry extends Vendors implements VendorNotices {
   private readonly vendors: ReadonlyMap<string, Vendor>;
   private readonly opened = new Map<string, { readonly [Name in Environment]: OpenVendor | null }>();
-  /** Reads the payment processor's webhook events; null before `open`. */
-  webhookEvents: ProcessorWebhookEvents | null = null;
+  private readonly readers = new Map<string, NoticeReader>();
 
   constructor(
     found: readonly Vendor[],
@@ -71,9 +70,14 @@ export class VendorRegistry extends Vendors {
       const opened = live && (await vendor.open(live as never, limitMs));
       const forTest = test === live ? opened : test && (await vendor.open(test as never, limitMs));
       this.opened.set(vendor.id, { live: opened, test: forTest });
-      const both = [live, test].filter((one) => one !== null);
-      this.webhookEvents ??= (await vendor.webhookEvents?.(both as never)) ?? null;
+      const reads = live && (await vendor.notices?.(live as never));
+      const readsTest = test === live ? reads : test && (await vendor.notices?.(test as never));
+      if (reads || readsTest) this.readers.set(vendor.id, ofOwnEnvironment({ live: reads, test: readsTest }));
     }
+  }
+
+  readerOf(vendor: string): NoticeReader | null {
+    return this.readers.get(vendor) ?? null;
   }
 
   override offering(capability: Capability, environment?: Environment): readonly string[] {
@@ -127,4 +131,15 @@ export class VendorRegistry extends Vendors {
   private settingsOf(id: string): VendorSettings {
     return this.settings[id] ?? { live: null, test: null };
   }
+}
+
+/** The secret of one environment vouches for no notice of the other. */
+function ofOwnEnvironment(readers: Readonly<Record<Environment, NoticeReader | null | undefined>>): NoticeReader {
+  return (request) => {
+    const notices = ENVIRONMENTS.map((environment) => {
+      const notice = readers[environment]?.(request) ?? null;
+      return notice?.environment === environment ? notice : null;
+    });
+    return notices.find((notice) => notice !== null) ?? null;
+  };
 }

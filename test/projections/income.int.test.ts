@@ -290,7 +290,7 @@ describe('income sessions', () => {
       id?: string,
       grantId?: string | null,
     ): Promise<string>;
-    settle(id: string): Promise<unknown>;
+    settle(id: string, noticed?: boolean): Promise<unknown>;
     view(
       id: string,
       reach?: 'own' | 'own-and-children',
@@ -345,7 +345,7 @@ describe('income sessions', () => {
             context,
           ),
         ),
-      settle: (id) => settling.execute(new SettleIncomeSession(id, new AbortController().signal)),
+      settle: (id, noticed) => settling.execute(new SettleIncomeSession(id, new AbortController().signal, noticed)),
       view: (id, reach = 'own', context = contextOf()) => viewing.execute(new ViewIncomeReport(id, reach, context)),
       erase: (id) => erasing.execute(new EraseIncomePerson(id, OPERATOR)),
     };
@@ -552,6 +552,12 @@ describe('income sessions', () => {
     const { asked } = vendor;
     await process().settle(id);
     expect(vendor.asked).toBe(asked);
+  });
+
+  it('cause a request to the vendor before they are due when the vendor has sent a notice', async () => {
+    const id = await process().open();
+    await process().settle(id, true);
+    expect((await statusOf(id)).status).toBe('COMPLETED');
   });
 
   it('stay the same when they are opened again with the same id', async () => {

@@ -242,14 +242,11 @@ describe('the recovery job of payments', () => {
       transactionId: named(id),
     };
     const handler = new ReceiveProcessorWebhookEventHandler(
-      { signatureHeader: 'signature', read: () => event },
       new CallsAtOnce(),
       new FollowProcessorEvent(aggregates, processor, reconciler, payments),
       NO_CHECKOUTS,
-      clock,
     );
-    const receive = (): Promise<void> =>
-      handler.execute(new ReceiveProcessorWebhookEvent(new Uint8Array(), { signature: 'signed' }, newId()));
+    const receive = (): Promise<void> => handler.execute(new ReceiveProcessorWebhookEvent(event, 'stripe', newId()));
     await receive();
     expect([await types(id), processor.asked]).toEqual([['PaymentSucceeded'], [`pi_${id}`]]);
     expect(told.at(-1)).toMatchObject({ status: 'SUCCEEDED', transactionId: transactionIdOf(id) });
@@ -261,20 +258,15 @@ describe('the recovery job of payments', () => {
     const id = await opened();
     processor.status = 'succeeded';
     const follow = new FollowProcessorEvent(aggregates, processor, reconciler, payments);
-    const receive = (type: string): Promise<void> =>
-      new ReceiveProcessorWebhookEventHandler(
-        {
-          signatureHeader: 'signature',
-          read: () => ({
-            ...{ eventId: `evt_${type}_${id}`, type, environment: 'test', intentId: `pi_${id}` },
-            ...{ checkoutSessionId: null, transactionId: null },
-          }),
-        },
-        new CallsAtOnce(),
-        follow,
-        NO_CHECKOUTS,
-        clock,
-      ).execute(new ReceiveProcessorWebhookEvent(new Uint8Array(), { signature: 'signed' }, newId()));
+    const receive = (type: string): Promise<void> => {
+      const event: ProcessorWebhookEvent = {
+        ...{ eventId: `evt_${type}_${id}`, type, environment: 'test', intentId: `pi_${id}` },
+        ...{ checkoutSessionId: null, transactionId: null },
+      };
+      return new ReceiveProcessorWebhookEventHandler(new CallsAtOnce(), follow, NO_CHECKOUTS).execute(
+        new ReceiveProcessorWebhookEvent(event, 'stripe', newId()),
+      );
+    };
     processor.refundedCents = 3_500;
     await receive('charge.refunded');
     processor.refundedCents = 0;

@@ -58,11 +58,11 @@ import { incomeStatus, IncomeStatusReader } from './read/income-status.js';
       operation: 'settle-income',
       inject: [IncomeStatusReader, AggregateStore],
       due: (environment, now, limit, statuses) => statuses.due(environment, now, limit),
-      vendorOf: async (id, _statuses, aggregates) => {
-        const { state } = await aggregates.load(incomeSession, id);
-        return state.status === 'NONE' ? undefined : state.vendor;
+      askedFor: async (id, _statuses, aggregates) => {
+        const { owner, state } = await aggregates.load(incomeSession, id);
+        return owner && state.status !== 'NONE' ? { vendor: state.vendor, environment: owner.environment } : null;
       },
-      settle: (id, signal) => new SettleIncomeSession(id, signal),
+      settle: (id, signal, noticed) => new SettleIncomeSession(id, signal, noticed),
     }),
   ],
   exports: [IncomeLinks, IncomeStatusReader],

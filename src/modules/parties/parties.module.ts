@@ -78,7 +78,10 @@ import { partyCalls, PartyCallsReader } from './read/party-calls.js';
       operation: 'settle-reauthentication',
       inject: [PartyCallsReader, AggregateStore],
       due: (environment, now, limit, calls) => calls.due(environment, now, limit),
-      vendorOf: async (id, _calls, aggregates) => (await aggregates.load(party, id)).state.attempt?.vendor,
+      askedFor: async (id, _calls, aggregates) => {
+        const { owner, state } = await aggregates.load(party, id);
+        return owner && { vendor: state.attempt?.vendor, environment: owner.environment };
+      },
       settle: (id, signal) => new SettleReauthentication(id, signal),
     }),
   ],

@@ -2,7 +2,6 @@ import { Module } from '@nestjs/common';
 import { AccountsModule } from '../accounts/accounts.module.js';
 import { PaymentsModule } from './payments.module.js';
 import { CheckoutController } from './http/direct/checkout.controller.js';
-import { ProcessorEventsRoute } from './http/internal/processor-events.route.js';
 import { PaymentsController, RetiredEndpoint, RetiredWebhookController } from './http/platform/payments.controller.js';
 import { ServerPaymentsController } from './http/server/payments.controller.js';
 import { RefundsController } from './http/server/refunds.controller.js';
@@ -17,6 +16,6 @@ import { PaymentLists } from './read/payment-lists.js';
     ServerPaymentsController,
     CheckoutController,
   ],
-  providers: [PaymentLists, ProcessorEventsRoute, RetiredEndpoint],
+  providers: [PaymentLists, RetiredEndpoint],
 })
 export class PaymentRoutesModule {}

@@ -8,6 +8,7 @@ import { Metrics } from '../../platform/observability/metrics.js';
 import { CompleteLists } from '../../platform/subscriptions/complete-lists.js';
 import { EventHandlers, Projections, Publishers } from '../../platform/subscriptions/declarations.js';
 import { AccountWaits, waitsOf } from '../../ports/account-waits.js';
+import { PaymentNotices } from '../../ports/vendor-notices.js';
 import { Checkouts } from '../../published/checkouts.js';
 import { AccountsModule } from '../accounts/accounts.module.js';
 import { PartiesModule } from '../parties/parties.module.js';
@@ -32,6 +33,7 @@ import { checkoutPublisher, paymentPublisher } from './application/publish.js';
 import {
   FollowProcessorEvent,
   PaymentsByIntent,
+  ReceiveProcessorWebhookEvent,
   ReceiveProcessorWebhookEventHandler,
 } from './application/receive-processor-webhook-event.js';
 import { MakeRefund, RefundPaymentHandler } from './application/refund-payment.js';
@@ -118,6 +120,14 @@ import { openPayments, OpenPaymentsReader, plannedRefunds } from './read/open-pa
     WhenVerifiedAgain,
     WhenReportProgressed,
     WhenSessionInVain,
+    {
+      provide: PaymentNotices,
+      useFactory: (commands: CommandBus): PaymentNotices => ({
+        receive: (event, vendor, requestId) =>
+          commands.execute(new ReceiveProcessorWebhookEvent(event, vendor, requestId)),
+      }),
+      inject: [CommandBus],
+    },
     {
       provide: AccountWaits,
       useFactory: (aggregates: AggregateStore, lists: CompleteLists, commands: CommandBus) =>

@@ -105,7 +105,10 @@ import { reportViews } from './read/report-views.js';
       operation: 'settle-report',
       inject: [ReportDirectory, Screenings],
       due: (environment, now, limit, directory) => directory.due(environment, now, limit),
-      vendorOf: async (id, _directory, screenings) => (await screenings.find(id))?.vendors.credit,
+      askedFor: async (id, _directory, screenings) => {
+        const facts = await screenings.find(id);
+        return facts && { vendor: facts.vendors.credit, environment: facts.environment };
+      },
       settle: (id, signal) => new SettleReport(id, signal),
     }),
   ],

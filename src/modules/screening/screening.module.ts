@@ -127,7 +127,7 @@ async function waiting(lists: CompleteLists, account: string): Promise<readonly 
             settle: async (id) => {
               const { state } = await aggregates.load(screeningSession, id);
               // A worker asks the vendor. Nothing waits for the worker, because the vendor may be slow.
-              if (isUnderReview(state)) await calls.settle(SETTLEMENT, 'test', id, state.vendors.identity);
+              if (isUnderReview(state)) await calls.settle(SETTLEMENT, 'test', { id, vendor: state.vendors.identity });
               else await commands.execute(new ExpireSession(id));
             },
           }),
@@ -150,8 +150,11 @@ async function waiting(lists: CompleteLists, account: string): Promise<readonly 
       ...SETTLEMENT,
       inject: [ScreeningStatusReader, Screenings],
       due: (environment, now, limit, statuses) => statuses.unsettled(environment, now, limit),
-      vendorOf: async (id, _statuses, screenings) => (await screenings.find(id))?.vendors.identity,
-      settle: (id, signal) => new SettleVerification(id, signal),
+      askedFor: async (id, _statuses, screenings) => {
+        const facts = await screenings.find(id);
+        return facts && { vendor: facts.vendors.identity, environment: facts.environment };
+      },
+      settle: (id, signal, noticed) => new SettleVerification(id, signal, noticed),
     }),
   ],
   exports: [

@@ -9,12 +9,14 @@ import { isFromLoopback } from './metrics-page.js';
 export interface InternalRequest {
   readonly body: Uint8Array;
   readonly headers: FastifyRequest['headers'];
+  /** The parts of the path that the route's pattern names. */
+  readonly params: Readonly<Record<string, string>>;
   readonly requestId: string;
 }
 
-/** A provider of a feature module. `internalRoutes` finds such providers. */
+/** `internalRoutes` finds the providers of this class. */
 export abstract class InternalRoute {
-  abstract readonly path: string;
+  abstract readonly paths: readonly string[];
   /** An error becomes a reply that does not give the reason. */
   abstract receive(request: InternalRequest): Promise<void>;
 }
@@ -44,11 +46,14 @@ export function serveInternal(scope: FastifyInstance, routes: readonly InternalR
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   for (const route of routes) {
-    scope.all(route.path, { bodyLimit: BODY_LIMIT_BYTES }, async (request, reply) => {
-      if (request.method !== 'POST') throw new DomainError('request.unknown_path');
-      const body = request.body instanceof Uint8Array ? request.body : new Uint8Array();
-      await route.receive({ body, headers: request.headers, requestId: request.id });
-      return reply.status(200).send({ received: true });
-    });
+    for (const path of route.paths) {
+      scope.all(path, { bodyLimit: BODY_LIMIT_BYTES }, async (request, reply) => {
+        if (request.method !== 'POST') throw new DomainError('request.unknown_path');
+        const body = request.body instanceof Uint8Array ? request.body : new Uint8Array();
+        const params = request.params as InternalRequest['params'];
+        await route.receive({ body, headers: request.headers, params, requestId: request.id });
+        return reply.status(200).send({ received: true });
+      });
+    }
   }
 }

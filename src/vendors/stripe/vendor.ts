@@ -39,10 +39,13 @@ export const vendor = defineVendor({
     const payment = new StripePaymentProcessor({ secretKey, baseUrl: url, timeoutMs });
     return { payment, close: () => payment.close() };
   },
-  async webhookEvents(settings) {
+  async notices({ webhookSecrets }) {
     const { StripeWebhookEvents } = await import('./webhook-events.js');
-    return new StripeWebhookEvents(
-      settings.flatMap(({ webhookSecrets }) => webhookSecrets.split(',').map((secret) => secret.trim())),
-    );
+    const events = new StripeWebhookEvents(webhookSecrets.split(',').map((secret) => secret.trim()));
+    return ({ body, headers, now }) => {
+      const signature = headers['stripe-signature'];
+      const event = events.read(body, typeof signature === 'string' ? signature : undefined, now);
+      return event && { ...event, capability: 'payment' };
+    };
   },
 });

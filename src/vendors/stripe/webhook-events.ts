@@ -1,6 +1,6 @@
 import Stripe from 'stripe';
 import * as v from 'valibot';
-import { type ProcessorWebhookEvent, ProcessorWebhookEvents } from '../../ports/payment-processor.js';
+import type { ProcessorWebhookEvent } from '../../ports/payment-processor.js';
 import { read, textLike } from '../../vendor-kit/reading.js';
 import { checkoutId } from './checkout-wire.js';
 import { intentId, intentReference } from './payment-wire.js';
@@ -32,14 +32,11 @@ const ofTransaction = v.object({
 const HOLLOW = /(?:^|,)v1(?:,|$|=(?:[=,]|$))/;
 
 /** Reads the processor's signed events. While a secret is being replaced, several secrets are valid. */
-export class StripeWebhookEvents extends ProcessorWebhookEvents {
-  override readonly signatureHeader = 'stripe-signature';
+export class StripeWebhookEvents {
+  constructor(private readonly secrets: readonly string[]) {}
 
-  constructor(private readonly secrets: readonly string[]) {
-    super();
-  }
-
-  override read(body: Uint8Array, signature: string | undefined, now: Date): ProcessorWebhookEvent | null {
+  /** Null for a missing, forged or outdated signature, and for a body that is not an event. */
+  read(body: Uint8Array, signature: string | undefined, now: Date): ProcessorWebhookEvent | null {
     if (
       signature === undefined ||
       HOLLOW.test(signature) ||

@@ -269,7 +269,7 @@ describe('external calls', () => {
       await left();
       nest.settle = () => again();
       await worker();
-      await calls.settle(nest.recovery, 'test', one.id);
+      await calls.settle(nest.recovery, 'test', { id: one.id });
       await until(() => hens.recorded.get(one.attemptId) === 'egg');
       expect(await again()).toBe(false);
       expect(hens.asked).toEqual([one.attemptId]);
@@ -552,11 +552,23 @@ describe('external calls', () => {
   describe('calls without a recorded end', () => {
     it('are settled once by a worker, even if they are found to be due three times', async () => {
       const calls = await caller();
-      for (let run = 0; run < 3; run++) await calls.settle(nest.recovery, 'test', 'one');
+      for (let run = 0; run < 3; run++) await calls.settle(nest.recovery, 'test', { id: 'one' });
       await worker();
       const redis = await look();
       await until(async () => (await redis.exists('bull:identity-vendor-test-settle:settle-hens-one')) === 0);
       expect(nest.settled).toEqual(['one']);
+    });
+
+    it('are settled once for each notice of the vendor, even if they wait for the recovery job too', async () => {
+      const calls = await caller();
+      for (const eventId of [undefined, 'event:1', 'event:1', 'event:2'])
+        await calls.settle(nest.recovery, 'test', { id: 'one', ...(eventId !== undefined && { eventId }) });
+      await worker();
+      await until(() => nest.settled.length === 3);
+      expect([nest.settled, nest.noticed]).toEqual([
+        ['one', 'one', 'one'],
+        ['one', 'one'],
+      ]);
     });
 
     it('are settled again after a failure while they are due', async () => {
@@ -564,7 +576,7 @@ describe('external calls', () => {
       await worker();
       nest.settle = () => Promise.reject(new Error('an append failed'));
       await until(async () => {
-        await calls.settle(nest.recovery, 'test', 'one');
+        await calls.settle(nest.recovery, 'test', { id: 'one' });
         return nest.settled.length >= 3;
       });
     });
@@ -575,7 +587,7 @@ describe('external calls', () => {
       let finish: () => void = () => undefined;
       const hanging = new Promise<void>((resolve) => (finish = resolve));
       nest.settle = (id) => (id.startsWith('hangs') ? hanging : Promise.resolve());
-      for (const id of ids) await calls.settle(nest.recovery, 'test', id);
+      for (const id of ids) await calls.settle(nest.recovery, 'test', { id });
       const made = make(calls, attempt());
       await worker({ drainMs: 1 });
       expect(await made).toBe('egg');
@@ -583,8 +595,8 @@ describe('external calls', () => {
       // Only four settlements run, half of the number of slots for callers.
       expect(nest.settled).toEqual(ids.slice(0, 4));
       expect((await calls.backlog('identity-vendor-test-settle')).oldestWaitingMs).not.toBeNull();
-      await calls.settle(nest.recovery, 'live', 'live');
-      await calls.settle(nest.recovery, 'test', 'at-acme', 'acme');
+      await calls.settle(nest.recovery, 'live', { id: 'live' });
+      await calls.settle(nest.recovery, 'test', { id: 'at-acme', vendor: 'acme' });
       await until(() => nest.settled.includes('live') && nest.settled.includes('at-acme'));
       expect(await make(calls, attempt())).toBe('egg');
       finish();
@@ -598,7 +610,7 @@ describe('external calls', () => {
       await worker({ concurrency: 1, drainMs: 1 });
       const hanging = [make(calls, attempt()), make(calls, attempt())];
       await until(() => hens.asked.length === 1);
-      await calls.settle(nest.recovery, 'test', 'one');
+      await calls.settle(nest.recovery, 'test', { id: 'one' });
       await until(() => nest.settled.length === 1);
       void Promise.allSettled(hanging);
     });
@@ -609,7 +621,7 @@ describe('external calls', () => {
       await calls.backlog('identity-vendor-test-settle');
       server.freeze();
       try {
-        await expect(calls.settle(nest.recovery, 'test', 'two')).rejects.toThrow('did not take a job');
+        await expect(calls.settle(nest.recovery, 'test', { id: 'two' })).rejects.toThrow('did not take a job');
       } finally {
         server.resume();
       }
@@ -626,7 +638,7 @@ describe('external calls', () => {
           }),
         );
       await worker({ timeoutMs: 100 });
-      await calls.settle(nest.recovery, 'test', 'one');
+      await calls.settle(nest.recovery, 'test', { id: 'one' });
       await until(() => aborted);
     });
   });

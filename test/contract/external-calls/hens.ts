@@ -52,9 +52,12 @@ export class Hens extends ExternalCall<string, string | null> {
 /** The attempts that the recovery has settled, and the time that a settlement takes. */
 export class Nest {
   readonly settled: string[] = [];
+  /** The attempts that a notice demanded to settle. */
+  readonly noticed: string[] = [];
   settle: (id: string, signal: AbortSignal) => Promise<unknown> = async () => undefined;
-  readonly recovery = new AttemptRecovery('identity-vendor', 'settle-hens', (id, signal) => {
+  readonly recovery = new AttemptRecovery('identity-vendor', 'settle-hens', (id, signal, noticed) => {
     this.settled.push(id);
+    if (noticed) this.noticed.push(id);
     return this.settle(id, signal);
   });
 }

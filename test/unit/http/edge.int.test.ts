@@ -138,7 +138,7 @@ describe('the edge of HTTP', () => {
     serveMetrics(privateServer, metrics, () => true);
     serveInternal(privateServer, [
       {
-        path: '/internal/told',
+        paths: ['/internal/told'],
         receive: async () => {
           if (told) throw told;
         },

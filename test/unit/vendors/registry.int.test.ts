@@ -3,9 +3,11 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
+import Stripe from 'stripe';
 import { readConfig } from '../../../src/config/config.js';
 import { CAPABILITIES, FIRST_VENDORS } from '../../../src/kernel/vendor-choice.js';
 import type { VendorSettings } from '../../../src/kernel/vendor-settings.js';
+import type { NoticeRequest } from '../../../src/ports/vendor-notices.js';
 import { defineVendor, type Vendor } from '../../../src/vendor-kit/define-vendor.js';
 import { findVendors, VendorRegistry } from '../../../src/vendor-kit/registry.js';
 import { PRODUCTION } from '../../support/production.js';
@@ -69,6 +71,86 @@ describe('the vendor registry', () => {
     const registry = await opened({ one: settings, two: settings }, [vendor('one'), vendor('two')]);
     await registry.close();
     expect(closing).toBe(2);
+  });
+});
+
+describe('the notices of vendors', () => {
+  const adyen: Vendor = defineVendor({
+    id: 'adyen',
+    capabilities: {},
+    settings: {
+      hook: { kind: 'secret', variable: 'VENDOR_ADYEN_HOOK', testVariable: 'VENDOR_ADYEN_TEST_HOOK' },
+    },
+    open: async () => ({ close: async () => undefined }),
+    notices:
+      async ({ hook }) =>
+      ({ headers, body }) =>
+        headers['x-adyen'] !== hook
+          ? null
+          : {
+              ...{ capability: 'payment', type: 'paid', environment: body.length > 0 ? 'live' : 'test' },
+              ...{ eventId: `read with ${hook}`, intentId: 'pi_1', checkoutSessionId: null, transactionId: null },
+            },
+  });
+  const vendors = [adyen, ...found];
+  const sandbox = {
+    ...{ SANDBOX_URL: 'http://127.0.0.1:9', SANDBOX_VENDOR_KEY: 'sandbox-only-vendor-key' },
+    ...{
+      SANDBOX_PROCESSOR_SECRET_KEY: 'sk_test_of_the_sandbox',
+      SANDBOX_PROCESSOR_WEBHOOK_SECRET: 'whsec_of_the_sandbox',
+    },
+  };
+  const now = new Date('2026-03-01T12:00:00Z');
+  const fromStripe = (secret: string, livemode: boolean): NoticeRequest => {
+    const payload = JSON.stringify({ object: 'event', id: 'evt_1', type: 'a.b', livemode, data: { object: {} } });
+    const timestamp = now.getTime() / 1_000;
+    const signature = Stripe.webhooks.generateTestHeaderString({ payload, secret, timestamp });
+    return { body: Buffer.from(payload), headers: { 'stripe-signature': signature }, now };
+  };
+  const fromAdyen = (secret: string, live: boolean): NoticeRequest => ({
+    ...{ body: new Uint8Array(live ? [1] : []), headers: { 'x-adyen': secret }, now },
+  });
+  const read = (registry: VendorRegistry, id: string, request: NoticeRequest): string | null =>
+    registry.readerOf(id)?.(request)?.eventId ?? null;
+
+  it.each([
+    ['is not set up', {}, null],
+    ['is set up', { VENDOR_ADYEN_HOOK: 'adyen-live-secret' }, 'read with adyen-live-secret'],
+  ])('are read by each vendor itself when a second processor %s', async (_how, settings, expected) => {
+    const registry = await opened(readConfig({ ...env, ...settings }, { vendors }).vendors.byId, vendors);
+    expect(read(registry, 'adyen', fromAdyen('adyen-live-secret', true))).toBe(expected);
+    expect(read(registry, 'stripe', fromStripe('whsec_example', true))).toBe('evt_1');
+    expect(read(registry, 'stripe', fromAdyen('adyen-live-secret', true))).toBeNull();
+    expect(registry.readerOf('idv')).toBeNull();
+    expect(registry.readerOf('unknown')).toBeNull();
+    await registry.close();
+  });
+
+  it('are refused when the secret of one environment signs a notice of the other', async () => {
+    const settings = { VENDOR_ADYEN_HOOK: 'adyen-live-secret', VENDOR_ADYEN_TEST_HOOK: 'adyen-test-secret' };
+    const { byId } = readConfig({ ...env, ...sandbox, ...settings }, { vendors }).vendors;
+    const registry = await opened(byId, vendors);
+    const readable = (['live', 'test'] as const).map((environment) =>
+      [true, false].map((live) => [
+        read(registry, 'adyen', fromAdyen(`adyen-${environment}-secret`, live)) !== null,
+        read(
+          registry,
+          'stripe',
+          fromStripe(environment === 'live' ? 'whsec_example' : 'whsec_of_the_sandbox', live),
+        ) !== null,
+      ]),
+    );
+    expect(readable).toEqual([
+      [
+        [true, true],
+        [false, false],
+      ],
+      [
+        [false, false],
+        [true, true],
+      ],
+    ]);
+    await registry.close();
   });
 });
 

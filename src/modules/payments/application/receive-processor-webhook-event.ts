@@ -2,16 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import type { Attempt } from '../../../external-calls/external-call.js';
 import { ExternalCalls } from '../../../external-calls/external-calls.js';
-import { Clock } from '../../../kernel/clock.js';
 import { isId, newId } from '../../../kernel/ids.js';
-import { DomainError } from '../../../kernel/domain-error.js';
 import { AggregateStore, type LoadedAggregate } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
-import {
-  PaymentProcessor,
-  ProcessorWebhookEvents,
-  type ProcessorWebhookEvent,
-} from '../../../ports/payment-processor.js';
+import { FIRST_VENDORS } from '../../../kernel/vendor-choice.js';
+import { PaymentProcessor, type ProcessorWebhookEvent } from '../../../ports/payment-processor.js';
 import type { VendorCall } from '../../../ports/vendor-call.js';
 import { payment, paymentIdIn, type PaymentState } from '../domain/payment.js';
 import { FollowCheckoutEvent, type AboutCheckout } from './follow-checkout-event.js';
@@ -19,14 +14,15 @@ import { endOf, PaymentCall, refuseUnlessRecorded, type PaymentCallEnd } from '.
 import { PaymentReconciler } from './payment-reconciler.js';
 
 /**
- * Handles a webhook event from the processor. The service uses only the id in the event: it fetches the named intent or checkout session, so order,
+ * Handles a verified webhook event from the processor. The service uses only the id in the event: it fetches the named intent or checkout session, so order,
  * repetition and age do not matter. An event that names no payment of this service changes nothing (docs/contract/platform.md#processor-events).
  */
 @UseCase()
 export class ReceiveProcessorWebhookEvent extends Command<void> {
   constructor(
-    readonly body: Uint8Array,
-    readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>,
+    readonly event: ProcessorWebhookEvent,
+    /** The id of the processor. */
+    readonly vendor: string,
     readonly correlationId: string,
   ) {
     super();
@@ -97,17 +93,14 @@ export class FollowProcessorEvent extends PaymentCall<AboutIntent> {
 @Handles(ReceiveProcessorWebhookEvent)
 export class ReceiveProcessorWebhookEventHandler implements ICommandHandler<ReceiveProcessorWebhookEvent> {
   constructor(
-    private readonly events: ProcessorWebhookEvents,
     private readonly calls: ExternalCalls,
     private readonly followEvent: FollowProcessorEvent,
     private readonly followCheckout: FollowCheckoutEvent,
-    private readonly clock: Clock,
   ) {}
 
-  async execute({ body, headers, correlationId }: ReceiveProcessorWebhookEvent): Promise<void> {
-    const signature = headers[this.events.signatureHeader];
-    const event = this.events.read(body, typeof signature === 'string' ? signature : undefined, this.clock.now());
-    if (event === null) throw new DomainError('request.invalid');
+  async execute({ event, vendor, correlationId }: ReceiveProcessorWebhookEvent): Promise<void> {
+    // Every payment is made at the first processor.
+    if (vendor !== FIRST_VENDORS.payment) return;
     const { checkoutSessionId, intentId } = event;
     if (checkoutSessionId !== null) await this.aboutCheckout({ ...event, checkoutSessionId }, correlationId);
     else if (intentId !== null) await this.aboutIntent({ ...event, intentId }, correlationId);

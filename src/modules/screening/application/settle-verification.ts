@@ -25,6 +25,8 @@ export class SettleVerification extends Command<void> {
     readonly sessionId: string,
     /** Aborted when the time limit for the vendor's answer has passed. */
     readonly signal: AbortSignal,
+    /** Whether the vendor has sent a notice. A review is then due. */
+    readonly noticed = false,
   ) {
     super();
   }
@@ -44,14 +46,14 @@ export class SettleVerificationHandler implements ICommandHandler<SettleVerifica
     private readonly clock: Clock,
   ) {}
 
-  async execute({ sessionId, signal }: SettleVerification): Promise<void> {
+  async execute({ sessionId, signal, noticed }: SettleVerification): Promise<void> {
     const known = await this.aggregates.load(screeningSession, sessionId);
     const { state } = known;
     const attempt = attemptOf(state);
     const context = systemContext('screening-sweep', known.owner);
     // The terms of a review go by the account's clock, and the vendor's time limit by the machine's time.
     const now = isUnderReview(state) ? await this.clock.of(context) : this.clock.now();
-    if (!attempt || now < new Date(attempt.settleAfter)) return;
+    if (!attempt || (now < new Date(attempt.settleAfter) && !(noticed && isUnderReview(state)))) return;
     const { attemptId, operation } = attempt;
     const { subjectId, vendors } = existing(state);
     const reserved = { id: sessionId, attemptId, subject: subjectId, context, vendor: vendors.identity };
