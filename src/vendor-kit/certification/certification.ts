@@ -5,7 +5,7 @@ import { within } from '../../kernel/with-timeout.js';
 import type { Vendor } from '../define-vendor.js';
 import type { CertifiedDouble, CertifiedPersona, Role } from '../double/certified-double.js';
 import { type Canaries, findingsOf } from '../canaries.js';
-import { FAULTS, LATE_MS } from './faults.js';
+import { FAULTS } from './faults.js';
 import { type Circumstances, Laboratory, type Observation, UNDISTURBED_MS, always, rolesIn } from './laboratory.js';
 import { type Certificate, LEVELS, type Level, type Result } from '../certificate.js';
 import { type Path, changesOf, decidingPaths, statusChanged, wordChanged } from './mutations.js';
@@ -28,8 +28,9 @@ export interface CertificationOptions {
   readonly waitMs?: number;
 }
 
-const WAIT_MS = LATE_MS / 2;
-const AT_ONCE = 16;
+const WAIT_MS = 250;
+/** Most trials wait. */
+const AT_ONCE = 32;
 const FLOOD = 100;
 /** One token, and one more for calls that began before it came. */
 const MOST_TOKENS = 2;
@@ -93,15 +94,15 @@ class Run {
     );
     if (errors.length === 0) add('bronze', 'documented errors', null, 'the double lists no error of the vendor');
     else add('bronze', 'documented errors', await this.each(errors, (error) => this.errorProblems(error, able)));
-    add('bronze', 'unheard-of words', await this.each(able, (operation) => this.mutationProblems(operation, able)));
+    // The adapter reads answers of one kind alike, so one persona of each kind meets changes and faults.
+    const kinds = [...new Map([...able].reverse().map((one) => [`${one.method} ${one.expected.kind}`, one])).values()];
+    add('bronze', 'unheard-of words', await this.each(kinds, (operation) => this.mutationProblems(operation, able)));
     if (able.every(({ applicant }) => applicant === undefined))
       add('bronze', 'fields', null, 'the vendor knows persons by sessions');
     else if (this.laboratory.running.understood === undefined)
       add('bronze', 'fields', ['the double does not tell what it understood']);
     else add('bronze', 'fields', await this.fieldProblems(able));
-    // The adapter reads answers of one kind alike, so one persona of each kind meets the faults.
-    const kinds = new Map([...able].reverse().map((one) => [`${one.method} ${one.expected.kind}`, one]));
-    const faults = await Promise.all(FAULTS.map((fault) => this.faultProblems(fault, [...kinds.values()])));
+    const faults = await Promise.all(FAULTS.map((fault) => this.faultProblems(fault, kinds)));
     FAULTS.forEach(({ name }, at) => add('silver', `fault: ${name}`, faults[at] ?? []));
     if (this.laboratory.double.roles.token === undefined)
       add('silver', 'flood of calls without a token', null, 'the vendor has no access tokens');
@@ -256,7 +257,9 @@ class Run {
   canaries(): Canaries {
     const { code } = this.laboratory.double;
     const settings = Object.values(this.laboratory.settings).filter((value) => !value?.includes('://'));
-    const tokens = this.observed.flatMap(({ seen }) => seen.requests.map(({ headers }) => headers.authorization));
+    const tokens = [...this.clean.values()].flatMap((seen) =>
+      seen.requests.map(({ headers }) => headers.authorization),
+    );
     const named: readonly (readonly [name: string, values: readonly (string | null | undefined)[]])[] = [
       ...[PERSON, ...this.personas.map(personOf)].flatMap(personalIn),
       ['code', [code?.right, code?.wrong]],

@@ -7,8 +7,6 @@ export const RETRY_AFTER_SECONDS = 120;
 /** An adapter that takes this many bytes of one answer has no size limit. */
 export const MOST_BYTES = 24 * 1_024 * 1_024;
 const DRIP_MS = 20;
-/** Longer than the time limit of calls that meet such a fault. */
-export const LATE_MS = 500;
 
 const instead = (name: string, status: number, headers: Readonly<Record<string, string>>, body: string): Fault => ({
   name,
@@ -40,10 +38,9 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'late answer',
     waits: true,
-    async apply({ forward, answer }) {
+    async apply({ forward, answer, limitMs }) {
       const late = await forward();
-      // The adapter gives up before.
-      setTimeout(() => answer(late), LATE_MS);
+      setTimeout(() => answer(late), limitMs);
     },
   },
   {

@@ -89,7 +89,7 @@ export class Laboratory {
     limitMs: number,
     work: (adapters: OpenVendor, proxy: FaultProxy) => Promise<Value>,
   ): Promise<Value> {
-    const proxy = new FaultProxy(this.double, this.url);
+    const proxy = new FaultProxy(this.double, this.url, limitMs);
     const adapters = await this.vendor.open(this.running.settings(await proxy.listen()) as never, limitMs);
     try {
       return await work(adapters, proxy);

@@ -70,8 +70,10 @@ export function decidingPaths(granting: readonly Observation[], others: readonly
 function wordsAt(observations: readonly Observation[]): ReadonlyMap<string, ReadonlySet<unknown>> {
   const found = new Map<string, Set<unknown>>();
   for (const { requests } of observations)
-    for (const [path, value] of leavesOf(requests.at(-1)?.answer?.body ?? '').filter(([, leaf]) => isWord(leaf)))
-      found.set(JSON.stringify(path), (found.get(JSON.stringify(path)) ?? new Set()).add(value));
+    for (const [path, value] of leavesOf(requests.at(-1)?.answer?.body ?? ''))
+      // The words of a list give reasons, and never the decision.
+      if (isWord(value) && path.every((name) => typeof name === 'string'))
+        found.set(JSON.stringify(path), (found.get(JSON.stringify(path)) ?? new Set()).add(value));
   return found;
 }
 

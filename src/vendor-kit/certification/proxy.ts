@@ -30,6 +30,8 @@ export interface Exchange {
   readonly seen: SeenRequest;
   readonly response: ServerResponse;
   readonly socket: Socket;
+  /** The time limit of the adapter. */
+  readonly limitMs: number;
   /** Passes the request to the double. */
   readonly forward: () => Promise<Answer>;
   /** Sends a complete answer. */
@@ -75,6 +77,7 @@ export class FaultProxy {
   constructor(
     private readonly double: CertifiedDouble,
     private readonly target: string,
+    private readonly limitMs: number,
   ) {
     this.server.keepAliveTimeout = 60_000;
     this.server.on('connection', (socket) => {
@@ -128,7 +131,7 @@ export class FaultProxy {
       else if (fault === undefined || (fault.once && met)) answer(await forward());
       else {
         seen.harmed = true;
-        await fault.apply({ seen, response, socket, forward, answer });
+        await fault.apply({ seen, response, socket, limitMs: this.limitMs, forward, answer });
       }
     } catch {
       // The double has gone, because the certification ends.

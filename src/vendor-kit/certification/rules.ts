@@ -27,7 +27,7 @@ const UNDECIDED: ReadonlySet<string> = new Set([
 /** Answers with which a vendor says that it executed nothing. */
 const TURNED_AWAY: ReadonlySet<number> = new Set([401, 403, 429, 503]);
 /** The most requests that a fault may add to the requests of an undisturbed operation. */
-const MOST_REPEATS = 3;
+const MOST_REPEATS = 8;
 
 export function mainRoleOf(clean: Observation): Role | null {
   return rolesIn(clean).find((role) => role !== 'token') ?? null;
@@ -51,7 +51,9 @@ export function brokenVerdictRules(trial: Trial): readonly string[] {
     ...(verdict.kind === 'unavailable' && mayHaveExecuted(trial)
       ? ['the verdict is unavailable, which means "not executed", but the vendor may have executed the request']
       : []),
-    ...(trial.fault.once && needsNewToken(trial.seen) ? ['the token is not renewed after a 401'] : []),
+    ...(trial.fault.once && !fits(trial.operation.expected, verdict) && needsNewToken(trial.seen)
+      ? ['the token is not renewed after a 401']
+      : []),
   ];
 }
 
