@@ -2,7 +2,7 @@
 // slots. Test calls never delay live calls or use their slots either.
 import type { DefaultJobOptions, Job, QueueOptions } from 'bullmq';
 import { ENVIRONMENTS, type Environment } from '../kernel/environment.js';
-import { FIRST_VENDORS } from '../kernel/vendor-choice.js';
+import { FIRST_VENDORS, type Capability } from '../kernel/vendor-choice.js';
 import type { Vendors } from '../ports/vendors.js';
 import { CAPABILITY_OF, type Attempt, type VendorKind } from './external-call.js';
 
@@ -30,6 +30,11 @@ export type CallJob = Job<CallJobData | SettleJobData, void>;
 export function vendorName(kind: VendorKind, id: string | undefined): string {
   const capability = CAPABILITY_OF[kind];
   return id === undefined || capability === null || id === FIRST_VENDORS[capability] ? kind : `${kind}-${id}`;
+}
+
+/** The kind of the vendors with the capability. */
+export function kindOf(capability: Capability): VendorKind {
+  return (Object.keys(CAPABILITY_OF) as VendorKind[]).find((kind) => CAPABILITY_OF[kind] === capability) as VendorKind;
 }
 
 /** The id of the vendor that a call reaches. A kind that accounts do not choose has one vendor, with the kind's name. */

@@ -64,7 +64,7 @@ const REMEMBERED_MS = 3_600_000;
 const UNPROVEN = 4;
 
 /** The key that exists while the breaker of the vendor is open for any account. */
-function openMark(vendor: string, environment: Environment): string {
+export function openMark(vendor: string, environment: Environment): string {
   return `vendor-open:${vendor}:${environment}`;
 }
 

@@ -30,6 +30,11 @@ export async function accounts(): Promise<Imports> {
   return [...(await readModels()), AggregatesModule, CqrsModule.forRoot(), AccountsModule];
 }
 
+export async function vendors(): Promise<Imports> {
+  const { RoutingModule } = await import('../modules/vendors/vendors.module.js');
+  return [...(await accounts()), RoutingModule];
+}
+
 export async function deliveryQueue(): Promise<Imports> {
   const { OperatorQueueModule } = await import('./operator-queue.js');
   return [...(await readModels()), OperatorQueueModule];

@@ -21,6 +21,7 @@ import {
   projector,
   readModels,
   vault,
+  vendors,
 } from './imports.js';
 import { OperatorCommand, ShowingCommand } from './operator-command.js';
 import { OperatorLists } from './operator-lists.js';
@@ -70,6 +71,7 @@ const GROUPS: Readonly<Record<string, Group>> = {
     showing: ['list', 'show'],
   },
   keys: { load: () => import('./keys.commands.js'), imports: accounts, ...LISTS, showing: ['list'] },
+  vendors: { load: () => import('./vendors.commands.js'), imports: vendors },
   screenings: {
     load: () => import('./screenings.commands.js'),
     imports: readModels,
@@ -114,7 +116,14 @@ const GROUPS: Readonly<Record<string, Group>> = {
 };
 
 /** Modules that ask the vendors of the installation. */
-const WITH_VENDORS: ReadonlySet<Needs['imports']> = new Set([accounts, payments, persons, features, projector]);
+const WITH_VENDORS: ReadonlySet<Needs['imports']> = new Set([
+  accounts,
+  vendors,
+  payments,
+  persons,
+  features,
+  projector,
+]);
 
 /** The commands of one command line, and the parts that they need. */
 export interface Chosen {
@@ -151,10 +160,10 @@ export class OpsModule {
       for (const one of (await group.providers?.(started)) ?? []) providers.add(one);
       for (const one of await commandsOf(group, showing)) providers.add(one);
     }
-    const { config, vendors, log } = started;
+    const { config, vendors: registry, log } = started;
     return {
       module: OpsModule,
-      imports: [ProcessModule.forRoot(config, vendors, log, new Metrics()), ...imports],
+      imports: [ProcessModule.forRoot(config, registry, log, new Metrics()), ...imports],
       providers: [...providers],
     };
   }

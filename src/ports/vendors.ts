@@ -22,6 +22,9 @@ export abstract class Vendors {
   /** The ids of the vendors that accounts can choose. With an environment, only vendors that are set up there. */
   abstract offering(capability: Capability, environment?: Environment): readonly string[];
 
+  /** The ids of all vendors with the capability, even if they are not set up. */
+  abstract having(capability: Capability): readonly string[];
+
   abstract limitsOf(vendor: string): VendorLimits;
 
   /** The level of the vendor's certificate; null without a certificate. */

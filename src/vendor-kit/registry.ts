@@ -81,13 +81,14 @@ export class VendorRegistry extends Vendors implements VendorNotices {
   }
 
   override offering(capability: Capability, environment?: Environment): readonly string[] {
-    return [...this.vendors.values()]
-      .filter(({ id, capabilities }) => {
-        const { live, test } = this.settingsOf(id);
-        const settings = environment === undefined ? (live ?? test) : { live, test }[environment];
-        return capabilities[capability] !== undefined && settings !== null;
-      })
-      .map(({ id }) => id);
+    return this.having(capability).filter((id) => {
+      const { live, test } = this.settingsOf(id);
+      return (environment === undefined ? (live ?? test) : { live, test }[environment]) !== null;
+    });
+  }
+
+  override having(capability: Capability): readonly string[] {
+    return [...this.vendors.values()].flatMap(({ id, capabilities }) => (capabilities[capability] ? [id] : []));
   }
 
   override limitsOf(vendor: string): VendorLimits {

@@ -44,6 +44,9 @@ class PlayedVendors extends Vendors {
   override takesSessionsOf(_capability: string, vendor: string, identityVendor: string): boolean {
     return vendor === identityVendor;
   }
+  override having(): readonly string[] {
+    return ['acme', 'idv', 'voie'];
+  }
   override limitsOf(): VendorLimits {
     return {};
   }
