@@ -45,11 +45,15 @@ const PDF_PAGES = 36;
 const STATES: readonly string[] = ['ready', 'paused', 'open'];
 
 /** Counts, measures and logs a worker's call. */
-function called({ vendorCalls, vendorDuration }: Metrics, log: Log) {
+function called({ vendorCalls, vendorDuration, vendorExchanges }: Metrics, log: Log) {
   return ({ vendor, operation, outcome, seconds, ends, call }: MadeCall): void => {
     const { environment } = call;
     vendorCalls.inc({ vendor, operation, outcome, environment });
     vendorDuration.observe({ vendor, operation, environment }, seconds);
+    for (const marked of ends) {
+      const [, role = 'call', end = marked] = /^(token|poll)-(.+)$/.exec(marked) ?? [];
+      vendorExchanges.inc({ vendor, environment, role, end });
+    }
     const { accountId, aggregateId, attemptId, correlationId: requestId } = call;
     const ids = { environment, accountId, aggregateId, attemptId, requestId };
     log.info({ vendor, operation, outcome, ends, ms: Math.round(seconds * 1_000), ...ids }, 'vendor call');

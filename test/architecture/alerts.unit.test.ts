@@ -120,7 +120,7 @@ describe('the check of expressions', () => {
   it.each([
     ['projection_stoped == 1', ['projection_stoped']],
     ['rate(http_request_duration_seconds[5m])', ['http_request_duration_seconds']],
-    ['vendor_calls_total{provider="acme"} > 0', ['vendor_calls_total{provider}', 'acme']],
+    ['vendor_calls_total{provider="nonesuch"} > 0', ['vendor_calls_total{provider}', 'nonesuch']],
     ['vendor_calls_total{outcome=~"timed-out|late"} > 0', ['late']],
     ['sum by (queue, le) (queue_jobs_waiting)', ['le']],
     ['projection_lag_seconds > 1 and on (handler) event_handler_lag_seconds > 1', ['handler']],
@@ -139,6 +139,7 @@ describe('deploy/prometheus/alerts.yml', () => {
     const rulesApart = rules.filter(apart);
     expect(rulesApart.map(({ alert }) => alert)).toEqual([
       'VendorFailing',
+      'VendorRefused',
       'VendorSlow',
       'PaymentIntentAltered',
       'RefundReversed',

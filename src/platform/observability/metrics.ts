@@ -66,6 +66,14 @@ export class Metrics {
     registers: [this.registry],
   });
 
+  readonly vendorExchanges = this.counter(
+    'vendor_exchanges_total',
+    'HTTP exchanges with a vendor by role (call, poll, token) and end: a status, or a word when no answer came.',
+    'vendor',
+    'environment',
+    'role',
+    'end',
+  );
   readonly vendorRefusals = this.counter(
     'vendor_calls_refused_total',
     'Calls that were not made: the vendor was paused, its breaker was open, or it was busy.',
