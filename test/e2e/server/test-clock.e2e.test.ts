@@ -149,6 +149,20 @@ describe('POST /v1/test_helpers/clock', () => {
     expect(told(await agent('renewed', 'Alreadytest'))).toEqual([200, null]);
   });
 
+  it('200: a share lasts its 24 months, and events are delivered, also when the clock is 90 years ahead', async () => {
+    const { nopay } = accounts;
+    await turned({ advance: 90 * 365 * DAY }, nopay);
+    const owner = new EndpointOwner(service, nopay);
+    await owner.register(`https://127.0.0.1:${await freePort()}/hooks`);
+    const caller = await service.signIn('nopay');
+    const { id } = (await caller.submit()).body;
+    const { expiresAt } = (await caller.post(`/reports/${id}/consent-to-share`)).body;
+    await turned({ to: expiresAt }, nopay);
+    expect((await caller.get(`/reports/${id}/sharing`)).body.status).toBe('EXPIRED');
+    const statuses = (await owner.deliveries()).map(({ status }) => status);
+    expect([statuses.length > 0, new Set(statuses)]).toEqual([true, new Set(['exhausted'])]);
+  });
+
   it.each([
     [{}, 'advance'],
     [{ advance: 60, to: '2999-01-01T00:00:00Z' }, 'advance'],

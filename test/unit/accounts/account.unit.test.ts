@@ -217,7 +217,7 @@ describe('an account', () => {
     expect(given(OPENED).when({ ...command, wish: null })).toEqual([]);
   });
 
-  it('turns its test clock forward, and never back or more than ten years ahead', () => {
+  it('turns its test clock forward, and never back or more than 100 years ahead', () => {
     const machine = new Date('2026-03-01T12:00:00.000Z');
     const turn = { kind: 'turn-clock', machine } as const;
     const first = given(OPENED).when({ ...turn, bySeconds: 3_600 });
@@ -228,9 +228,12 @@ describe('an account', () => {
     expect(after.when({ ...turn, bySeconds: 1 })).toEqual([
       { type: 'TestClockAdvanced', data: { aheadSeconds: 3_601, to: '2026-03-01T13:00:01.000Z' } },
     ]);
-    for (const aheadSeconds of [3_600, 0, -1, Number.NaN, 3_653 * 86_400 + 1])
+    for (const aheadSeconds of [3_600, 0, -1, Number.NaN, 36_525 * 86_400 + 1])
       expect(() => after.when({ ...turn, aheadSeconds })).toThrow(DomainError);
     expect(() => after.when({ ...turn, bySeconds: 0 })).toThrow(DomainError);
+    expect(after.when({ ...turn, aheadSeconds: 36_525 * 86_400 })).toMatchObject([
+      { data: { to: '2126-03-02T12:00:00.000Z' } },
+    ]);
   });
 
   it('removes a setting when the command gives null for it', () => {

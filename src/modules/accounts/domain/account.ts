@@ -82,7 +82,8 @@ const MAX_PARAGRAPHS = 40;
 const MAX_PARAGRAPH = 4_000;
 const MAX_SUPPORT_CONTACT = 254;
 const MAX_DISPLAY_NAME = 60;
-const MOST_AHEAD_SECONDS = 3_653 * 86_400;
+/** 100 years. Times must keep years of four digits, because lists sort them as texts. */
+const MOST_AHEAD_SECONDS = 36_525 * 86_400;
 const MAX_ADDRESS = 500;
 
 export const DEFAULT_SETTINGS: Settings = {
@@ -327,7 +328,7 @@ function turned(
   const field = 'bySeconds' in command ? 'test.advance' : 'test.to';
   if (!(aheadSeconds > before)) throw fieldError('request.invalid', field, 'must turn the clock forward');
   if (aheadSeconds > MOST_AHEAD_SECONDS)
-    throw fieldError('request.invalid', field, 'must leave the clock at most ten years ahead of the real time');
+    throw fieldError('request.invalid', field, 'must leave the clock at most 100 years ahead of the real time');
   const to = new Date(command.machine.getTime() + aheadSeconds * 1_000).toISOString();
   return { type: 'TestClockAdvanced', data: { aheadSeconds, to } };
 }

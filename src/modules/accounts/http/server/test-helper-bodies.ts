@@ -5,7 +5,7 @@ import { VENDOR_BEHAVIOURS } from '../../../../kernel/vendor-behaviour.js';
 import { CAPABILITIES, type Capability } from '../../../../kernel/vendor-choice.js';
 
 const TIME_RULE = { message: 'must be a time in ISO 8601 with its zone, such as 2026-01-31T12:00:00Z' };
-const MOST_SECONDS = 315_576_000;
+const MOST_SECONDS = 36_525 * 86_400;
 const BEHAVIOURS = [...VENDOR_BEHAVIOURS, 'normal'] as const;
 type Behaviour = (typeof BEHAVIOURS)[number];
 
