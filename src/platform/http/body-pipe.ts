@@ -86,7 +86,7 @@ export const IsMailAddress = (options: ValidationOptions): PropertyDecorator =>
 
 /** The time of receipt by the service's clock. */
 const receivedAt = new WeakMap<object, Date>();
-/** The fields of each request body that the body's class does not have. */
+/** The fields of each request body and query that its class does not have. */
 export const unknownFields = new WeakMap<object, readonly string[]>();
 
 /** Reads only own properties, never those of prototypes. */

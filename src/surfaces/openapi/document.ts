@@ -119,7 +119,7 @@ function operationOf({ [OPERATION]: _, ...operation }: Operation, route: Route, 
     'Service-Request-Id',
     ...(value.headers ?? []),
     ...(value.deprecated ? ['Deprecation', 'Sunset'] : []),
-    ...(route.secured && operation.requestBody ? ['Service-Warnings'] : []),
+    ...(route.secured && (operation.requestBody || value.query) ? ['Service-Warnings'] : []),
   ];
   const kept = takesKey(route) ? ['Idempotent-Replayed', 'Idempotency-Kept'] : [];
   const operationId = typeof value.id === 'string' ? value.id : value.id(route.path);

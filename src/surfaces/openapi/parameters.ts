@@ -22,7 +22,7 @@ export const HEADERS = {
   },
   'Service-Request-Id': { description: 'The id of the request in logs and events', schema: uuid },
   'Service-Warnings': {
-    description: 'In the test environment: the fields of the body that the service ignored',
+    description: 'In the test environment: the fields of the body and the query parameters that the service ignored',
     schema: text,
   },
   'Idempotent-Replayed': {

@@ -259,6 +259,17 @@ describe('Service-Warnings', () => {
     );
   });
 
+  it('names the query parameters of a list that the service ignores, in the test environment', async () => {
+    const listed = (query: string, secretKey: string | undefined): Promise<Reply> =>
+      service.request('GET', `/v1/screenings?${query}`, { headers: { 'x-secret-key': secretKey ?? '' } });
+    const { secretKey, liveSecretKey } = accounts.demo;
+    expect(warningsOf(await listed('statuss=BLOCKED&limit=1&__proto__=1', secretKey))).toBe(
+      'unknown query parameters: statuss',
+    );
+    expect(warningsOf(await listed('status=BLOCKED', secretKey))).toBeNull();
+    expect(warningsOf(await listed('statuss=BLOCKED', liveSecretKey))).toBeNull();
+  });
+
   it('is empty in the live environment', async () => {
     const reply = await service.request('POST', '/v1/sessions', {
       headers: { 'x-secret-key': accounts.demo.liveSecretKey ?? '' },
