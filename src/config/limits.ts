@@ -13,6 +13,8 @@ export abstract class Limits {
   abstract readonly blockDuration: number;
   /** The longest review of a person by people at the identity vendor. */
   abstract readonly reviewLimit: number;
+  /** The time from the verification for which the person's own data are kept for a bureau that needs them. */
+  abstract readonly applicantKept: number;
   abstract readonly reportValidity: number;
   abstract readonly reportRetryInterval: number;
   /** Null means 24 calendar months. */
@@ -79,6 +81,7 @@ export function readLimits(env: Variables): Limits {
     stepUpAttempts: env.limit('STEP_UP_ATTEMPTS', 3, { min: 1, whole: true }),
     blockDuration: env.limit('BLOCK_DURATION', DAY),
     reviewLimit: env.limit('REVIEW_LIMIT', 7 * DAY, { min: 1 }),
+    applicantKept: env.limit('APPLICANT_KEPT', 7 * DAY, { min: 1 }),
     reportValidity: env.limit('REPORT_VALIDITY', 30 * DAY),
     reportRetryInterval: env.limit('REPORT_RETRY_INTERVAL', 600),
     shareWindow: env.text('SHARE_WINDOW') === null ? null : env.limit('SHARE_WINDOW', 0),

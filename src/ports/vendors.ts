@@ -1,5 +1,6 @@
 import type { Environment } from '../kernel/environment.js';
 import type { Capability } from '../kernel/vendor-choice.js';
+import type { KnownPerson } from '../kernel/vendor-subject.js';
 
 /** The processor's units of a currency: `10 ** exponent` is one unit, and charges are multiples of `step`. */
 export interface ChargedCurrency {
@@ -30,8 +31,15 @@ export abstract class Vendors {
   /** The level of the vendor's certificate; null without a certificate. */
   abstract certifiedAs(vendor: string): string | null;
 
-  /** Whether the vendor knows a person by this identity vendor's session. */
-  abstract takesSessionsOf(capability: 'credit' | 'income', vendor: string, identityVendor: string): boolean;
+  /**
+   * The form in which the vendor knows a person whom this identity vendor has confirmed: by the identity vendor's session, or by the person's own
+   * data. Null if the vendor does not know the person.
+   */
+  abstract knowsPersonBy(
+    capability: 'credit' | 'income',
+    vendor: string,
+    identityVendor: string,
+  ): KnownPerson['kind'] | null;
 
   /** Keyed by the lowercase ISO 4217 code; null if the payment processor accepts no payments in the currency. */
   abstract currency(code: string): ChargedCurrency | null;

@@ -35,6 +35,9 @@ export interface PullsEnded {
   readonly released?: true;
 }
 
+/** The stored event after which a session's report can be read. */
+export const REPORT_RELEASED = { category: 'report', type: 'ReportReleased' } as const;
+
 /** The stored events of reports that payments follow. Each screening session has one stream, with the session's id. */
 export const REPORT_NEWS = {
   category: 'report',

@@ -4,6 +4,7 @@ import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ENVIRONMENTS, type Environment } from '../kernel/environment.js';
 import { FIRST_VENDORS, type Capability } from '../kernel/vendor-choice.js';
+import type { KnownPerson } from '../kernel/vendor-subject.js';
 import type { VendorSettings } from '../kernel/vendor-settings.js';
 import type { VendorCall } from '../ports/vendor-call.js';
 import type { NoticeReader, VendorNotices } from '../ports/vendor-notices.js';
@@ -101,9 +102,14 @@ export class VendorRegistry extends Vendors implements VendorNotices {
     return (JSON.parse(readFileSync(file, 'utf8')) as { readonly level: string }).level;
   }
 
-  override takesSessionsOf(capability: 'credit' | 'income', vendor: string, identityVendor: string): boolean {
+  override knowsPersonBy(
+    capability: 'credit' | 'income',
+    vendor: string,
+    identityVendor: string,
+  ): KnownPerson['kind'] | null {
     const needs = this.vendors.get(vendor)?.capabilities[capability]?.needs ?? [];
-    return needs === 'applicant' || needs.includes(`session-of:${identityVendor}`);
+    if (needs === 'applicant') return needs;
+    return needs.includes(`session-of:${identityVendor}`) ? 'session' : null;
   }
 
   override currency(code: string): ChargedCurrency | null {

@@ -41,8 +41,8 @@ class PlayedVendors extends Vendors {
   override offering(capability: string): readonly string[] {
     return capability === 'income' ? ['voie'] : ['acme', 'idv'];
   }
-  override takesSessionsOf(_capability: string, vendor: string, identityVendor: string): boolean {
-    return vendor === identityVendor;
+  override knowsPersonBy(_capability: string, vendor: string, identityVendor: string): 'session' | null {
+    return vendor === identityVendor ? 'session' : null;
   }
   override having(): readonly string[] {
     return ['acme', 'idv', 'voie'];

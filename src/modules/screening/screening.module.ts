@@ -10,7 +10,7 @@ import { listOf } from '../../kernel/projection.js';
 import { Log } from '../../platform/observability/log.js';
 import { Metrics } from '../../platform/observability/metrics.js';
 import { CompleteLists } from '../../platform/subscriptions/complete-lists.js';
-import { Projections, Publishers } from '../../platform/subscriptions/declarations.js';
+import { EventHandlers, Projections, Publishers } from '../../platform/subscriptions/declarations.js';
 import { recoveryJob } from '../../platform/subscriptions/recovery-job.js';
 import { AccountWaits, waitsOf } from '../../ports/account-waits.js';
 import { AnswerCounts } from '../../published/answer-counts.js';
@@ -19,6 +19,7 @@ import { Screenings } from '../../published/screenings.js';
 import { Verifications } from '../../published/verifications.js';
 import { AccountsModule } from '../accounts/accounts.module.js';
 import { RoutingModule } from '../vendors/vendors.module.js';
+import { DiscardApplicant, DiscardApplicantHandler } from './application/discard-applicant.js';
 import { DiscardVendorReply, DiscardVendorReplyHandler } from './application/discard-vendor-reply.js';
 import { EarlierScreenings } from './application/earlier-screenings.js';
 import { ErasePersonHandler } from './application/erase-person.js';
@@ -32,6 +33,7 @@ import { ScreeningDirectory } from './application/screening-directory.js';
 import { ScreeningPolicy } from './application/screening-policy.js';
 import { SessionSecrets } from './application/session-secrets.js';
 import { SubmissionLimits } from './application/submission-limits.js';
+import { WhenReportReleased } from './application/when-report-released.js';
 import { SettleVerification, SettleVerificationHandler } from './application/settle-verification.js';
 import { SubmitScreeningHandler } from './application/submit-screening.js';
 import { UnblockPersonHandler } from './application/unblock-person.js';
@@ -40,23 +42,25 @@ import { RegistrationRecorder } from './application/registration-recorder.js';
 import { SessionChallenges, StepUpCall } from './application/session-challenges.js';
 import { AnswerStepUpHandler } from './application/answer-step-up.js';
 import { PersonsOfSessions } from './application/persons-of-sessions.js';
-import { isUnderReview, screeningSession, waitsUntil } from './domain/screening-session.js';
+import { holdsApplicant, isOpen, isUnderReview, screeningSession, waitsUntil } from './domain/screening-session.js';
 import { ScreeningOptionsReader } from './read/screening-options.js';
-import { screeningStatus, ScreeningStatusReader } from './read/screening-status.js';
+import { applicantsHeld, screeningStatus, ScreeningStatusReader } from './read/screening-status.js';
 
 const WAITING = ['SUBMITTED', 'STEP_UP_REQUIRED', 'OTP_PENDING', 'KBA_PENDING'] as const;
 const SETTLEMENT = { vendor: 'identity-vendor', operation: 'settle-verification' } as const;
 /** The vendor's last reply is kept for this time after a party's session has ended (docs/contract/platform.md#sessions-of-parties). */
 const REPLY_KEPT_MS = 3_600_000;
 
-/** The sessions of a test account that wait for an answer, or for people at the vendor. */
+/** The sessions of a test account that wait for an answer, for people at the vendor, or for the removal of the person's own data. */
 async function waiting(lists: CompleteLists, account: string): Promise<readonly string[]> {
   const names = WAITING.map((overallStatus) => listOf({ account, environment: 'test', overallStatus }));
-  return (await Promise.all(names.map((list) => lists.idsIn(screeningStatus, list)))).flat();
+  const all = [...names, applicantsHeld({ account, environment: 'test' })];
+  return (await Promise.all(all.map((list) => lists.idsIn(screeningStatus, list)))).flat();
 }
 
 @Projections([screeningStatus])
 @Publishers([screeningPublisher])
+@EventHandlers([WhenReportReleased])
 @Module({
   imports: [AccountsModule, RoutingModule],
   providers: [
@@ -77,6 +81,8 @@ async function waiting(lists: CompleteLists, account: string): Promise<readonly 
     AnswerStepUpHandler,
     ExpireSessionHandler,
     DiscardVendorReplyHandler,
+    DiscardApplicantHandler,
+    WhenReportReleased,
     SettleVerificationHandler,
     ErasePersonHandler,
     FindPartiesBehindHandler,
@@ -106,6 +112,7 @@ async function waiting(lists: CompleteLists, account: string): Promise<readonly 
           stepUpAttempts: limits.stepUpAttempts,
           blockSeconds: limits.blockDuration,
           reviewSeconds: limits.reviewLimit,
+          applicantKeptSeconds: limits.applicantKept,
           reportValiditySeconds: limits.reportValidity,
           submitsPerMinutePerAddress: limits.submitsPerMinutePerAddress,
           submitsPerMinute: limits.submitsPerMinute,
@@ -118,27 +125,45 @@ async function waiting(lists: CompleteLists, account: string): Promise<readonly 
     },
     {
       provide: AccountWaits,
-      useFactory: (aggregates: AggregateStore, lists: CompleteLists, commands: CommandBus, calls: ExternalCalls) =>
+      useFactory: (
+        aggregates: AggregateStore,
+        lists: CompleteLists,
+        commands: CommandBus,
+        calls: ExternalCalls,
+        policy: ScreeningPolicy,
+      ) =>
         new AccountWaits(async (accountId) =>
           waitsOf({
             kind: 'session',
             ids: await waiting(lists, accountId),
-            at: async (id) => waitsUntil((await aggregates.load(screeningSession, id)).state),
+            at: async (id) => {
+              const { state } = await aggregates.load(screeningSession, id);
+              const isHeld = state.status === 'VERIFIED' && holdsApplicant(state);
+              return isHeld ? policy.applicantKeptUntil(state.verifiedAt) : waitsUntil(state);
+            },
             settle: async (id) => {
               const { state } = await aggregates.load(screeningSession, id);
               // A worker asks the vendor. Nothing waits for the worker, because the vendor may be slow.
               if (isUnderReview(state)) await calls.settle(SETTLEMENT, 'test', { id, vendor: state.vendors.identity });
-              else await commands.execute(new ExpireSession(id));
+              else if (isOpen(state)) await commands.execute(new ExpireSession(id));
+              else await commands.execute(new DiscardApplicant(id));
             },
           }),
         ),
-      inject: [AggregateStore, CompleteLists, CommandBus, ExternalCalls],
+      inject: [AggregateStore, CompleteLists, CommandBus, ExternalCalls, ScreeningPolicy],
     },
     recoveryJob({
       name: 'step-up-expiry',
       inject: [ScreeningStatusReader],
       due: (now, limit, statuses) => statuses.overdue(now, limit),
       settle: (id) => new ExpireSession(id),
+    }),
+    recoveryJob({
+      name: 'applicants',
+      inject: [ScreeningStatusReader, ScreeningPolicy],
+      due: (now, limit, statuses, policy) =>
+        statuses.holdingApplicants(new Date(now.getTime() - policy.limits.applicantKeptSeconds * 1_000), limit),
+      settle: (id) => new DiscardApplicant(id),
     }),
     recoveryJob({
       name: 'vendor-replies',

@@ -125,6 +125,7 @@ describe('the composed service', () => {
     const timers = jest.spyOn(RedisScheduler.prototype, 'every');
     await compose(role);
     expect(handlers.mock.calls.map(([handler]) => handler.constructor.name)).toEqual([
+      'WhenReportReleased',
       'WhenPaymentProgressed',
       'WhenCheckoutPaid',
       'WhenRenterRegistered',
@@ -140,6 +141,7 @@ describe('the composed service', () => {
       'WhenResumeEnded',
     ]);
     expect(timers.mock.calls.map(([name]) => name).sort()).toEqual([
+      'applicants',
       'external-calls',
       'grant-sweep',
       'read-model-retention',

@@ -123,6 +123,7 @@ function aProcess(dies: (stream: string, types: readonly string[]) => boolean = 
     otpResendIntervalSeconds: 30,
     stepUpTtlSeconds: 1_800,
     reviewSeconds: 604_800,
+    applicantKeptSeconds: 604_800,
     stepUpAttempts: 3,
     blockSeconds: 86_400,
     reportValiditySeconds: 2_592_000,
@@ -189,7 +190,7 @@ function aProcess(dies: (stream: string, types: readonly string[]) => boolean = 
     find: async () => ({ products: ['CONSUMER', 'AGENT', 'PMC'], consumerPays: false, vendors: FIRST_CHOICE }),
     mayReachVendors: () => true,
   } as unknown as Accounts;
-  const secrets = new SessionSecrets(vault, { takesSessionsOf: () => true } as unknown as Vendors);
+  const secrets = new SessionSecrets(vault, { knowsPersonBy: () => 'session' } as unknown as Vendors);
   const answers = new PersonAnswers(aggregates, secrets, policy, clock, {
     wrongAnswer: ({ accountId, environment }, locked) => wrongTold.push({ accountId, environment, locked }),
   });
@@ -199,7 +200,16 @@ function aProcess(dies: (stream: string, types: readonly string[]) => boolean = 
   const recording = new ChallengeRecorder(aggregates, answers, limiter, clock);
   const sessions = new SessionChallenges(secrets, policy);
   const challenges = new ChallengeService(aggregates, calls, vendor, answers, recording, limiter, clock);
-  const registration = new Registration(aggregates, vendor, recorder, recording, sessions, new SetRoutes(), clock);
+  const registration = new Registration(
+    aggregates,
+    vendor,
+    recorder,
+    recording,
+    sessions,
+    secrets,
+    new SetRoutes(),
+    clock,
+  );
   const grants = { find: async () => null } as unknown as SessionGrants;
   const reports = { expiryOf: async () => null } as unknown as Reports;
   const prospects = { reportProspect: async () => 'possible' } as unknown as Screenings;

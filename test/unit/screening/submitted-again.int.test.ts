@@ -124,6 +124,7 @@ describe('a submission', () => {
       otpResendIntervalSeconds: 30,
       stepUpTtlSeconds: 1_800,
       reviewSeconds: 604_800,
+      applicantKeptSeconds: 604_800,
       stepUpAttempts: 3,
       blockSeconds: 86_400,
       reportValiditySeconds: 2_592_000,
@@ -185,7 +186,7 @@ describe('a submission', () => {
     } as unknown as SessionGrants;
     begun = null;
     const reports = { expiryOf: async () => reportExpiresAt } as unknown as Reports;
-    const secrets = new SessionSecrets(vault, { takesSessionsOf: () => true } as unknown as Vendors);
+    const secrets = new SessionSecrets(vault, { knowsPersonBy: () => 'session' } as unknown as Vendors);
     externalCalls = new CallsAtOnce();
     const answers = new PersonAnswers(aggregates, secrets, policy, clock, { wrongAnswer: () => undefined });
     const limiter = new CountedInMemory();
@@ -199,7 +200,16 @@ describe('a submission', () => {
       aggregates,
       new TestTraffic(),
       externalCalls,
-      new Registration(aggregates, vendor, recorder, recording, new SessionChallenges(secrets, policy), routes, clock),
+      new Registration(
+        aggregates,
+        vendor,
+        recorder,
+        recording,
+        new SessionChallenges(secrets, policy),
+        secrets,
+        routes,
+        clock,
+      ),
       vault,
       secrets,
       accounts,

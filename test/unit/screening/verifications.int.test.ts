@@ -20,6 +20,10 @@ import { Unavailable } from '../../../src/kernel/unavailable.js';
 import { FIRST_CHOICE } from '../../../src/kernel/vendor-choice.js';
 import type { VendorReply } from '../../../src/kernel/vendor-reply.js';
 import {
+  DiscardApplicant,
+  DiscardApplicantHandler,
+} from '../../../src/modules/screening/application/discard-applicant.js';
+import {
   DiscardVendorReply,
   DiscardVendorReplyHandler,
 } from '../../../src/modules/screening/application/discard-vendor-reply.js';
@@ -135,6 +139,10 @@ type Verdict = RegistrationVerdict | AnswerVerdict | ResendVerdict;
 /** The vendor's answers to the next calls. `dies` stands for an answer that is never recorded. */
 let vendorSays: (Verdict | (() => Promise<Verdict>) | 'dies')[];
 let vendorKnows: PastOutcome;
+/** The form in which the bureau knows a person. */
+let bureauNeeds: 'session' | 'applicant';
+/** The expiry of every session's report. */
+let reportExpiresAt: string | null;
 /** The calls that reached the vendor. */
 let asked: unknown[][];
 /** The uses that the limits have counted. */
@@ -151,6 +159,8 @@ beforeEach(() => {
   now = new Date('2026-03-01T12:00:00.000Z');
   vendorSays = [];
   vendorKnows = { kind: 'not-executed' };
+  bureauNeeds = 'session';
+  reportExpiresAt = null;
   asked = [];
   limits = new CountedInMemory();
 });
@@ -168,6 +178,7 @@ function harness(calls: ExternalCalls = new Workers(), log: EventStore = store) 
     otpResendIntervalSeconds: 0,
     stepUpTtlSeconds: 1_800,
     reviewSeconds: 604_800,
+    applicantKeptSeconds: 604_800,
     stepUpAttempts: 3,
     blockSeconds: 86_400,
     reportValiditySeconds: 2_592_000,
@@ -216,13 +227,18 @@ function harness(calls: ExternalCalls = new Workers(), log: EventStore = store) 
     verifyOtp: (_call: unknown, session: string, code: string) => says('otp', session, code),
     verifyKba: (_call: unknown, session: string, answers: unknown) => says('kba', session, answers),
     resendOtp: (_call: unknown, session: string) => says('resend', session),
-    outcomeOf: async () => vendorKnows,
+    outcomeOf: async (_call: unknown, session?: string) => {
+      if (session !== undefined) asked.push(['outcome', session]);
+      return vendorKnows;
+    },
   } as unknown as IdentityVendor;
   const accounts = {
     find: async () => ({ products: ['CONSUMER', 'AGENT', 'PMC'], consumerPays: true, vendors: FIRST_CHOICE }),
     mayReachVendors: () => true,
   } as unknown as Accounts;
-  const vendors = { takesSessionsOf: (capability: string) => capability === 'credit' } as unknown as Vendors;
+  const vendors = {
+    knowsPersonBy: (capability: string) => (capability === 'credit' ? bureauNeeds : null),
+  } as unknown as Vendors;
   const secrets = new SessionSecrets(vault, vendors);
   const answers = new PersonAnswers(aggregates, secrets, policy, clock, { wrongAnswer: () => undefined });
   const submissions = new SubmissionLimits(limits, vault, policy);
@@ -230,9 +246,18 @@ function harness(calls: ExternalCalls = new Workers(), log: EventStore = store) 
   const recording = new ChallengeRecorder(aggregates, answers, limits, clock);
   const sessions = new SessionChallenges(secrets, policy);
   const challenges = new ChallengeService(aggregates, calls, vendor, answers, recording, limits, clock);
-  const reports = { expiryOf: async () => null, isOutOfReach: async () => false } as Reports;
+  const reports = { expiryOf: async () => reportExpiresAt, isOutOfReach: async () => false } as Reports;
   const screenings = new ScreeningDirectory(aggregates, vault, reports, answers, clock);
-  const registration = new Registration(aggregates, vendor, recorder, recording, sessions, new SetRoutes(), clock);
+  const registration = new Registration(
+    aggregates,
+    vendor,
+    recorder,
+    recording,
+    sessions,
+    secrets,
+    new SetRoutes(),
+    clock,
+  );
   const grants = { find: async () => null } as unknown as SessionGrants;
   const submitting = new SubmitScreeningHandler(
     aggregates,
@@ -275,6 +300,7 @@ function harness(calls: ExternalCalls = new Workers(), log: EventStore = store) 
   );
   const erase = new ErasePersonHandler(aggregates, vault);
   const discard = new DiscardVendorReplyHandler(aggregates, secrets);
+  const discardApplicant = new DiscardApplicantHandler(aggregates, secrets, reports, policy, clock);
   const verifications = new PartyVerifications(submitting, step, aggregates, log, secrets);
   const partyPolicy = new PartyPolicy({
     vendorTimeoutSeconds: 20,
@@ -316,6 +342,7 @@ function harness(calls: ExternalCalls = new Workers(), log: EventStore = store) 
     settles: (sessionId: string) => settle.execute(new SettleVerification(sessionId, AbortSignal.timeout(20_000))),
     erases: (sessionId: string) => erase.execute(new ErasePerson(sessionId, SERVER)),
     discards: (sessionId: string) => discard.execute(new DiscardVendorReply(sessionId)),
+    discardsApplicant: (sessionId: string) => discardApplicant.execute(new DiscardApplicant(sessionId)),
     submitsOnPage: (sessionId: string) =>
       submitting.execute(
         new SubmitScreening(
@@ -1368,5 +1395,163 @@ describe('a process that dies while it registers a party', () => {
     vendorSays.push({ kind: 'confirmed', vendorSession: 'v', ...said(200, '{"score":1}') });
     expect(await harness().registersParty('body')).toMatchObject({ json: '{"score":1}' });
     expect(asked).toHaveLength(1);
+  });
+});
+
+const HOUR_MS = 3_600_000;
+const later = (ms: number): void => void (now = new Date(now.getTime() + ms));
+
+describe('a person whom people at the vendor check', () => {
+  const REVIEW = { kind: 'under-review', vendorSession: 'review-1', lookAgainAfter: 60 } as const;
+  const says = (verdict: RegistrationVerdict): void => void (vendorKnows = { kind: 'registration', verdict });
+
+  it('is verified days later, and the vendor is asked by its own session', async () => {
+    const { settles, screenings, sessionId } = await registered(REVIEW);
+    expect(await screenings.find(sessionId)).toMatchObject({
+      status: 'SUBMITTED',
+      reviewUntil: new Date(now.getTime() + 7 * 24 * HOUR_MS).toISOString(),
+    });
+    says(REVIEW);
+    await settles(sessionId);
+    expect(asked).toHaveLength(1);
+    for (const pause of [60_000, HOUR_MS, 24 * HOUR_MS]) {
+      later(pause);
+      await settles(sessionId);
+    }
+    expect(await screenings.find(sessionId)).toMatchObject({ status: 'SUBMITTED' });
+    says({ kind: 'confirmed', vendorSession: 'confirmed-1' });
+    later(24 * HOUR_MS);
+    await settles(sessionId);
+    expect(asked.slice(1)).toEqual([1, 2, 3, 4].map(() => ['outcome', 'review-1']));
+    expect(await screenings.find(sessionId)).toMatchObject({ status: 'VERIFIED', reviewUntil: null });
+    expect(await screenings.identityToken(sessionId)).toBe('confirmed-1');
+  });
+
+  it('is not asked about more often while the vendor is away, and leaves no secrets when the time is over', async () => {
+    const { settles, screenings, sessionId } = await registered(REVIEW);
+    vendorKnows = { kind: 'unavailable' };
+    later(60_000);
+    for (let time = 0; time < 3; time++) await settles(sessionId);
+    expect(asked).toHaveLength(2);
+    later(7 * 24 * HOUR_MS);
+    await settles(sessionId);
+    expect(await screenings.find(sessionId)).toMatchObject({ status: 'EXPIRED' });
+    expect([...kept.keys()].filter((key) => key.endsWith(`screening:${sessionId}`))).toEqual([]);
+  });
+
+  it('leaves no secrets when the people refuse the person', async () => {
+    const { settles, screenings, sessionId } = await registered(REVIEW);
+    says({ kind: 'refused', reason: 'IDENTITY_NOT_FOUND' });
+    later(HOUR_MS);
+    await settles(sessionId);
+    expect(await screenings.find(sessionId)).toMatchObject({ status: 'BLOCKED' });
+    expect([...kept.keys()].filter((key) => key.endsWith(`screening:${sessionId}`))).toEqual([]);
+  });
+
+  it('can be erased, and a later decision has no effect', async () => {
+    const { settles, erases, screenings, sessionId } = await registered(REVIEW);
+    await erases(sessionId);
+    says({ kind: 'confirmed', vendorSession: 'confirmed-1' });
+    later(HOUR_MS);
+    await settles(sessionId);
+    expect(await screenings.find(sessionId)).toMatchObject({ status: 'EXPIRED' });
+    expect(asked).toHaveLength(1);
+  });
+
+  it('gets the same session for the same id, and a refusal for another id, without a second call', async () => {
+    // Each process counts for itself, so that the limit of the address plays no part.
+    const another = () => {
+      limits = new CountedInMemory();
+      return harness();
+    };
+    const sessionId = newId();
+    vendorSays.push(REVIEW);
+    await another().submitsOnPage(sessionId);
+    expect(await another().submitsOnPage(sessionId)).toMatchObject({ sessionId, session: { status: 'SUBMITTED' } });
+    later(HOUR_MS);
+    await expect(another().submitsOnPage(newId())).rejects.toMatchObject({ code: 'screening.attempt_in_progress' });
+    expect(asked).toHaveLength(1);
+  });
+});
+
+describe('a person for a bureau that needs the person itself', () => {
+  const entries = (): string[] => [...kept.keys()].filter((key) => key.includes(' applicant:'));
+  const person = { kind: 'applicant', applicant: { firstName: 'Ada', ssn: '666123456' } };
+  const CONFIRMED = { kind: 'confirmed', vendorSession: 'v' } as const;
+
+  beforeEach(() => void (bureauNeeds = 'applicant'));
+
+  it('is sealed before the vendor is called, without the facts about the device', async () => {
+    let before: unknown = null;
+    const service = harness();
+    vendorSays.push(async () => {
+      before = entries().map((key) => JSON.parse(kept.get(key) ?? '') as unknown);
+      return CONFIRMED;
+    });
+    await submit(service, newId(), { ...RENTER, ipAddress: '192.0.2.1', hdimPayload: 'hd' });
+    const { jscPayload: _, phoneNumber: _phone, ...known } = RENTER;
+    expect(before).toEqual([{ ...known, phoneNumber: '4155550134' }]);
+  });
+
+  it('has a report when the verdict is learnt late', async () => {
+    const { settles, screenings, sessionId } = await registered('dies');
+    vendorKnows = { kind: 'registration', verdict: CONFIRMED };
+    later(30_000);
+    await settles(sessionId);
+    expect(await screenings.find(sessionId)).toMatchObject({ status: 'VERIFIED' });
+    expect(await screenings.reportProspect(sessionId)).toBe('possible');
+    expect(await screenings.reference(sessionId, 'credit')).toMatchObject({ subject: { person } });
+  });
+
+  it('is forgotten when the report is released', async () => {
+    const { discardsApplicant, screenings, sessionId } = await registered(CONFIRMED);
+    await discardsApplicant(sessionId);
+    expect(entries()).toHaveLength(1);
+    reportExpiresAt = '2026-04-01T12:00:00.000Z';
+    await discardsApplicant(sessionId);
+    expect(entries()).toEqual([]);
+    expect(await screenings.reportProspect(sessionId)).toBe('possible');
+  });
+
+  it('is forgotten when the time is over, and then has no report', async () => {
+    const { discardsApplicant, screenings, sessionId } = await registered(CONFIRMED);
+    later(7 * 24 * HOUR_MS - 1);
+    await discardsApplicant(sessionId);
+    expect(await screenings.reportProspect(sessionId)).toBe('possible');
+    later(1);
+    await discardsApplicant(sessionId);
+    expect(entries()).toEqual([]);
+    expect(await screenings.reportProspect(sessionId)).toBe('none');
+    expect(await screenings.reference(sessionId, 'credit')).toMatchObject({ subject: null });
+  });
+
+  it.each<[string, RegistrationVerdict]>([
+    ['refuses the person', { kind: 'refused', reason: 'IDENTITY_NOT_FOUND' }],
+    ['is away', { kind: 'unavailable' }],
+  ])('is forgotten when the session ends because the vendor %s', async (_why, verdict) => {
+    await registered(verdict);
+    expect(entries()).toEqual([]);
+  });
+
+  it('is forgotten when the vendor never executed the registration', async () => {
+    const { settles, sessionId } = await registered('dies');
+    expect(entries()).toHaveLength(1);
+    later(30_000);
+    await settles(sessionId);
+    expect(entries()).toEqual([]);
+  });
+
+  it('is not sealed when the bureau takes sessions, and for an agent, who has no report', async () => {
+    await registered(CONFIRMED, { ...RENTER, userType: 'AGENT' });
+    bureauNeeds = 'session';
+    await registered(CONFIRMED);
+    expect(entries()).toEqual([]);
+  });
+
+  it('has no report after an erasure', async () => {
+    const { erases, screenings, sessionId } = await registered(CONFIRMED);
+    await erases(sessionId);
+    expect(await screenings.reportProspect(sessionId)).toBe('person-erased');
+    expect(await screenings.reference(sessionId, 'credit')).toBeNull();
   });
 });

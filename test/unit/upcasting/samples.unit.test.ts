@@ -235,6 +235,13 @@ function everyEvent(): DomainEvent[] {
   );
   run(screeningSession, SUBMIT, { kind: 'give-up', now: at(100), attemptId: 'registration' });
   const review = record('record-registration', 'registration', { kind: 'under-review', lookAgainAfter: 60 }, 1);
+  run(
+    screeningSession,
+    SUBMIT,
+    { kind: 'record-applicant-sealed', neededBy: ['credit'] },
+    record('record-registration', 'registration', { kind: 'confirmed', duplicateGuard: false }),
+    { kind: 'record-applicant-discarded' },
+  );
   run(screeningSession, SUBMIT, review, { kind: 'look-later', now: at(61), attemptId: 'registration' });
   run(screeningSession, SUBMIT, stepUp, { kind: 'expire', now: at(4_000) });
   run(screeningSession, SUBMIT, stepUp, { kind: 'supersede' });

@@ -51,9 +51,25 @@ describe('the vendor registry', () => {
       vendors,
     );
     expect(live.offering('credit')).toContain('zeta');
-    expect(live.takesSessionsOf('credit', 'zeta', 'idv')).toBe(true);
-    expect(live.takesSessionsOf('credit', 'zeta', 'zeta')).toBe(false);
+    expect(live.knowsPersonBy('credit', 'zeta', 'idv')).toBe('session');
+    expect(live.knowsPersonBy('credit', 'zeta', 'zeta')).toBeNull();
     await Promise.all([without.close(), live.close()]);
+  });
+
+  it("knows every confirmed person by the person's own data when the vendor needs the applicant", async () => {
+    const zeta = defineVendor({
+      id: 'zeta',
+      capabilities: { credit: { operations: { pullReport: 'idempotent' }, needs: 'applicant' } },
+      settings: { key: { kind: 'secret', variable: 'VENDOR_ZETA_KEY', testVariable: 'VENDOR_ZETA_TEST_KEY' } },
+      open: async () => ({ close: async () => undefined }),
+    });
+    const registry = await opened(readConfig(env, { vendors: [...found, zeta] }).vendors.byId, [...found, zeta]);
+    expect(['idv', 'zeta'].map((identity) => registry.knowsPersonBy('credit', 'zeta', identity))).toEqual([
+      'applicant',
+      'applicant',
+    ]);
+    expect(registry.knowsPersonBy('income', 'zeta', 'idv')).toBeNull();
+    await registry.close();
   });
 
   it('closes all vendors at the same time, so that no vendor waits for another', async () => {

@@ -21,7 +21,7 @@ export class VendorRules {
     }
     const { identity, credit } = { ...now.vendors, ...wanted };
     // Refuses vendors that do not fit: a consumer would be verified and would pay, but would never get the report.
-    if ((wanted.identity ?? wanted.credit) !== undefined && !this.vendors.takesSessionsOf('credit', credit, identity))
+    if ((wanted.identity ?? wanted.credit) !== undefined && !this.vendors.knowsPersonBy('credit', credit, identity))
       throw wrong('credit-vendor', `The credit vendor ${credit} has no reports on whom ${identity} has verified.`);
     if ((settings.currency ?? settings.feeCents) !== undefined) this.checkFee({ ...now, ...settings });
   }

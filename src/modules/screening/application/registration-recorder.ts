@@ -7,7 +7,14 @@ import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js'
 import type { Attempted } from '../../../challenges/application/challenge-recorder.js';
 import { RateLimiter } from '../../../ports/rate-limiter.js';
 import type { RegistrationVerdict } from '../../../ports/identity-vendor.js';
-import { existing, isOpen, isUnderReview, screeningSession } from '../domain/screening-session.js';
+import {
+  existing,
+  holdsApplicant,
+  isOpen,
+  isOver,
+  isUnderReview,
+  screeningSession,
+} from '../domain/screening-session.js';
 import type { SessionState } from '../domain/session.js';
 import type { RecordRegistration } from '../domain/verdicts.js';
 import { PersonAnswers, streamsOf } from './person-answers.js';
@@ -53,7 +60,11 @@ export class RegistrationRecorder {
     if (wasNotExecuted(session, attemptId)) await this.limiter.giveBackSetAside(attemptId);
     if (isOpen(session)) await this.answers.limitOpen(session, asked);
     // The session has ended in the meantime and needs no secrets.
-    else if ((wasKept || isUnderReview(before)) && session.status !== 'SUBMITTED' && session.status !== 'VERIFIED')
+    else if (
+      isOver(session) &&
+      session.status !== 'VERIFIED' &&
+      (wasKept || isUnderReview(before) || holdsApplicant(before))
+    )
       await this.secrets.keepLess(id, session);
   }
 }

@@ -10,6 +10,7 @@ import { existing, pending, screeningSession } from '../domain/screening-session
 import type { SessionState } from '../domain/session.js';
 import { RegistrationRecorder } from './registration-recorder.js';
 import { SessionChallenges } from './session-challenges.js';
+import { SessionSecrets } from './session-secrets.js';
 
 export interface RegistrationInput {
   readonly applicant: Applicant;
@@ -29,6 +30,7 @@ export class Registration extends ExternalCall<RegistrationInput> {
     private readonly recorder: RegistrationRecorder,
     private readonly challenges: ChallengeRecorder,
     private readonly sessions: SessionChallenges,
+    private readonly secrets: SessionSecrets,
     private readonly routes: VendorRoutes,
     private readonly clock: Clock,
   ) {
@@ -40,15 +42,26 @@ export class Registration extends ExternalCall<RegistrationInput> {
     attempt: Attempt,
     { applicant, phoneId }: RegistrationInput,
   ): Promise<void> {
-    const attempted = await this.attempted(attempt);
-    if (pending(attempted.known.state, attempt.attemptId) === null) return;
+    const reserved = await this.attempted(attempt);
+    if (pending(reserved.known.state, attempt.attemptId) === null) return;
+    const attempted = await this.sealed(reserved, applicant);
     const once = askingOnce(call);
     const verdict = await this.identityVendor.register(once, applicant);
     const after = verdict.kind === 'unavailable' ? await this.fallenBack(attempted) : null;
     if (after === null) return this.recorder.record(attempted, verdict, phoneId);
-    const { vendors } = existing(after.known.state);
+    const next = await this.sealed(after, applicant);
+    const { vendors } = existing(next.known.state);
     const second = await this.identityVendor.register({ ...once, vendor: vendors.identity }, applicant);
-    await this.recorder.record(after, second, phoneId);
+    await this.recorder.record(next, second, phoneId);
+  }
+
+  /** The vault has the person's own data before the log records it. Both precede the call. */
+  private async sealed(attempted: Attempted<SessionState>, applicant: Applicant): Promise<Attempted<SessionState>> {
+    const { id, known, context } = attempted;
+    const neededBy = await this.secrets.keepApplicant(id, existing(known.state), applicant);
+    if (neededBy.length === 0) return attempted;
+    const command = { kind: 'record-applicant-sealed', neededBy } as const;
+    return { ...attempted, known: await this.aggregates.execute(screeningSession, { id, known }, command, context) };
   }
 
   /** Records the second vendor before its call, because the recovery job asks the recorded vendor. Null if the first verdict counts. */

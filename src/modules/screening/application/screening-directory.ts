@@ -3,6 +3,7 @@ import { Clock } from '../../../kernel/clock.js';
 import type { ActionContext } from '../../../kernel/context.js';
 import { isId } from '../../../kernel/ids.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import type { KeptApplicant, KnownPerson } from '../../../kernel/vendor-subject.js';
 import { NotAuthentic, Vault } from '../../../ports/vault.js';
 import { readEntry } from '../../../ports/vault-entry.js';
 import { Reports } from '../../../published/reports.js';
@@ -19,9 +20,11 @@ import {
 import { sessionsIn } from '../domain/screened-person.js';
 import { isOfPerson, isOver, screeningSession } from '../domain/screening-session.js';
 import {
+  applicantEntry,
   secretsEntry,
   unitAddressEntry,
   type References,
+  type Session,
   type SessionSecretsContent,
   type SessionState,
   type UnitAddressContent,
@@ -56,10 +59,9 @@ export class ScreeningDirectory extends Screenings {
     const { session, endUserType, consent } = state;
     const secrets = await this.secretsOfVerified(sessionId, session);
     if (secrets === null || session.status !== 'VERIFIED' || !owner?.accountId) return null;
-    const token = referencesIn(secrets)[capability];
+    const person = await this.personOf(sessionId, session, secrets, capability);
     const facts = { purpose: 'TENANT_SCREENING', endUserType, askedBy: owner.accountId, consent } as const;
-    const subject = token === undefined ? null : { person: { kind: 'session', token } as const, ...facts };
-    return { vendor: session.vendors[capability], subject };
+    return { vendor: session.vendors[capability], subject: person && { person, ...facts } };
   }
 
   override async identityToken(sessionId: string): Promise<string | null> {
@@ -88,10 +90,11 @@ export class ScreeningDirectory extends Screenings {
       return (await this.clock.of(owner ?? { accountId: null, environment: null })) < new Date(expiresAt)
         ? 'possible'
         : 'none';
-    const secrets = state.status === 'VERIFIED' ? await this.secretsOf(sessionId, state.subjectId) : null;
+    if (state.status !== 'VERIFIED') return 'none';
+    const secrets = await this.secretsOf(sessionId, state.subjectId);
     if (secrets === 'erased') return 'person-erased';
-    const isOutOfReach = secrets === null || (await this.reports.isOutOfReach(sessionId));
-    return isOutOfReach || referencesIn(secrets).credit === undefined ? 'none' : 'possible';
+    if (secrets === null || (await this.reports.isOutOfReach(sessionId))) return 'none';
+    return (await this.personOf(sessionId, state, secrets, 'credit')) === null ? 'none' : 'possible';
   }
 
   override async paidInVain(sessionId: string): Promise<readonly PaidSession[]> {
@@ -123,15 +126,37 @@ export class ScreeningDirectory extends Screenings {
     );
   }
 
+  /** The person in the form that the vendor of the capability knows; null if the vault has no such form. */
+  private async personOf(
+    sessionId: string,
+    { subjectId, applicantFor = [] }: Session,
+    secrets: SessionSecretsContent,
+    capability: Referring,
+  ): Promise<KnownPerson | null> {
+    const token = referencesIn(secrets)[capability];
+    if (token !== undefined) return { kind: 'session', token };
+    if (!applicantFor.includes(capability)) return null;
+    const applicant = await this.entryOf<KeptApplicant>(sessionId, subjectId, applicantEntry(sessionId));
+    return applicant === null || applicant === 'erased' ? null : { kind: 'applicant', applicant };
+  }
+
   private async secretsOfVerified(sessionId: string, state: SessionState): Promise<SessionSecretsContent | null> {
     const secrets = state.status === 'VERIFIED' ? await this.secretsOf(sessionId, state.subjectId) : null;
     return secrets === 'erased' ? null : secrets;
   }
 
+  private secretsOf(sessionId: string, subjectId: string): Promise<SessionSecretsContent | null | 'erased'> {
+    return this.entryOf(sessionId, subjectId, secretsEntry(sessionId));
+  }
+
   /** Also null if the entry cannot be decrypted. This does not count as an outage, because a later try would fail too. */
-  private async secretsOf(sessionId: string, subjectId: string): Promise<SessionSecretsContent | null | 'erased'> {
+  private async entryOf<Content extends object>(
+    sessionId: string,
+    subjectId: string,
+    entry: string,
+  ): Promise<Content | null | 'erased'> {
     try {
-      return await readEntry<SessionSecretsContent>(this.vault, subjectId, secretsEntry(sessionId));
+      return await readEntry<Content>(this.vault, subjectId, entry);
     } catch (error) {
       if (!(error instanceof NotAuthentic)) throw error;
       logger.error(`The vault entry of session ${sessionId} cannot be decrypted`);

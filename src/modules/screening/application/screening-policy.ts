@@ -1,4 +1,5 @@
 import { attemptTimes } from '../../../external-calls/attempt-times.js';
+import { after } from '../../../challenges/domain/answer-limit.js';
 import type { NewAttempt } from '../../../challenges/domain/challenge.js';
 import type { VerdictPolicy } from '../domain/verdicts.js';
 
@@ -17,6 +18,7 @@ export class ScreeningPolicy {
       readonly stepUpAttempts: number;
       readonly blockSeconds: number;
       readonly reviewSeconds: number;
+      readonly applicantKeptSeconds: number;
       readonly reportValiditySeconds: number;
       readonly submitsPerMinutePerAddress: number;
       /** For accounts without a limit of their own. */
@@ -33,6 +35,11 @@ export class ScreeningPolicy {
       lockSeconds: limits.blockSeconds,
       reviewSeconds: limits.reviewSeconds,
     };
+  }
+
+  /** The time until which the vault keeps the person's own data (ISO 8601 UTC). */
+  applicantKeptUntil(verifiedAt: string): string {
+    return after(new Date(verifiedAt), this.limits.applicantKeptSeconds);
   }
 
   /** A vendor call that starts now. */

@@ -13,7 +13,10 @@ export interface DatedSession {
   readonly updatedAt: string | null;
 }
 
-const DISCARDED = 'VendorReplyDiscarded' satisfies SessionEvent['type'];
+const DISCARDED: ReadonlySet<string> = new Set([
+  'VendorReplyDiscarded',
+  'ApplicantDiscarded',
+] satisfies SessionEvent['type'][]);
 
 export const datedSession: Fold<DatedSession, RecordedEvent & SessionEvent> = {
   category: screeningSession.category,
@@ -23,8 +26,8 @@ export const datedSession: Fold<DatedSession, RecordedEvent & SessionEvent> = {
     return {
       session: screeningSession.evolve(session, event),
       createdAt: createdAt ?? occurredAt,
-      // The removal of the vendor's reply does not count as an update of the session.
-      updatedAt: event.type === DISCARDED ? updatedAt : occurredAt,
+      // A removal from the vault does not count as an update of the session.
+      updatedAt: DISCARDED.has(event.type) ? updatedAt : occurredAt,
     };
   },
 };

@@ -4,22 +4,27 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import type { VaultPlace, VaultPromise } from '../../../kernel/vault-promise.js';
 import type { Replied } from '../../../kernel/vendor-reply.js';
 import type { VendorChoice } from '../../../kernel/vendor-choice.js';
-import type { RegistrationVerdict } from '../../../ports/identity-vendor.js';
+import type { KeptApplicant, KnownPerson } from '../../../kernel/vendor-subject.js';
+import type { Applicant, RegistrationVerdict } from '../../../ports/identity-vendor.js';
 import { Vault } from '../../../ports/vault.js';
 import { isErased, keepEntry, readEntry } from '../../../ports/vault-entry.js';
 import { Vendors } from '../../../ports/vendors.js';
 import { screeningSession } from '../domain/screening-session.js';
 import {
+  applicantEntry,
   secretsEntry,
   unitAddressEntry,
   vendorReplyEntry,
   type References,
+  type Referring,
   type Session,
   type SessionEvent,
   type SessionSecretsContent,
   type UnitAddressContent,
   type VendorReplyContent,
 } from '../domain/session.js';
+
+const ENDS = ['SessionBlocked', 'SessionExpired', 'SessionErrored'] satisfies SessionEvent['type'][];
 
 /**
  * The vault keeps the vendor's session from the verdict on, while the session is open or verified. The address of the unit is kept as long as the
@@ -30,13 +35,19 @@ export const SESSION_SECRETS: readonly VaultPromise[] = [
     category: screeningSession.category,
     type,
     place: secretsOf,
-    until: ['SessionBlocked', 'SessionExpired', 'SessionErrored'] satisfies SessionEvent['type'][],
+    until: ENDS,
   })),
   {
     category: screeningSession.category,
     type: 'IdentityVerified' satisfies SessionEvent['type'],
     place: secretsOf,
     until: [],
+  },
+  {
+    category: screeningSession.category,
+    type: 'ApplicantSealed' satisfies SessionEvent['type'],
+    place: ({ stream }, first) => ({ subject: subjectOf(first), entry: applicantEntry(idOf(stream)) }),
+    until: ['ApplicantDiscarded', ...ENDS],
   },
   {
     category: screeningSession.category,
@@ -50,8 +61,11 @@ export const SESSION_SECRETS: readonly VaultPromise[] = [
 ];
 
 function secretsOf({ stream }: RecordedEvent, first: RecordedEvent): VaultPlace {
-  const { data } = first as RecordedEvent & Extract<SessionEvent, { type: 'ScreeningSubmitted' }>;
-  return { subject: data.subjectId, entry: secretsEntry(idOf(stream)) };
+  return { subject: subjectOf(first), entry: secretsEntry(idOf(stream)) };
+}
+
+function subjectOf(first: RecordedEvent): string {
+  return (first as RecordedEvent & Extract<SessionEvent, { type: 'ScreeningSubmitted' }>).data.subjectId;
 }
 
 /** The vault for screening sessions. */
@@ -76,6 +90,27 @@ export class SessionSecrets {
       questions: verdict.kind === 'step-up' ? verdict.kba : null,
       ...(phoneId !== undefined && { phoneId }),
     });
+  }
+
+  /**
+   * Seals the person's own data for the vendors that need the data, and returns their capabilities. The identity vendor is called only afterwards, so
+   * that a late verdict finds the data. The facts about the device are not kept.
+   */
+  async keepApplicant(
+    sessionId: string,
+    { subjectId, vendors, userType }: Session,
+    { address, ipAddress: _ip, jscPayload: _jsc, hdimPayload: _hdim, ...person }: Applicant,
+  ): Promise<readonly Referring[]> {
+    const needing = this.knowingBy('applicant', vendors);
+    // Only consumers have reports.
+    const neededBy = needing.filter((capability) => capability !== 'credit' || userType === 'CONSUMER');
+    if (neededBy.length === 0) return [];
+    const applicant: KeptApplicant = { ...person, ...(address !== undefined && { address }) };
+    return (await keepEntry(this.vault, subjectId, applicantEntry(sessionId), applicant)) === 'kept' ? neededBy : [];
+  }
+
+  async forgetApplicant(subjectId: string, sessionId: string): Promise<void> {
+    await this.vault.remove(subjectId, applicantEntry(sessionId));
   }
 
   /** False if the person was erased in the meantime. */
@@ -119,8 +154,11 @@ export class SessionSecrets {
   }
 
   /** Removes the secrets that an ended session no longer needs. A verified session keeps the vendor's token. */
-  async keepLess(sessionId: string, { subjectId, status }: Session): Promise<void> {
-    if (status !== 'VERIFIED') return this.forget(subjectId, sessionId);
+  async keepLess(sessionId: string, { subjectId, status, vendors }: Session): Promise<void> {
+    if (status !== 'VERIFIED') {
+      if (this.knowingBy('applicant', vendors).length > 0) await this.forgetApplicant(subjectId, sessionId);
+      return this.forget(subjectId, sessionId);
+    }
     const secrets = await this.find(subjectId, sessionId);
     if (secrets !== 'erased' && secrets.questions !== null)
       await this.keep(subjectId, sessionId, { ...secrets, questions: null });
@@ -154,9 +192,12 @@ export class SessionSecrets {
 
   /** The tokens for the other capabilities. A vendor that accepts the identity vendor's tokens knows the person by this token. */
   private references(vendors: VendorChoice, token: string): References {
-    const taking = (['credit', 'income'] as const).filter((capability) =>
-      this.vendors.takesSessionsOf(capability, vendors[capability], vendors.identity),
+    return Object.fromEntries(this.knowingBy('session', vendors).map((capability) => [capability, token]));
+  }
+
+  private knowingBy(form: KnownPerson['kind'], vendors: VendorChoice): readonly Referring[] {
+    return (['credit', 'income'] as const).filter(
+      (capability) => this.vendors.knowsPersonBy(capability, vendors[capability], vendors.identity) === form,
     );
-    return Object.fromEntries(taking.map((capability) => [capability, token]));
   }
 }

@@ -16,6 +16,7 @@ import type {
   Attempt,
   OpenStepUp,
   PaymentUpdate,
+  Referring,
   Review,
   Session,
   SessionEvent,
@@ -60,6 +61,8 @@ export type SessionCommand =
   | { readonly kind: 'lift-block'; readonly now: Date }
   /** The person has opened too many newer sessions. */
   | { readonly kind: 'supersede' }
+  | { readonly kind: 'record-applicant-sealed'; readonly neededBy: readonly Referring[] }
+  | { readonly kind: 'record-applicant-discarded' }
   /** The vendor's reply was removed from the vault. */
   | { readonly kind: 'record-reply-discarded' }
   /** The person was erased. An open session of the subject cannot continue without the person's data. */
@@ -134,6 +137,13 @@ function decide(command: SessionCommand, state: SessionState): readonly SessionE
       return liftBlock(state, command.now);
     case 'supersede':
       return isOpen(state) ? [{ type: 'SessionExpired', data: { cause: 'SUPERSEDED' } }] : [];
+    case 'record-applicant-sealed': {
+      const { neededBy } = command;
+      const isNew = state.status === 'SUBMITTED' && neededBy.join() !== state.applicantFor?.join();
+      return isNew ? [{ type: 'ApplicantSealed', data: { neededBy } }] : [];
+    }
+    case 'record-applicant-discarded':
+      return holdsApplicant(state) ? [{ type: 'ApplicantDiscarded', data: {} }] : [];
     case 'record-reply-discarded':
       return holdsReply(state) ? [{ type: 'VendorReplyDiscarded', data: {} }] : [];
     case 'end-erased':
@@ -277,6 +287,11 @@ export function holdsReply(state: SessionState): boolean {
   return isOver(state) && state.partyId !== undefined && state.replyDiscarded === undefined;
 }
 
+/** Whether the vault keeps the person's own data. */
+export function holdsApplicant(state: SessionState): state is Session & Required<Pick<Session, 'applicantFor'>> {
+  return state.status !== 'NONE' && state.applicantFor !== undefined;
+}
+
 /** A session that was stored without `registeredAs` can be compared only by its person. */
 export function isOfPerson(
   session: Session,
@@ -373,6 +388,7 @@ function submittedOf(state: Session): Submitted {
     ...(state.unitAddressKept && { unitAddressKept: state.unitAddressKept }),
     ...(state.countedAs && { countedAs: state.countedAs }),
     ...(state.registeredAs && { registeredAs: state.registeredAs }),
+    ...(state.applicantFor && { applicantFor: state.applicantFor }),
     attemptIds: state.attemptIds,
   };
 }
@@ -381,6 +397,7 @@ function evolve(state: SessionState, event: SessionEvent): SessionState {
   if (event.type === 'ScreeningSubmitted') return submittedWith(event.data);
   if (state.status === 'NONE') return state;
   const submitted = submittedOf(state);
+  const { applicantFor: _discarded, ...ended } = submitted;
   switch (event.type) {
     case 'VerificationRequested':
       return {
@@ -392,6 +409,12 @@ function evolve(state: SessionState, event: SessionEvent): SessionState {
       };
     case 'VendorFellBack':
       return { ...state, vendors: event.data.vendors, fellBack: true };
+    case 'ApplicantSealed':
+      return { ...state, applicantFor: event.data.neededBy };
+    case 'ApplicantDiscarded': {
+      const { applicantFor: _, ...without } = state;
+      return without;
+    }
     case 'ReviewStarted': {
       if (state.status !== 'SUBMITTED' || state.attempt === null) return state;
       const { startedAt, reviewUntil: until, lookAgainAt: settleAfter } = event.data;
@@ -460,7 +483,7 @@ function evolve(state: SessionState, event: SessionEvent): SessionState {
       };
     case 'SessionBlocked':
       return {
-        ...submitted,
+        ...ended,
         status: 'BLOCKED',
         reasonCode: event.data.reasonCode,
         blockedUntil: event.data.blockedUntil,
@@ -468,10 +491,10 @@ function evolve(state: SessionState, event: SessionEvent): SessionState {
     case 'BlockLifted':
       return state.status === 'BLOCKED' ? { ...state, blockedUntil: event.data.liftedAt } : state;
     case 'SessionExpired':
-      return { ...submitted, status: 'EXPIRED', cause: event.data.cause };
+      return { ...ended, status: 'EXPIRED', cause: event.data.cause };
     case 'SessionErrored': {
       const { cause, refusedInput } = event.data;
-      return { ...submitted, status: 'ERROR', cause, ...(refusedInput && { refusedInput }) };
+      return { ...ended, status: 'ERROR', cause, ...(refusedInput && { refusedInput }) };
     }
     case 'PaymentProgressed': {
       const { status, ...news } = event.data;

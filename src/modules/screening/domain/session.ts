@@ -83,6 +83,10 @@ export type SessionEvent =
   | DomainEvent<'VerificationRequested', Requested>
   /** The first vendor has not executed the registration. All further calls of the session go to these vendors. */
   | DomainEvent<'VendorFellBack', { readonly attemptId: string; readonly vendors: VendorChoice }>
+  /** The vault keeps the person's own data for vendors that know the person by no session. The event precedes the call to the identity vendor. */
+  | DomainEvent<'ApplicantSealed', { readonly neededBy: readonly Referring[] }>
+  /** The person's own data were removed from the vault, because the report was released or the time was over. */
+  | DomainEvent<'ApplicantDiscarded', Record<never, never>>
   /** People at the vendor decide until `reviewUntil`. The vendor is asked again at `lookAgainAt`. Times are ISO 8601 UTC. */
   | DomainEvent<
       'ReviewStarted',
@@ -220,6 +224,8 @@ export interface Submitted {
   readonly countedAs?: readonly string[];
   /** SSN, birth date and last name as one keyed hash. */
   readonly registeredAs?: string;
+  /** The vault keeps the person's own data for these capabilities. Absent when none needs the data, and when the data were removed. */
+  readonly applicantFor?: readonly Referring[];
   /** The vendor's last reply was removed from the vault. */
   readonly replyDiscarded?: true;
   /** All attempts that were ever reserved, each of which is made only once. */
@@ -256,8 +262,11 @@ export type SessionState =
 /** A session that exists. */
 export type Session = Exclude<SessionState, { status: 'NONE' }>;
 
+/** The capabilities whose vendors are asked about a verified person. */
+export type Referring = 'credit' | 'income';
+
 /** The tokens by which the vendors of the other capabilities know the person. A vendor that needs no token is omitted. */
-export type References = Readonly<Partial<Record<'credit' | 'income', string>>>;
+export type References = Readonly<Partial<Record<Referring, string>>>;
 
 /**
  * The vault entry of a session. The entry has the vendors' tokens, the questions while they are open, and a hash of the phone for the limit of codes.
@@ -277,6 +286,11 @@ export interface SessionSecretsContent {
 /** The name of the entry above under the session's vault subject. */
 export function secretsEntry(sessionId: string): string {
   return `screening:${sessionId}`;
+}
+
+/** The name of the entry of the person's own data (`KeptApplicant`) under the session's vault subject. */
+export function applicantEntry(sessionId: string): string {
+  return `applicant:${sessionId}`;
 }
 
 /** The home for which the person is screened, as the page gave it. */

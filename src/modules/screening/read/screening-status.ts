@@ -11,7 +11,15 @@ import { readEntry } from '../../../ports/vault-entry.js';
 import { Accounts } from '../../../published/accounts.js';
 import { Reports } from '../../../published/reports.js';
 import { overallStatusOf, paymentStatusOf, type OverallStatus, type PaymentStatus } from '../domain/overall-status.js';
-import { attemptOf, expiresAt, holdsReply, isOpen, isOver, screeningSession } from '../domain/screening-session.js';
+import {
+  attemptOf,
+  expiresAt,
+  holdsApplicant,
+  holdsReply,
+  isOpen,
+  isOver,
+  screeningSession,
+} from '../domain/screening-session.js';
 import {
   secretsEntry,
   unitAddressEntry,
@@ -102,7 +110,15 @@ function refundedAt({ payment }: Session, at: string, before: Pick<Followed, 're
 
 /** Ended sessions of parties for which the vault may still keep the vendor's reply, sorted by their end. */
 const REPLIES_HELD = listOf({ vendorReply: 'held' });
-const DISCARDED = 'VendorReplyDiscarded' satisfies SessionEvent['type'];
+const DISCARDED: ReadonlySet<string> = new Set([
+  'VendorReplyDiscarded',
+  'ApplicantDiscarded',
+] satisfies SessionEvent['type'][]);
+
+/** Verified sessions whose person's own data the vault keeps, sorted by the verification. */
+export function applicantsHeld(of: { readonly account?: string; readonly environment?: Environment }): string {
+  return listOf({ ...of, applicant: 'held' });
+}
 
 export const screeningStatus: Projection<ScreeningStatus, Followed> = {
   name: 'screening_status',
@@ -122,8 +138,8 @@ export const screeningStatus: Projection<ScreeningStatus, Followed> = {
       environment,
       session,
       createdAt: before.createdAt,
-      // The removal of the vendor's reply does not count as an update of the session.
-      updatedAt: event.type === DISCARDED ? before.updatedAt : occurredAt,
+      // A removal from the vault does not count as an update of the session.
+      updatedAt: DISCARDED.has(event.type) ? before.updatedAt : occurredAt,
       endedAt: before.endedAt ?? (isOver(session) ? machineTimeOf(event.metadata) : null),
       refundedAt: event.type === 'PaymentProgressed' ? refundedAt(session, occurredAt, before) : before.refundedAt,
       externalIdHash: before.externalIdHash,
@@ -143,7 +159,7 @@ export const screeningStatus: Projection<ScreeningStatus, Followed> = {
     overdueAt: expiresAt(session),
   }),
   entries: (followed) => {
-    const { environment, session, createdAt, endedAt } = followed;
+    const { accountId, environment, session, createdAt, endedAt } = followed;
     const attempt = attemptOf(session);
     return [
       ...listsOfSession({ ...followed, overallStatus: overallStatusOf(session) }).map((list) => ({
@@ -152,6 +168,12 @@ export const screeningStatus: Projection<ScreeningStatus, Followed> = {
       })),
       ...(attempt === null ? [] : [openCall(environment, attempt.settleAfter)]),
       ...(endedAt !== null && holdsReply(session) ? [{ list: REPLIES_HELD, sort: endedAt }] : []),
+      ...(session.status === 'VERIFIED' && holdsApplicant(session)
+        ? [{}, { account: accountId, environment }].map((of) => ({
+            list: applicantsHeld(of),
+            sort: session.verifiedAt,
+          }))
+        : []),
     ];
   },
   dueAt: ({ session }) => expiresAt(session),
@@ -161,6 +183,8 @@ const known = exhaustiveEvents<SessionEvent>('screening_status', {
   ScreeningSubmitted: true,
   VerificationRequested: true,
   VendorFellBack: true,
+  ApplicantSealed: true,
+  ApplicantDiscarded: true,
   ReviewStarted: true,
   ReviewContinued: true,
   StepUpRequired: true,
@@ -242,6 +266,11 @@ export class ScreeningStatusReader {
   /** Sessions whose step-up was not answered in time. */
   overdue(at: Date, limit: number): Promise<string[]> {
     return this.readModels.due(screeningStatus, at, limit);
+  }
+
+  /** Sessions that were verified at `verifiedBy` and whose person's own data the vault keeps. */
+  holdingApplicants(verifiedBy: Date, limit: number): Promise<string[]> {
+    return this.readModels.due(screeningStatus, verifiedBy, limit, { list: applicantsHeld({}) });
   }
 
   /** Sessions that had ended at `overBy` and for which the vault may still keep the vendor's reply. */

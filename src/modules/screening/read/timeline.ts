@@ -13,6 +13,8 @@ const NAMES = {
   ScreeningSubmitted: 'screening.submitted',
   VerificationRequested: 'verification.requested',
   VendorFellBack: 'vendor.fell_back',
+  ApplicantSealed: 'applicant.sealed',
+  ApplicantDiscarded: 'applicant.discarded',
   ReviewStarted: 'review.started',
   ReviewContinued: 'review.continued',
   StepUpRequired: 'step_up.required',

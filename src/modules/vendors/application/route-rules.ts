@@ -42,7 +42,7 @@ export class RouteRules {
   ): string | null {
     const routes = routesOf(settings, own, installation);
     const offered = this.vendors.offering('identity');
-    const unfit = unfitVendors(routes, (...asked) => this.vendors.takesSessionsOf(...asked)).filter((vendor) =>
+    const unfit = unfitVendors(routes, (...asked) => this.vendors.knowsPersonBy(...asked) !== null).filter((vendor) =>
       offered.includes(vendor),
     );
     if (unfit.length === 0) return null;

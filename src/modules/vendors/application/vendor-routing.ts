@@ -64,7 +64,8 @@ export class VendorRouting extends VendorRoutes implements VendorPauses {
       this.vault.installationKey('vendor-route'),
     ]);
     const facts: ChoiceFacts = {
-      takesSessionsOf: (capability, vendor, identity) => this.vendors.takesSessionsOf(capability, vendor, identity),
+      takesSessionsOf: (capability, vendor, identity) =>
+        this.vendors.knowsPersonBy(capability, vendor, identity) !== null,
       isReady: (capability, vendor) =>
         !installation.paused[environment].includes(vendor) &&
         this.vendors.offering(capability, environment).includes(vendor),
