@@ -16,6 +16,17 @@ const NO_REPORT_REASONS = [
   'PERSON_ERASED',
 ] as const;
 
+/** Why a screening is blocked. There may be new reasons. */
+export const BLOCK_REASONS = [
+  'IDENTITY_NOT_FOUND',
+  'TOO_MANY_ATTEMPTS',
+  'FRAUD_REPORTED',
+  'SANCTIONS_MATCH',
+  'ALERT_LIST_MATCH',
+  'DECEASED',
+  'MINOR_CONSUMER',
+] as const;
+
 export interface EventData {
   'screening.completed': {
     readonly session_id: string;
@@ -154,7 +165,7 @@ export const EVENT_CATALOGUE: { readonly [Type in EventType]: EventRule<Type> } 
       user_type: USER_TYPE,
       reason_code: {
         type: 'string',
-        words: ['IDENTITY_NOT_FOUND', 'TOO_MANY_ATTEMPTS'],
+        words: BLOCK_REASONS,
         open: true,
         meaning: 'The reason of the block, such as `IDENTITY_NOT_FOUND` or `TOO_MANY_ATTEMPTS`.',
       },

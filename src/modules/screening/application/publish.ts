@@ -1,6 +1,12 @@
 import { fold } from '../../../kernel/decider.js';
 import type { RecordedEvent } from '../../../kernel/domain-event.js';
-import { publishedAs, type Links, type PublishedEvent, type Publisher } from '../../../published/events.js';
+import {
+  type BLOCK_REASONS,
+  publishedAs,
+  type Links,
+  type PublishedEvent,
+  type Publisher,
+} from '../../../published/events.js';
 import { screeningSession } from '../domain/screening-session.js';
 import type { SessionEvent } from '../domain/session.js';
 
@@ -34,7 +40,12 @@ export const screeningPublisher: Publisher = {
         });
       }
       case 'SessionBlocked':
-        return publishedAs(last, 'screening.blocked', { session_id, user_type, reason_code: event.data.reasonCode });
+        return publishedAs(last, 'screening.blocked', {
+          session_id,
+          user_type,
+          // The documents must name each reason.
+          reason_code: event.data.reasonCode satisfies (typeof BLOCK_REASONS)[number],
+        });
       case 'StepUpRequired':
         return publishedAs(last, 'screening.step_up_required', { session_id, user_type, methods: event.data.methods });
       case 'ReviewStarted': {

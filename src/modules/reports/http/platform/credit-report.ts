@@ -47,7 +47,7 @@ class ReportTradeLine implements Line<Report['tradeLines']> {
   @ApiProperty(words('REVOLVING', 'INSTALLMENT', 'MORTGAGE')) readonly type!: string;
   @ApiProperty({ pattern: '^\\d{1,4}$', description: 'The last digits of the account' }) readonly account!: string;
   @ApiProperty(day) readonly openedOn!: string;
-  @ApiProperty(words('CURRENT', 'CHARGED_OFF')) readonly status!: string;
+  @ApiProperty(words('CURRENT', 'PAST_DUE', 'COLLECTION', 'CHARGED_OFF', 'CLOSED')) readonly status!: string;
   @ApiProperty(cents) readonly balanceCents!: number;
   @ApiProperty(centsOrNull) readonly limitCents!: number | null;
   @ApiProperty(cents) readonly pastDueCents!: number;
