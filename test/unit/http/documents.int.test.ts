@@ -141,6 +141,28 @@ describe('the OpenAPI documents', () => {
     expect(StatusResult.properties.overallStatus.enum).toEqual(ServerStatusResult.properties.overall_status.enum);
     expect(StatusResult.properties.overallStatus.enum).toContain('PAYMENT_PENDING');
     expect(ErrorContent.properties.code.enum).toContain('SCREENING_NOT_FOUND');
+    const { ReportTradeLine, ScreeningBlockedEvent } = documents.all.components.schemas;
+    expect(ReportTradeLine.properties.status['x-extensible-enum']).toEqual(
+      expect.arrayContaining(['CURRENT', 'PAST_DUE', 'COLLECTION', 'CHARGED_OFF', 'CLOSED']),
+    );
+    const reasons = ScreeningBlockedEvent.properties.data.properties.reason_code['x-extensible-enum'];
+    for (const reason of ['FRAUD_REPORTED', 'SANCTIONS_MATCH', 'ALERT_LIST_MATCH', 'DECEASED', 'MINOR_CONSUMER'])
+      expect(reasons).toContain(reason);
+  });
+
+  // A generated client takes such an object for an empty one, so its readers need casts.
+  it.each(DOCUMENTS)('have no object without its fields, or the form of further fields: %s', (name) => {
+    const empty: string[] = [];
+    const visit = (node: any, path: string): void => {
+      if (typeof node !== 'object' || node === null) return;
+      const isFree = ['properties', 'additionalProperties', 'oneOf', 'allOf', 'anyOf', '$ref'].every(
+        (key) => !(key in node),
+      );
+      if (node.type === 'object' && isFree) empty.push(path);
+      for (const [key, child] of Object.entries(node)) visit(child, `${path}/${key}`);
+    };
+    visit(documents[name], '');
+    expect(empty).toEqual([]);
   });
 
   it.each(DOCUMENTS)('have placeholders instead of demo keys and test persons without demo accounts: %s', (name) => {

@@ -25,6 +25,8 @@ export class GrantBody {
   onBehalfOf: boolean;
 }
 
+const FLAGS = { type: Object, additionalProperties: { type: 'boolean' } };
+
 export class TokenBody {
   @ApiProperty({ type: String, description: 'A JWT that is valid only from the origin that asked for it.' })
   token: string;
@@ -36,16 +38,16 @@ export class TokenBody {
   expires_in: number;
 
   @ApiProperty({
-    type: Object,
+    ...FLAGS,
     deprecated: true,
     description: 'featureFlags and accountFlags together. Ignore unknown keys.',
   })
   flags: Record<string, boolean>;
 
-  @ApiProperty({ type: Object, description: 'Ignore unknown keys.' })
+  @ApiProperty({ ...FLAGS, description: 'Ignore unknown keys.' })
   featureFlags: Record<string, boolean>;
 
-  @ApiProperty({ type: Object, description: 'Ignore unknown keys.' })
+  @ApiProperty({ ...FLAGS, description: 'Ignore unknown keys.' })
   accountFlags: Record<string, boolean>;
 
   @ApiPropertyOptional({ type: GrantBody, description: 'Present when a session grant was supplied.' })

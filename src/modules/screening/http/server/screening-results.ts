@@ -10,6 +10,7 @@ import {
   VERIFICATION_STATUSES,
   type VerificationStatus,
 } from '../../../../published/screenings.js';
+import { BLOCK_REASONS } from '../../../../published/events.js';
 import { ExternalId, ListPageResult, ListQuery, ListResult, OneOf } from '../../../../surfaces/server/list-query.js';
 import type { UnitAddress } from '../../read/screening-status.js';
 import { TIMELINE_TYPES, type TimelineStep } from '../../read/timeline.js';
@@ -75,6 +76,25 @@ class TimelineActorResult {
   @ApiProperty({ enum: Object.values(ACTORS) }) readonly kind!: string;
 }
 
+const REASON: object = { type: String, 'x-extensible-enum': BLOCK_REASONS };
+
+/** Each type has its own fields. */
+class TimelineDetailResult {
+  @ApiPropertyOptional({ enum: USER_TYPES }) readonly user_type?: UserType;
+  @ApiPropertyOptional({ type: [String], description: 'OTP, KBA or both' }) readonly methods?: readonly string[];
+  @ApiPropertyOptional({ type: 'integer' }) readonly attempts_allowed?: number;
+  @ApiPropertyOptional({ type: 'integer' }) readonly attempts_remaining?: number;
+  @ApiPropertyOptional({ format: 'date-time' }) readonly expires_at?: string;
+  @ApiPropertyOptional(REASON) readonly reason_code?: string;
+  @ApiPropertyOptional({ type: String, format: 'date-time', nullable: true, description: 'Null: without an end' })
+  readonly blocked_until?: string | null;
+  @ApiPropertyOptional({ description: 'Why the step has no result' }) readonly cause?: string;
+  @ApiPropertyOptional({ description: 'Why the bureau refused the report' }) readonly reason?: string;
+  @ApiPropertyOptional() readonly transaction_id?: string;
+  @ApiPropertyOptional({ description: 'The status of the payment' }) readonly status?: string;
+  @ApiPropertyOptional({ format: 'uuid' }) readonly recipient_account_id?: string;
+}
+
 class TimelineStepResult {
   @ApiProperty({ type: 'integer', description: 'The number of the step in the session: 1, 2, 3 and so on' })
   readonly sequence!: number;
@@ -82,11 +102,11 @@ class TimelineStepResult {
   @ApiProperty({ enum: TIMELINE_TYPES }) readonly type!: string;
   @ApiProperty({ type: TimelineActorResult }) readonly actor!: TimelineActorResult;
   @ApiPropertyOptional({
-    type: Object,
-    description: 'Words, numbers and times that belong to the type (docs/contract/server.md#timeline)',
+    type: TimelineDetailResult,
+    description: 'The fields of the type (docs/contract/server.md#timeline). There may be new ones',
     example: { attempts_remaining: 2 },
   })
-  readonly detail?: object;
+  readonly detail?: TimelineDetailResult;
 }
 
 export class TimelineResult extends ListPageResult {

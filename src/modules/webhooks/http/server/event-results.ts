@@ -16,7 +16,8 @@ export class EventResult {
   @ApiProperty({ format: 'date-time' }) readonly occurred_at!: string;
   @ApiProperty({ enum: ['live', 'test'] }) readonly environment!: Environment;
   @ApiProperty({ format: 'uuid' }) readonly account_id!: string;
-  @ApiProperty({ type: Object, description: 'See docs/events.md' }) readonly data!: object;
+  @ApiProperty({ type: Object, additionalProperties: true, description: 'The fields of the type, see docs/events.md' })
+  readonly data!: object;
 }
 
 class FeedEntryResult {
