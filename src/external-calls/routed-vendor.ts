@@ -54,7 +54,7 @@ export function routedVendor<Port extends object>(
         call.onEnd?.(end, retryAfterSeconds);
       };
       const startedAt = performance.now();
-      const asked = adapted({ ...call, onEnd }, ...input).catch((error: unknown): Verdict => {
+      const asked = (async () => adapted({ ...call, onEnd }, ...input))().catch((error: unknown): Verdict => {
         const name = error instanceof Error ? error.name : typeof error;
         logger.error(`The adapter of ${vendor} threw (${operation}, attempt ${call.attemptId}): ${name}`);
         return { kind: 'unintelligible' };
@@ -88,7 +88,8 @@ export function routedVendor<Port extends object>(
         await leave(null);
         return notCalled(obstacle, { kind: 'timed-out' });
       }
-      const verdict = await make(adapter[operation] as Operation, behaviour ? { ...call, behaviour } : call, input);
+      const adapted = (adapter[operation] as Operation).bind(adapter);
+      const verdict = await make(adapted, behaviour ? { ...call, behaviour } : call, input);
       await leave(verdict.kind, verdict.retryAfterSeconds);
       return verdict;
     };

@@ -12,7 +12,15 @@ const CALL: VendorCall = { attemptId: 'attempt', correlationId: 'request', envir
 describe('a port of several vendors', () => {
   let measured: unknown[];
   let heard: MadeCall['ends' | 'call'][];
-  const hensOf = (by: string): Hens => ({ lay: async (_call, eggs) => ({ kind: 'egg', by, eggs }) });
+  /** An adapter is a class, so its operations need their object. */
+  class Henhouse implements Hens {
+    constructor(private readonly by: string) {}
+
+    async lay(_call: VendorCall, eggs: number) {
+      return { kind: 'egg', by: this.by, eggs };
+    }
+  }
+  const hensOf = (by: string): Hens => new Henhouse(by);
   const among = (vendors: Readonly<Record<string, Hens>>): Hens =>
     routedVendor<Hens>(
       'identity-vendor',
@@ -97,15 +105,16 @@ describe('a port of several vendors', () => {
     expect([lay.mock.calls, measured]).toEqual([[], []]);
   });
 
-  it('reports `unintelligible` when an adapter throws an error, and logs only the name of the error', async () => {
+  const thrown = (): never => {
+    throw new TypeError('canary');
+  };
+
+  it.each([
+    ['an error', thrown],
+    ['an error in its promise', async () => thrown()],
+  ])('reports `unintelligible` when an adapter throws %s, and logs only the name of the error', async (_name, lay) => {
     const log = jest.spyOn(Logger.prototype, 'error').mockReturnValue(undefined);
-    const port = among({
-      first: {
-        lay: async () => {
-          throw new TypeError('canary');
-        },
-      },
-    });
+    const port = among({ first: { lay } });
     expect(await port.lay(CALL, 1)).toEqual({ kind: 'unintelligible' });
     expect(log.mock.calls).toEqual([[expect.stringContaining('TypeError')]]);
     expect(String(log.mock.calls)).not.toContain('canary');
