@@ -17,6 +17,9 @@ import { answerProblem, challengeProblem, problemOf, registrationProblem } from 
 
 const UNINTELLIGIBLE = { kind: 'unintelligible' } as const;
 
+/** People decide within two days. acme asks for at most one look an hour. */
+const REVIEW_LOOK_SECONDS = 3_600;
+
 const REASONS: Readonly<Record<string, RefusalReason>> = {
   deceased: 'DECEASED',
   sanctions_hit: 'SANCTIONS_MATCH',
@@ -175,7 +178,7 @@ function verdictOf(said: v.InferOutput<typeof verification>): RegistrationVerdic
       };
     }
     case 'manual_review':
-      return { kind: 'timed-out' };
+      return { kind: 'under-review', vendorSession: sessionText(said.id), lookAgainAfter: REVIEW_LOOK_SECONDS };
     case 'failed':
       return withProblem(said.problem, registrationProblem) ?? UNINTELLIGIBLE;
     default:

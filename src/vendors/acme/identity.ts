@@ -66,10 +66,10 @@ export class AcmeIdentityVendor extends IdentityVendor {
       json: verificationBody(applicant, this.workflow),
     } as const;
     return this.client.within(call, async (acme) => {
-      const begun = await acme.sendOnce<Accepted | RegistrationVerdict>(request, readAccepted, async () =>
+      const accepted = await acme.sendOnce<Accepted | RegistrationVerdict>(request, readAccepted, async () =>
         settled(await ask(acme, call), (past) => (past.kind === 'verification' ? past.then : null)),
       );
-      return begun.kind === 'accepted' ? verdictIn(await look(acme, begun)) : begun;
+      return accepted.kind === 'accepted' ? verdictIn(await look(acme, accepted)) : accepted;
     });
   }
 
@@ -100,9 +100,10 @@ export class AcmeIdentityVendor extends IdentityVendor {
     return NOT_OFFERED;
   }
 
-  override outcomeOf(call: VendorCall): Promise<PastOutcome> {
+  override outcomeOf(call: VendorCall, vendorSession?: string): Promise<PastOutcome> {
+    const reviewed = vendorSession === undefined ? null : sessionOf(vendorSession);
     return this.client.within(call, async (acme): Promise<PastOutcome> => {
-      const past = await ask(acme, call);
+      const past = reviewed === null ? await ask(acme, call) : begun(reviewed);
       if (past.kind !== 'verification') return past;
       if (past.then.kind !== 'accepted') return { kind: 'registration', verdict: past.then };
       const found = await look(acme, past.then);
@@ -138,6 +139,10 @@ function settled<Verdict>(past: Past | NoVerdict, verdictOf: (past: Past) => Ver
 
 function isPast(past: Past | NoVerdict): past is Past {
   return past.kind !== 'unavailable' && past.kind !== 'timed-out' && past.kind !== 'unintelligible';
+}
+
+function begun({ id }: Session): Extract<Past, { kind: 'verification' }> {
+  return { kind: 'verification', then: { kind: 'accepted', path: verificationPath(id) } };
 }
 
 function look(acme: Conversation, accepted: Accepted): Promise<Settled<RegistrationVerdict> | NoVerdict> {

@@ -17,6 +17,7 @@ export const vendor = defineVendor({
       },
       stepUp: ['otp', 'kba'],
       outcomes: 'remembers',
+      humanReview: true,
     },
   },
   settings: {

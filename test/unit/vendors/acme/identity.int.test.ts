@@ -167,6 +167,21 @@ describe('the adapter of acme', () => {
     expect(await acme.outcomeOf(aCall())).toEqual({ kind: 'not-executed' });
   });
 
+  it('tells that people review, and their decision when it is asked again', async () => {
+    const call = aCall();
+    const verdict = await register('Reviewtest', {}, call);
+    if (verdict.kind !== 'under-review') throw new Error(`expected a review, got ${verdict.kind}`);
+    const again = () => acme.outcomeOf({ ...call, correlationId: newId() }, verdict.vendorSession);
+    expect(await again()).toEqual({ kind: 'registration', verdict });
+    const { verifications } = await control('verifications');
+    const { id } = verifications.find(({ state }: { state: string }) => state === 'manual_review');
+    await control(`verifications/${id}/decision`, { decision: 'declined' });
+    expect(await again()).toEqual({
+      kind: 'registration',
+      verdict: { kind: 'refused', reason: 'IDENTITY_NOT_FOUND' },
+    });
+  });
+
   it('does not know the verdict when a look at the verification hangs, and learns it later', async () => {
     const impatient = openAcme({
       url: sandbox.url,

@@ -15,6 +15,7 @@ describe('a verification of acme', () => {
     ['verification-approved', { kind: 'confirmed' }],
     ['verification-declined', { kind: 'refused', reason: 'ALERT_LIST_MATCH' }],
     ['verification-challenged', { kind: 'step-up', otp: true, kba: [{ id: 1, answers: [{ id: 1 }, { id: 2 }] }] }],
+    ['verification-in-review', { kind: 'under-review', vendorSession: expect.any(String), lookAgainAfter: 3_600 }],
     ['verification-failed', { kind: 'input-refused', input: 'address' }],
   ])('has a verdict for %s', (name, verdict) => {
     expect(readVerification(recorded(name))).toMatchObject({ kind: 'settled', verdict });
