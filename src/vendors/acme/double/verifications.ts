@@ -88,7 +88,7 @@ export function verificationBody(verification: Verification, state: Exclude<Stat
     case 'processing':
       return body;
     case 'approved':
-      return { ...body, score: { value: 912, model: 'Acme Identity 3' }, reasons: ['name_address_match', 'ssn_match'] };
+      return { ...body, score: { value: 912, model: 'Acme Identity 3' } };
     case 'declined':
       return { ...body, reasons: [persona.is === 'declined' ? persona.reason : 'identity_not_found'] };
     case 'challenge':
