@@ -114,6 +114,8 @@ export type ReportVerdict = Replied &
     | { readonly kind: 'report'; readonly score: CreditScore | null; readonly report: VendorReport }
     /** `upstreamCode` is the vendor's number for the reason. */
     | { readonly kind: 'refused'; readonly reason: ReportRefusal; readonly upstreamCode: number | null }
+    /** The vendor is still at work. The same pull is sent again after `lookAgainAfter` seconds or later. */
+    | { readonly kind: 'pending'; readonly lookAgainAfter: number }
     /** The vendor's session gives no right to a report any more. */
     | { readonly kind: 'session-over' }
     | NoVerdict

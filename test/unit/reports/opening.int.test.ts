@@ -289,6 +289,7 @@ describe('when the bureau gives no report', () => {
   it.each<[ReportVerdict, string, ReportEvent['type'][]]>([
     [{ kind: 'timed-out' }, 'service.upstream_timeout', []],
     [{ kind: 'unintelligible' }, 'service.unavailable', ['ReportPullAwaited']],
+    [{ kind: 'pending', lookAgainAfter: 120 }, 'service.unavailable', ['ReportPullAwaited']],
   ])(
     'and says %j, the error is %s and the pull stays open, because only the same attempt causes no second bill',
     async (verdict, condition, recorded) => {
@@ -300,6 +301,22 @@ describe('when the bureau gives no report', () => {
       expect(await harness.credit(accountId)).toEqual({ balance: 0, reserved: 1 });
     },
   );
+
+  it('and is still at work, the next caller learns at once when to ask, and the recovery job gets the report', async () => {
+    const accountId = await harness.account(1);
+    const sessionId = harness.session(accountId);
+    harness.bureau.answers = [{ kind: 'pending', lookAgainAfter: 120 }, GIVEN];
+    for (const process of [here, there])
+      await expect(process.open(sessionId, harness.as(accountId))).rejects.toMatchObject({
+        code: 'service.unavailable',
+        detail: { retryAfterSeconds: 120 },
+      });
+    expect(harness.bureau.asked).toHaveLength(1);
+    harness.clock.pass(120);
+    expect(await there.settle(sessionId)).toMatchObject({ status: 'RELEASED' });
+    expect(new Set(harness.bureau.asked).size).toBe(1);
+    expect(await harness.credit(accountId)).toEqual({ balance: 0, reserved: 0 });
+  });
 
   it('every waiting caller gets the same error', async () => {
     const accountId = await harness.account(1);

@@ -197,6 +197,29 @@ describe('the report of a session', () => {
     });
   });
 
+  it('stays open for a day while the bureau is at work, and is asked again with growing pauses', () => {
+    const day = 86_400;
+    const work = (seconds: number, lookAgainAfter = 60): ReportCommand => ({
+      kind: 'await',
+      now: at(seconds),
+      attemptId: FIRST,
+      lookAgainAfter,
+    });
+    const pending = (lookAgainAt: number): ReportEvent => ({
+      type: 'ReportPullAwaited',
+      data: {
+        attemptId: FIRST,
+        cause: 'PENDING',
+        pending: { since: iso(1), lookAgainAt: iso(lookAgainAt), giveUpAfter: iso(1 + day) },
+      },
+    });
+    const waiting = given(report, requested()).when(work(1)).then(pending(61));
+    for (const reason of NO_VERDICTS) waiting.when(noVerdict(reason, 7_201)).then(pending(14_401));
+    waiting.when(work(61)).then(pending(121)).when(release()).then(released());
+    const lost: ReportEvent = { type: 'ReportPullFailed', data: { attemptId: FIRST, cause: 'NO_VERDICT' } };
+    waiting.when(work(1 + day)).then(lost);
+  });
+
   it.each(NO_VERDICTS)('is given up without a verdict only when its time has passed: %s', (reason) => {
     given(report, requested()).when(noVerdict(reason, 81)).then();
     given(report, requested())

@@ -611,7 +611,8 @@ function everyEvent(): DomainEvent[] {
     report,
     reports.request(),
     { kind: 'no-verdict', now: reports.at(1), attemptId: reports.FIRST, reason: 'unintelligible' },
-    { kind: 'no-verdict', now: reports.at(82), attemptId: reports.FIRST, reason: 'timed-out' },
+    { kind: 'await', now: reports.at(1), attemptId: reports.FIRST, lookAgainAfter: 60 },
+    { kind: 'no-verdict', now: reports.at(90_000), attemptId: reports.FIRST, reason: 'timed-out' },
     reports.request(reports.SECOND),
   );
   run(reportLooks, {

@@ -11,7 +11,7 @@ import { Screenings, type ScreeningFacts } from '../../../published/screenings.j
 import type { ReportFormat } from '../domain/report-view.js';
 import type { ReleasedReport } from '../domain/report.js';
 import { replyWithoutReport } from './report-bodies.js';
-import { refusalOf } from './report-pull.js';
+import { notYet, refusalOf } from './report-pull.js';
 import { ReportRelease, type PulledReport } from './report-release.js';
 import { SECTIONS, type Section } from './report-sections.js';
 import type { OpenedReport } from './report-viewer.js';
@@ -98,7 +98,7 @@ export class PartyReports {
     const reply = await replyWithoutReport(this.vault, pulled, attemptId);
     throw reply
       ? new DomainError('vendor.refused', { vendor: { reply, step: 'report' }, ...again })
-      : withoutReply(pulled, again);
+      : withoutReply(pulled, again, this.clock.now());
   }
 
   async leftOut({ partyId }: PartyFacts, { leaveOut }: ReportQuery): Promise<ReadonlySet<Section>> {
@@ -117,9 +117,9 @@ export function refuseLocked({ lockedUntil }: PartyFacts): void {
 function withoutReply(
   pulled: Exclude<PulledReport, ReleasedReport>,
   again: Pick<DomainErrorDetail, 'retryAfterSeconds'>,
+  now: Date,
 ): DomainError {
-  if (pulled.status === 'REQUESTED')
-    return new DomainError(pulled.attempt.unintelligible ? 'vendor.unreachable' : 'service.upstream_timeout');
+  if (pulled.status === 'REQUESTED') return notYet(pulled.attempt, now, 'vendor.unreachable');
   const { end } = pulled;
   return end.kind === 'failed' && end.cause === 'VENDOR_UNAVAILABLE'
     ? new DomainError('vendor.unreachable')

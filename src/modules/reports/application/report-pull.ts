@@ -14,7 +14,9 @@ import { Screenings } from '../../../published/screenings.js';
 import {
   isPending,
   report,
+  secondsToNextQuery,
   type FinalFailure,
+  type PullAttempt,
   type PullEnd,
   type PullRefusal,
   type ReportCommand,
@@ -114,6 +116,8 @@ export class ReportPull extends ExternalCall<null> {
         };
       case 'session-over':
         return fail('VENDOR_SESSION_OVER');
+      case 'pending':
+        return { kind: 'await', now: this.clock.now(), attemptId, lookAgainAfter: verdict.lookAgainAfter };
       case 'unavailable':
       case 'timed-out':
       case 'unintelligible':
@@ -152,6 +156,13 @@ export class ReportPull extends ExternalCall<null> {
 function payerOf({ id, context: { accountId } }: Attempt): string {
   if (accountId === null) throw new Error(`The report of session ${id} belongs to no account`);
   return accountId;
+}
+
+/** The caller's error while the end of the attempt is not known. A bureau that is at work is asked again at a time that the caller learns. */
+export function notYet(attempt: PullAttempt, now: Date, unintelligible: ErrorCode): DomainError {
+  const seconds = secondsToNextQuery(attempt, now);
+  if (seconds !== null) return new DomainError('service.unavailable', { retryAfterSeconds: seconds });
+  return new DomainError(attempt.unintelligible ? unintelligible : 'service.upstream_timeout');
 }
 
 const REFUSED: Readonly<Record<PullRefusal, ErrorCode>> = {

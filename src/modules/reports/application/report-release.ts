@@ -18,7 +18,7 @@ import {
   type ReportState,
 } from '../domain/report.js';
 import { ReportPolicy } from './report-policy.js';
-import { ReportPull, refusalOf } from './report-pull.js';
+import { ReportPull, notYet, refusalOf } from './report-pull.js';
 
 export type PulledReport = Exclude<ReportState, { readonly status: 'NONE' }>;
 
@@ -45,7 +45,7 @@ export class ReportRelease {
     const state = await this.pulled(session, context);
     if (state.status === 'RELEASED') return state;
     if (state.status === 'NOT_TO_BE_HAD') throw refusalOf(state.end, await this.again(state, session));
-    throw new DomainError(state.attempt.unintelligible ? 'service.unavailable' : 'service.upstream_timeout');
+    throw notYet(state.attempt, this.clock.now(), 'service.unavailable');
   }
 
   /** The time until the next pull, from the state before this request. */
@@ -112,15 +112,15 @@ export class ReportRelease {
 
   /**
    * Waits until a pull that another caller makes has ended, in this process or another, for as long as a pull may take. Returns at once for the
-   * attempt `made` here and for an unintelligible answer: a worker or the recovery job records their end later.
+   * attempt `made` here, and while the bureau says that it is at work: a worker or the recovery job records their end later.
    */
   private async awaited(sessionId: string, made: string | null = null): Promise<PulledReport> {
     const until = machineNow() + this.policy.limits.vendorTimeoutSeconds * 1_000;
     for (let ms = LOOK_AGAIN_MS.first; ; ms = Math.min(ms * LOOK_AGAIN_MS.growth, LOOK_AGAIN_MS.most)) {
       const { state } = await this.aggregates.load(report, sessionId);
       if (state.status === 'NONE') throw new Error(`The pull of the report of session ${sessionId} is not in the log`);
-      if (state.status !== 'REQUESTED' || (made !== null && isPending(state, made)) || machineNow() >= until)
-        return state;
+      if (state.status !== 'REQUESTED' || state.attempt.pendingSince !== undefined) return state;
+      if ((made !== null && isPending(state, made)) || machineNow() >= until) return state;
       await pause(ms);
     }
   }

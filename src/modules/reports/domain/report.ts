@@ -3,6 +3,7 @@
 import { assertNever, type Decider } from '../../../kernel/decider.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 import { DomainError } from '../../../kernel/domain-error.js';
+import { nextQuery } from '../../../kernel/growing-pause.js';
 import { derivedId } from '../../../kernel/ids.js';
 import type { RefundReason } from '../../../kernel/refund-reason.js';
 
@@ -76,8 +77,16 @@ export type ReportEvent =
         readonly failedAt?: string;
       }
     >
-  /** The bureau's answer cannot be classified. The attempt stays open, because only its own key causes no second bill. */
-  | DomainEvent<'ReportPullAwaited', { readonly attemptId: string; readonly cause: 'VENDOR_UNINTELLIGIBLE' }>
+  /** The bureau is still at work, or its answer cannot be classified. The attempt stays open, because only its own key causes no second bill. */
+  | DomainEvent<
+      'ReportPullAwaited',
+      {
+        readonly attemptId: string;
+        readonly cause: 'VENDOR_UNINTELLIGIBLE' | 'PENDING';
+        /** Present while the bureau is at work. Times are ISO 8601 UTC. */
+        readonly pending?: { readonly since: string; readonly lookAgainAt: string; readonly giveUpAfter: string };
+      }
+    >
   /** This payment will be refunded, so no further pull for it begins. The payment is notified after this event is recorded. */
   | DomainEvent<'ReportPullsEnded', PullsEnded>
   /**
@@ -99,6 +108,8 @@ export interface PullAttempt {
   readonly inquiryId: string;
   readonly settleAfter: string;
   readonly giveUpAfter: string;
+  /** The time when the bureau first said that it was at work (ISO 8601 UTC). Absent before. */
+  readonly pendingSince?: string;
   /** Whether the bureau's answer could not be classified. */
   readonly unintelligible?: true;
 }
@@ -196,6 +207,8 @@ export type ReportCommand =
       readonly attemptId: string;
       readonly cause: Exclude<PullFailure, 'NO_VERDICT' | 'VENDOR_UNAVAILABLE'>;
     }
+  /** The bureau is still at work. */
+  | { readonly kind: 'await'; readonly now: Date; readonly attemptId: string; readonly lookAgainAfter: number }
   /** The bureau gave no verdict, or was not asked. */
   | {
       readonly kind: 'no-verdict';
@@ -262,6 +275,8 @@ function decide(command: ReportCommand, state: ReportState): readonly ReportEven
     }
     case 'fail':
       return isPending(state, command.attemptId) ? [failed(command)] : [];
+    case 'await':
+      return isPending(state, command.attemptId) ? awaited(command, state.attempt) : [];
     case 'no-verdict':
       return isPending(state, command.attemptId) ? withoutVerdict(command, state.attempt) : [];
     default:
@@ -306,10 +321,27 @@ function failed({
   return { type: 'ReportPullFailed', data: { attemptId, cause, ...(FINAL.has(cause) && { failedAt }) } };
 }
 
+/** A bureau that is at work for longer has lost the order. */
+const LONGEST_WORK_MS = 86_400_000;
+
+function awaited(
+  { now, lookAgainAfter }: Pick<Extract<ReportCommand, { kind: 'await' }>, 'now' | 'lookAgainAfter'>,
+  { attemptId, giveUpAfter, pendingSince }: PullAttempt,
+): readonly ReportEvent[] {
+  const since = pendingSince ?? now.toISOString();
+  const until = pendingSince === undefined ? new Date(now.getTime() + LONGEST_WORK_MS).toISOString() : giveUpAfter;
+  if (now >= new Date(until)) return [{ type: 'ReportPullFailed', data: { attemptId, cause: 'NO_VERDICT' } }];
+  const lookAgainAt = nextQuery(now, { since, until }, lookAgainAfter);
+  const pending = { since, lookAgainAt, giveUpAfter: until };
+  return [{ type: 'ReportPullAwaited', data: { attemptId, cause: 'PENDING', pending } }];
+}
+
 function withoutVerdict(
   { now, reason }: Extract<ReportCommand, { kind: 'no-verdict' }>,
-  { attemptId, settleAfter, giveUpAfter, unintelligible }: PullAttempt,
+  attempt: PullAttempt,
 ): readonly ReportEvent[] {
+  const { attemptId, settleAfter, giveUpAfter, unintelligible, pendingSince } = attempt;
+  if (pendingSince !== undefined) return awaited({ now, lookAgainAfter: 0 }, attempt);
   if (now >= new Date(giveUpAfter)) return [{ type: 'ReportPullFailed', data: { attemptId, cause: 'NO_VERDICT' } }];
   // After this time the bureau is asked again. An answer without a verdict now does not show what happened to the first request.
   if (now >= new Date(settleAfter)) return [];
@@ -364,7 +396,7 @@ function evolve(state: ReportState, event: ReportEvent): ReportState {
   if (state.status === 'NONE') return state;
   if (event.type === 'ReportPullAwaited')
     return isPending(state, event.data.attemptId)
-      ? { ...state, attempt: { ...state.attempt, unintelligible: true } }
+      ? { ...state, attempt: { ...state.attempt, ...waiting(event.data) } }
       : state;
   const known: Known = {
     reportId: state.reportId,
@@ -397,6 +429,17 @@ function evolve(state: ReportState, event: ReportEvent): ReportState {
     default:
       return assertNever(event, state);
   }
+}
+
+function waiting({ pending }: Extract<ReportEvent, { type: 'ReportPullAwaited' }>['data']): Partial<PullAttempt> {
+  if (pending === undefined) return { unintelligible: true };
+  const { since: pendingSince, lookAgainAt: settleAfter, giveUpAfter } = pending;
+  return { pendingSince, settleAfter, giveUpAfter };
+}
+
+/** The seconds until the bureau that is at work is asked again; null if it has not said that it is at work. */
+export function secondsToNextQuery({ pendingSince, settleAfter }: PullAttempt, now: Date): number | null {
+  return pendingSince === undefined ? null : Math.max(1, Math.ceil((Date.parse(settleAfter) - now.getTime()) / 1_000));
 }
 
 /** If this attempt failed before the bureau was asked, the end of an earlier request under the same key is still unknown. */

@@ -8,6 +8,7 @@ import {
   type RecordVerdict,
   type Verdict,
 } from '../../../challenges/domain/verdict.js';
+import { nextQuery } from '../../../kernel/growing-pause.js';
 import type { RefusedInput } from '../../../kernel/refused-input.js';
 import { operationOf, type Attempt, type Review, type SessionEvent, type StepUp } from './session.js';
 
@@ -24,9 +25,6 @@ export interface VerdictPolicy extends AnswerLimit {
   /** The longest review by people at the vendor. */
   readonly reviewSeconds: number;
 }
-
-/** A review is looked at four times a day at least. */
-const LONGEST_PAUSE_SECONDS = 21_600;
 
 export interface RecordRegistration {
   readonly kind: 'record-registration';
@@ -55,7 +53,7 @@ export function recordRegistration(
       if (review !== null) return [lookLater(now, attempt, review, lookAgainAfter)];
       const startedAt = now.toISOString();
       const reviewUntil = after(now, policy.reviewSeconds);
-      const lookAgainAt = nextLook(now, { startedAt, until: reviewUntil }, lookAgainAfter);
+      const lookAgainAt = nextQuery(now, { since: startedAt, until: reviewUntil }, lookAgainAfter);
       return [{ type: 'ReviewStarted', data: { attemptId, startedAt, reviewUntil, lookAgainAt } }];
     }
     case 'unavailable':
@@ -75,15 +73,13 @@ export function recordRegistration(
 export function lookLater(now: Date, { attemptId }: Attempt, review: Review, lookAgainAfter: number): SessionEvent {
   return now >= new Date(review.until)
     ? { type: 'SessionExpired', data: { cause: 'NOT_REVIEWED' } }
-    : { type: 'ReviewContinued', data: { attemptId, lookAgainAt: nextLook(now, review, lookAgainAfter) } };
-}
-
-/** The pauses grow with the age of the review, and never end after the review. The vendor may demand a longer pause. */
-function nextLook(now: Date, { startedAt, until }: Review, lookAgainAfter: number): string {
-  const age = (now.getTime() - new Date(startedAt).getTime()) / 1_000;
-  const pause = Math.max(lookAgainAfter, Math.min(age, LONGEST_PAUSE_SECONDS), 1);
-  const left = (new Date(until).getTime() - now.getTime()) / 1_000;
-  return after(now, Math.min(pause, left));
+    : {
+        type: 'ReviewContinued',
+        data: {
+          attemptId,
+          lookAgainAt: nextQuery(now, { since: review.startedAt, until: review.until }, lookAgainAfter),
+        },
+      };
 }
 
 /** Records the vendor's verdict on an answer or on a request for another code. */
