@@ -51,7 +51,7 @@ export function brokenVerdictRules(trial: Trial): readonly string[] {
     ...(verdict.kind === 'unavailable' && mayHaveExecuted(trial)
       ? ['the verdict is unavailable, which means "not executed", but the vendor may have executed the request']
       : []),
-    ...(trial.fault.once && !fits(trial.operation.expected, verdict) && needsNewToken(trial.seen)
+    ...(trial.fault.once && !fits(trial.operation.expected, verdict) && needsNewToken(trial)
       ? ['the token is not renewed after a 401']
       : []),
   ];
@@ -78,10 +78,9 @@ function mayHaveExecuted({ operation, clean, fault, seen: { requests } }: Trial)
 }
 
 /** A vendor with access tokens renews its token once, because a 401 means that nothing was executed. */
-function needsNewToken({ requests }: Observation): boolean {
-  return (
-    requests.some(({ role }) => role === 'token') && requests.some(({ role, harmed }) => harmed && role !== 'token')
-  );
+function needsNewToken({ role, seen: { requests } }: Trial): boolean {
+  const met = requests.some((request) => request.harmed && request.role === role && role !== 'token');
+  return met && requests.some((request) => request.role === 'token');
 }
 
 export function brokenCountRules(trial: Trial): readonly string[] {
