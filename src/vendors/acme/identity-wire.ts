@@ -75,10 +75,14 @@ export function sessionOf(session: string): Session | null {
   return read(sessionContent, answerOf(200, session).body);
 }
 
-export function verificationBody(applicant: Applicant, workflow: string): object {
+/** `reference`: the name that notices repeat. */
+export function verificationBody(
+  applicant: Applicant,
+  facts: { readonly workflow: string; readonly reference: string | undefined },
+): object {
   const { jscPayload, hdimPayload, ipAddress, termsAcceptedAt } = applicant;
   return {
-    workflow,
+    ...facts,
     person: personBody(applicant),
     device: { payload: jscPayload, second_payload: hdimPayload, ip: ipAddress },
     ...(termsAcceptedAt !== undefined && { consent: { given_at: termsAcceptedAt } }),

@@ -30,6 +30,7 @@ import {
   verificationBody,
   verificationPath,
 } from './identity-wire.js';
+import { referenceOf } from './notices.js';
 
 /** Reads a verdict from the answer, or from acme's record of an earlier request, which may be of another kind. */
 interface Reading<Verdict> {
@@ -63,7 +64,7 @@ export class AcmeIdentityVendor extends IdentityVendor {
     const request = {
       method: 'POST',
       path: '/v1/verifications',
-      json: verificationBody(applicant, this.workflow),
+      json: verificationBody(applicant, { workflow: this.workflow, reference: referenceOf(call) }),
     } as const;
     return this.client.within(call, async (acme) => {
       const accepted = await acme.sendOnce<Accepted | RegistrationVerdict>(request, readAccepted, async () =>

@@ -34,6 +34,18 @@ export const vendor = defineVendor({
       testVariable: 'VENDOR_ACME_TEST_CLIENT_SECRET',
       published: 'sandbox-acme-secret',
     },
+    noticeSecrets: {
+      kind: 'secrets',
+      variable: 'VENDOR_ACME_NOTICE_SECRET',
+      testVariable: 'VENDOR_ACME_TEST_NOTICE_SECRET',
+      published: 'sandbox-acme-notices',
+    },
+  },
+  async notices({ noticeSecrets }) {
+    const { noticeReader } = await import('./notices.js');
+    const secrets = noticeSecrets.split(',').map((secret) => secret.trim());
+    // An empty secret is not a secret.
+    return noticeReader(secrets.filter((secret) => secret !== ''));
   },
   async open({ url, clientId, clientSecret }, timeoutMs) {
     const { openAcme } = await import('./adapter.js');

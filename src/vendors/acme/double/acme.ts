@@ -67,7 +67,8 @@ export class AcmeDouble implements SandboxPart {
     this.now = () => now() + this.turned;
     this.record = new CallRecord(join(folder, 'acme.jsonl'), OPERATIONS, (effect) => this.take(effect), ['report']);
     this.tokens = new Tokens({ id: clientId, secret: clientSecret }, options.tokenMs ?? 300_000, this.now);
-    this.notices = new Notices(options.notices ?? null, this.now);
+    // Receivers refuse signatures of another time, also while tests turn the clock of the double.
+    this.notices = new Notices(options.notices ?? null, now);
     this.retryAfter = options.retryAfter === undefined ? 1 : options.retryAfter;
     this.pace = { slowMs: options.slowMs ?? 2_000, hangsMs: options.hangsMs ?? 30_000 };
   }
@@ -174,7 +175,7 @@ export class AcmeDouble implements SandboxPart {
       const decided = [...this.verifications.values()].filter(
         ({ id, persona }) => personaNamed(persona).is === 'reviewed' && this.stateOf(id) !== 'manual_review',
       );
-      for (const { id } of decided) if (!this.told.has(id)) await this.tell(id);
+      for (const one of decided) if (!this.told.has(one.id)) await this.tell(one);
       return reply.send({ now: new Date(this.now()).toISOString() });
     });
     type Decision = { readonly decision: 'approved' | 'declined' };
@@ -185,15 +186,15 @@ export class AcmeDouble implements SandboxPart {
         return reply.code(409).send({ error: { code: 'not_under_review', message: 'people decide reviews only' } });
       this.record.note({ verification: { ...verification, decided: request.body.decision } });
       await this.record.kept();
-      return reply.send({ notice: await this.tell(verification.id) });
+      return reply.send({ notice: await this.tell(verification) });
     });
     routes.post('/verifications/:id/notice', { schema: requests.NOTHING }, async (request: Body<object>, reply) =>
-      reply.send({ notice: await this.tell(this.verification(request).id) }),
+      reply.send({ notice: await this.tell(this.verification(request)) }),
     );
   }
 
   private async verify(request: Body<requests.VerificationBody>, reply: FastifyReply): Promise<FastifyReply> {
-    const { person, device } = request.body;
+    const { person, device, reference = null } = request.body;
     const persona = personaNamed(person.family_name);
     if (persona.is === 'refused') throw new Problem(persona.status === 429 ? 'rate_limited' : 'overloaded', {}, 7);
     if (persona.is === 'unanswered') return reply.hijack();
@@ -207,6 +208,7 @@ export class AcmeDouble implements SandboxPart {
         const verification: Verification = {
           id,
           persona: persona.name,
+          reference,
           startedAt: this.now(),
           wrongAnswers: 0,
           lockedUntil: null,
@@ -294,9 +296,9 @@ export class AcmeDouble implements SandboxPart {
     return reply.code(status).type(type).send(JSON.stringify(body));
   }
 
-  private async tell(id: string): Promise<number | null> {
+  private async tell({ id, reference }: Verification): Promise<number | null> {
     this.told.add(id);
-    return this.notices.tell(id);
+    return this.notices.tell(id, reference);
   }
 
   private take(effect: Effect): void {

@@ -58,7 +58,7 @@ export const personas: readonly CertifiedPersona[] = [
   { ...named('notfound'), registration: refused('IDENTITY_NOT_FOUND') },
   { ...named('sanctiontest'), registration: refused('SANCTIONS_MATCH') },
   { ...named('addresstest'), registration: { kind: 'input-refused', input: 'address' } },
-  { ...named('reviewtest'), registration: { kind: 'timed-out' } },
+  { ...named('reviewtest'), registration: { kind: 'under-review' } },
   { ...named('frozentest'), report: refused('FILE_FROZEN') },
   { ...named('nohittest'), report: refused('NO_RECORD') },
 ];

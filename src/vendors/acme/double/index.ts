@@ -8,11 +8,13 @@ export const double = defineDouble({
   },
   async open({ variables, folder, slowMs, noticesUrl, now }) {
     const { AcmeDouble } = await import('./acme.js');
+    // While secrets are rotated, the variable lists several. The newest is first and signs.
+    const [secret = ''] = variables.VENDOR_ACME_NOTICE_SECRET.split(',');
     return new AcmeDouble({
       folder,
       clientId: variables.VENDOR_ACME_CLIENT_ID,
       clientSecret: variables.VENDOR_ACME_CLIENT_SECRET,
-      notices: { url: noticesUrl, secret: variables.VENDOR_ACME_NOTICE_SECRET },
+      notices: { url: noticesUrl, secret: secret.trim() },
       slowMs,
       now,
     });

@@ -1,5 +1,6 @@
 // Tells the service about the decisions of people, with a signed notice.
 import { createHmac, randomUUID } from 'node:crypto';
+import { limited } from '../../../kernel/with-timeout.js';
 
 export interface NoticeReceiver {
   readonly url: string;
@@ -24,10 +25,11 @@ export class Notices {
   ) {}
 
   /** Returns the status of the receiver; null if it did not answer. */
-  async tell(verification: string): Promise<number | null> {
+  async tell(verification: string, reference: string | null): Promise<number | null> {
     const earlier = this.notices.get(verification);
     const id = earlier?.id ?? `ntc_${randomUUID().replaceAll('-', '')}`;
-    const told = { id, type: 'verification.decided', verification, created_at: new Date(this.now()).toISOString() };
+    const created_at = new Date(this.now()).toISOString();
+    const told = { id, type: 'verification.decided', verification, reference, created_at };
     const notice = earlier ?? { id, body: JSON.stringify(told) };
     this.notices.set(verification, notice);
     return this.receiver === null ? null : this.post(this.receiver, notice);
@@ -41,15 +43,17 @@ export class Notices {
     const timestamp = Math.floor(this.now() / 1_000);
     const signature = createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex');
     try {
-      const response = await fetch(url, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', 'acme-signature': `t=${timestamp},v1=${signature}` },
-        body,
-        redirect: 'manual',
-        signal: AbortSignal.any([this.end.signal, AbortSignal.timeout(LIMIT_MS)]),
+      return await limited(LIMIT_MS, this.end.signal, async (limit) => {
+        const response = await fetch(url, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', 'acme-signature': `t=${timestamp},v1=${signature}` },
+          body,
+          redirect: 'manual',
+          signal: limit,
+        });
+        await response.body?.cancel();
+        return response.status;
       });
-      await response.body?.cancel();
-      return response.status;
     } catch {
       // The receiver is missing or too slow, or the sandbox is closing.
       return null;

@@ -30,6 +30,8 @@ export interface ConsentBody {
 
 export interface VerificationBody {
   readonly workflow: string;
+  /** The client's name for the verification, which notices repeat. */
+  readonly reference?: string;
   readonly person: PersonBody;
   readonly device: { readonly payload: string; readonly second_payload?: string; readonly ip?: string };
   readonly consent?: ConsentBody;
@@ -88,6 +90,7 @@ export const VERIFICATION = {
   querystring: NO_QUERY,
   body: strict(['workflow', 'person', 'device'], {
     workflow: WORD,
+    reference: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,80}$' },
     person: PERSON,
     device: strict(['payload'], { payload: TEXT, second_payload: TEXT, ip: TEXT }),
     consent: CONSENT,

@@ -7,6 +7,8 @@ import { Problem, problemBody } from './problems.js';
 export interface Verification {
   readonly id: string;
   readonly persona: string;
+  /** The client's name for the verification. */
+  readonly reference: string | null;
   readonly startedAt: number;
   readonly wrongAnswers: number;
   readonly lockedUntil: number | null;
