@@ -19,6 +19,7 @@ import type { VendorChoice } from '../../src/kernel/vendor-choice.js';
 import { AddCredit } from '../../src/modules/accounts/application/add-credit.js';
 import { OpenAccount } from '../../src/modules/accounts/application/open-account.js';
 import { SetSettings } from '../../src/modules/accounts/application/set-settings.js';
+import { OpenReport } from '../../src/modules/reports/application/open-report.js';
 import { AnswerStepUp } from '../../src/modules/screening/application/answer-step-up.js';
 import { SubmitScreening } from '../../src/modules/screening/application/submit-screening.js';
 import { secretsEntry, type SessionSecretsContent } from '../../src/modules/screening/domain/session.js';
@@ -35,11 +36,7 @@ import { until } from '../support/eventually.js';
 import { RedisServer } from '../support/redis.js';
 import { SANDBOX_CREDENTIAL, sandboxHarness, type SandboxHarness } from '../support/sandbox-harness.js';
 
-/** An account can choose acme only together with a bureau that reports on the persons of acme. */
-const credit = { operations: { pullReport: 'idempotent' }, needs: ['session-of:acme'] } as const;
-const found = (await findVendors()).map((vendor) =>
-  vendor.id === 'acme' ? { ...vendor, capabilities: { ...vendor.capabilities, credit } } : vendor,
-);
+const found = await findVendors();
 
 const ACME = { identity: 'acme', credit: 'acme' };
 const FIRST = { identity: 'idv', credit: 'idv' };
@@ -193,6 +190,8 @@ describe('the vendor of an account', () => {
       status: 'VERIFIED',
     });
     expect(await sentToAcme()).toMatchObject({ verification: 1, code: 2, code_resend: 1, answers: 0 });
+    expect((await run(new OpenReport(sessionId, 'json', context))).score?.model).toBe('Acme Rent Score 4');
+    expect((await sentToAcme()).report).toBe(1);
     expect(await sentToSandbox()).toBe(before);
 
     // The account's next session goes to its new vendor.
@@ -219,9 +218,10 @@ describe('the vendor of an account', () => {
     );
     const references = (): Promise<unknown[]> =>
       Promise.all((['credit', 'income'] as const).map((capability) => screenings.reference(sessionId, capability)));
-    const token = expect.stringContaining('ver_');
+    // The bureau of acme knows persons by their own data.
+    const applicant = expect.objectContaining({ lastName: 'Otptest', ssn: '666123456' });
     expect(await references()).toEqual([
-      { vendor: 'acme', subject: expect.objectContaining({ person: { kind: 'session', token } }) },
+      { vendor: 'acme', subject: expect.objectContaining({ person: { kind: 'applicant', applicant } }) },
       { vendor: 'voie', subject: null },
     ]);
     // An earlier release kept only the identity vendor's token. The default vendors use this token.
@@ -229,6 +229,7 @@ describe('the vendor of an account', () => {
     const kept = await readEntry<SessionSecretsContent>(vault, subject, secretsEntry(sessionId));
     const { references: _none, ...before } = kept as SessionSecretsContent;
     await keepEntry(vault, subject, secretsEntry(sessionId), before);
+    const token = expect.stringContaining('ver_');
     expect(await references()).toMatchObject([{ subject: { person: { token } } }, { subject: { person: { token } } }]);
   });
 

@@ -1,6 +1,6 @@
 import { defineVendor } from '../../vendor-kit/define-vendor.js';
 
-/** Verifications that are polled, and that people may have to decide. */
+/** Verifications that are polled and that people may have to decide, and a bureau that knows persons by their own data. */
 export const vendor = defineVendor({
   id: 'acme',
   capabilities: {
@@ -19,6 +19,7 @@ export const vendor = defineVendor({
       outcomes: 'remembers',
       humanReview: true,
     },
+    credit: { operations: { pullReport: 'idempotent' }, needs: 'applicant' },
   },
   settings: {
     url: { kind: 'url', variable: 'VENDOR_ACME_URL', testVariable: 'VENDOR_ACME_TEST_URL' },
