@@ -1,9 +1,10 @@
-// `npm run vendor:test` and `vendor:certify`: certify a vendor. Nothing is built.
+// `npm run vendor:new`, `vendor:test` and `vendor:certify`: make a vendor's folder, and certify the vendor. Nothing is built.
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureInstalled, ROOT } from './installation.mjs';
 import { Problem, runCommand } from './problem.mjs';
+import { makeVendor } from './vendor-folder.mjs';
 
 const VENDORS = join(ROOT, 'src', 'vendors');
 const [command, ...args] = process.argv.slice(2);
@@ -11,6 +12,9 @@ const [command, ...args] = process.argv.slice(2);
 await runCommand(async () => {
   ensureInstalled();
   switch (command) {
+    case 'new':
+      for (const line of await makeVendor(VENDORS, args)) console.log(line);
+      return;
     case 'test':
       process.exitCode = await jest(args, {}, args.includes('--watch') ? ['--watchAll'] : []);
       return;
@@ -18,7 +22,7 @@ await runCommand(async () => {
       process.exitCode = await jest(args, { VENDOR_CERTIFY: 'write' }, ['--silent']);
       return;
     default:
-      throw new Problem('The commands are vendor:test and vendor:certify.');
+      throw new Problem('The commands are vendor:new, vendor:test and vendor:certify.');
   }
 });
 

@@ -88,7 +88,11 @@ class Run {
       results.push({ capability, level, name, problems, ...(reason !== undefined && { reason }) });
     const verdicts = await this.each(operations, (operation) => this.verdictProblems(operation));
     add('bronze', 'verdicts', [...this.missing(capability, operations), ...verdicts]);
+    for (const method of this.laboratory.double.absent ?? [])
+      if (method in (this.laboratory.vendor.capabilities[capability]?.operations ?? {}))
+        add('bronze', method, null, 'the vendor has not got this operation');
     const able = operations.filter((operation) => this.clean.has(operation));
+    if (able.length === 0) return results;
     const errors = (this.laboratory.double.errors ?? []).filter(({ operation }) =>
       able.some(({ method }) => method === operation),
     );

@@ -99,7 +99,7 @@ export function operationsOf(
     ...identityOperations(vendor, double, personas),
     ...creditOperations(vendor, personas),
     ...incomeOperations(vendor, personas),
-  ];
+  ].filter(({ method }) => double.absent?.includes(method) !== true);
 }
 
 function port<Name extends Capability>(adapters: OpenVendor, capability: Name): VendorPorts[Name] {

@@ -49,6 +49,8 @@ export interface CertifiedDouble {
   /** Each request of the vendor by its method and path, such as `POST /v1/checks/*`. `*` stands for one part of the path. */
   readonly roles: { readonly [Name in Role]?: readonly string[] };
   readonly errors?: readonly DocumentedError[];
+  /** The operations of the port that the vendor has not got. */
+  readonly absent?: readonly string[];
   readonly code?: { readonly right: string; readonly wrong: string };
   readonly answers?: (
     questions: readonly KbaQuestion[],
