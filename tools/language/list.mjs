@@ -102,7 +102,7 @@ export const FINISHED_DOCUMENTS = [
   'docs/glossary.md',
   'docs/how-to/add-a-listing.md',
   'docs/how-to/add-a-use-case.md',
-  'docs/how-to/add-a-vendor-adapter.md',
+  'docs/how-to/add-a-vendor.md',
   'docs/how-to/add-an-event-version.md',
   'docs/how-to/embed-the-component.md',
   'docs/how-to/extension-exercises.md',

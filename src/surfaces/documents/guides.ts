@@ -42,7 +42,7 @@ export const GUIDES: Readonly<Record<string, Readonly<Record<string, string>>>> 
     'how-to/replay-a-projection': 'Rebuild read models while the service runs.',
     'how-to/add-a-use-case': 'Extend the service by a command.',
     'how-to/add-a-listing': 'Extend the service by a list with a filter.',
-    'how-to/add-a-vendor-adapter': 'Extend the service by a vendor.',
+    'how-to/add-a-vendor': 'Extend the service by a vendor.',
     'how-to/add-an-event-version': 'Change the shape of a stored event.',
     'how-to/extension-exercises': 'Five extensions, and the files that each touches.',
   },
