@@ -5,7 +5,7 @@ import { within } from '../kernel/with-timeout.js';
 import type { VendorCall } from '../ports/vendor-call.js';
 import { vendorId, vendorName } from './call-queues.js';
 import type { VendorKind } from './external-call.js';
-import { isFailure, isRefused, type Leave, type VendorGuard } from './vendor-guard.js';
+import { isRefused, type Leave, type VendorGuard } from './vendor-guard.js';
 
 /** Receives every call: its vendor, its operation, the kind of its verdict, its duration, how its exchanges ended, and its ids. */
 export interface MadeCall {
@@ -62,7 +62,9 @@ export function routedVendor<Port extends object>(
       const verdict = await (call.signal ? within(call.signal, asked, (): Verdict => ({ kind: 'timed-out' })) : asked);
       const seconds = (performance.now() - startedAt) / 1_000;
       observe({ vendor, operation, outcome: verdict.kind, seconds, ends, call });
-      return demanded === undefined || !isFailure(verdict.kind) ? verdict : { retryAfterSeconds: demanded, ...verdict };
+      return demanded === undefined || verdict.kind !== 'unavailable'
+        ? verdict
+        : { retryAfterSeconds: demanded, ...verdict };
     };
     const ask = async (call: VendorCall, ...input: unknown[]): Promise<Verdict> => {
       const vendor = vendorName(kind, call.vendor);

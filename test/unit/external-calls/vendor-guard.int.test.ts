@@ -149,7 +149,11 @@ describe('the guard before a vendor', () => {
     const guard = guardOf();
     const port = process(guard);
     const tester = { ...CALL, environment: 'test', accountId: 'tester' } as const;
-    await fail(port, 5, tester);
+    // Testers ask for failures on purpose, so only a pause that the vendor demands counts.
+    await fail(port, 9, tester);
+    answer = busy;
+    expect((await port.lay(tester)).kind).toBe('unavailable');
+    expect([made, opens]).toEqual([10, [['identity-vendor', 'test']]]);
     answer = async () => ({ kind: 'egg' });
     expect(await port.lay(tester)).toEqual(unavailable);
     for (const call of [CALL, { ...tester, accountId: 'other' }, { ...tester, vendor: 'acme' }])
@@ -161,7 +165,7 @@ describe('the guard before a vendor', () => {
   });
 
   it('takes no notice of failures that a tester has ordered', async () => {
-    answer = async () => ({ kind: 'unavailable' });
+    answer = busy;
     await fail(process(), 9, { ...CALL, environment: 'test', accountId: 'misbehaves' });
     expect([made, opens]).toEqual([9, []]);
   });
