@@ -1,5 +1,6 @@
 import type { ErrorCode } from './error-codes.js';
 import type { FieldName } from './field-names.js';
+import type { VendorRefusal } from './refused-input.js';
 import type { VendorReply, VendorStep } from './vendor-reply.js';
 
 export interface DomainErrorDetail {
@@ -22,10 +23,12 @@ export interface DomainErrorDetail {
   /** The end of the block that refused the request, ISO 8601 UTC. */
   readonly blockedUntil?: string;
   /**
-   * The vendor's answer and the step to which it belongs. Only surfaces that pass on vendors' answers show this answer. `subject` is the vault
-   * subject.
+   * The vendor's answer and the step to which it belongs. Only surfaces that pass on vendors' answers show this answer. Without an answer that can be
+   * passed on, `refusal` is the vendor's decision. `subject` is the vault subject.
    */
-  readonly vendor?: { readonly reply: VendorReply; readonly step: VendorStep; readonly subject?: string };
+  readonly vendor?: { readonly step: VendorStep; readonly subject?: string } & (
+    { readonly reply: VendorReply } | { readonly reply: null; readonly refusal: VendorRefusal }
+  );
   /** For the log only, never for the caller. */
   readonly cause?: unknown;
 }

@@ -19,3 +19,10 @@ export type RefusedInput =
   | 'format'
   | 'more-identification'
   | 'unspecified';
+
+export type RefusalReason =
+  'IDENTITY_NOT_FOUND' | 'FRAUD_REPORTED' | 'SANCTIONS_MATCH' | 'ALERT_LIST_MATCH' | 'DECEASED' | 'MINOR_CONSUMER';
+
+/** A vendor's decision against a request. `refused-otherwise`: for a reason that the vendor does not give. */
+export type VendorRefusal =
+  RefusalReason | RefusedInput | 'session-over' | 'product-not-enabled' | 'report-expired' | 'refused-otherwise';

@@ -1,10 +1,10 @@
 // The upstream identity vendor. Only workers call the vendor (`src/external-calls`).
 import type { Applicant, Device } from '../kernel/applicant.js';
-import type { RefusedInput } from '../kernel/refused-input.js';
+import type { RefusalReason, RefusedInput } from '../kernel/refused-input.js';
 import type { Replied } from '../kernel/vendor-reply.js';
 import type { NoVerdict, VendorCall } from './vendor-call.js';
 
-export type { Applicant, Device, NoVerdict, RefusedInput, VendorCall };
+export type { Applicant, Device, NoVerdict, RefusalReason, RefusedInput, VendorCall };
 
 /**
  * A multiple-choice question. Answer ids are 1..n in the order in which the person sees them. A question is personal data, which only the vault
@@ -15,9 +15,6 @@ export interface KbaQuestion {
   readonly text: string;
   readonly answers: readonly { readonly id: number; readonly text: string }[];
 }
-
-export type RefusalReason =
-  'IDENTITY_NOT_FOUND' | 'FRAUD_REPORTED' | 'SANCTIONS_MATCH' | 'ALERT_LIST_MATCH' | 'DECEASED' | 'MINOR_CONSUMER';
 
 /** The vendor's own session has ended or was already used, so a new registration is needed. */
 export type SessionOver = { readonly kind: 'session-over' };

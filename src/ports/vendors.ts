@@ -41,6 +41,9 @@ export abstract class Vendors {
     identityVendor: string,
   ): KnownPerson['kind'] | null;
 
+  /** Whether the direct API passes on the vendor's own answers (docs/contract/direct.md#passthrough). */
+  abstract speaksDirect(capability: 'identity' | 'credit', vendor: string): boolean;
+
   /** Keyed by the lowercase ISO 4217 code; null if the payment processor accepts no payments in the currency. */
   abstract currency(code: string): ChargedCurrency | null;
 }

@@ -1,12 +1,13 @@
 import type { Applicant } from '../kernel/applicant.js';
 import type { CallerContext } from '../kernel/context.js';
+import type { FieldName } from '../kernel/field-names.js';
+import type { VendorRefusal } from '../kernel/refused-input.js';
 import type { VendorReply, VendorStep } from '../kernel/vendor-reply.js';
 import type { ScreeningFacts } from './screenings.js';
 
 /**
  * The result of one step of a verification. The state of the session shows the vendor's decision. After an answer, VERIFIED means right, and an open
- * session means wrong. BLOCKED by TOO_MANY_ATTEMPTS means locked. BLOCKED for another reason, ERROR and EXPIRED mean refused, and `reply` has the
- * vendor's text.
+ * session means wrong. BLOCKED by TOO_MANY_ATTEMPTS means locked. BLOCKED for another reason, ERROR and EXPIRED mean refused.
  */
 export interface VerificationStep {
   /** The session in its present state. */
@@ -23,9 +24,35 @@ export interface VerificationStep {
    * the vendor gave no answer that can be passed on, and when the reply is no longer kept.
    */
   readonly reply: VendorReply | null;
-  /** The step to which `reply` belongs; null without a reply. */
+  /** The vendor's decision, from which the answer is written. Null if `reply` is passed on, and unless `end` is `answered`. */
+  readonly decision: Decision | null;
+  /** Whether people at the vendor have decided or will decide. */
+  readonly reviewed: boolean;
+  /** The step that `reply` or `decision` answers; null without both. */
   readonly step: VendorStep | null;
 }
+
+/** A multiple-choice question with its texts, which are personal data. */
+export interface AskedQuestion {
+  readonly id: number;
+  readonly text: string;
+  readonly answers: readonly { readonly id: number; readonly text: string }[];
+}
+
+/** The vendor's decision on a step of a verification or re-authentication. */
+export type Decision =
+  | { readonly kind: 'confirmed' }
+  /** Null questions are not asked. `attemptsRemaining` is null before the first wrong answer. */
+  | {
+      readonly kind: 'challenge';
+      readonly otp: boolean;
+      readonly questions: readonly AskedQuestion[] | null;
+      readonly attemptsRemaining: number | null;
+    }
+  /** People at the vendor decide, at the latest at `until` (ISO 8601 UTC). */
+  | { readonly kind: 'under-review'; readonly until: string }
+  /** `field` is null if the refusal concerns no field. */
+  | { readonly kind: 'refused'; readonly refusal: VendorRefusal; readonly field: FieldName | null };
 
 /** An answer as it arrived, or a request for another code. */
 export type GivenToParty =

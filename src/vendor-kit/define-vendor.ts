@@ -39,6 +39,8 @@ export interface PersonCapability<Port> extends CapabilityOf<Port> {
   readonly needs: 'applicant' | readonly `session-of:${string}`[];
 }
 
+export interface CreditCapability extends PersonCapability<CreditBureau>, Pick<IdentityCapability, 'speaks'> {}
+
 export interface PaymentCapability extends CapabilityOf<PaymentProcessor> {
   /** The currencies that can be charged, by their lowercase ISO 4217 codes. */
   readonly currencies: Readonly<Record<string, ChargedCurrency>>;
@@ -46,7 +48,7 @@ export interface PaymentCapability extends CapabilityOf<PaymentProcessor> {
 
 export interface Capabilities {
   readonly identity?: IdentityCapability;
-  readonly credit?: PersonCapability<CreditBureau>;
+  readonly credit?: CreditCapability;
   readonly income?: PersonCapability<IncomeVendor>;
   readonly payment?: PaymentCapability;
 }

@@ -112,6 +112,10 @@ export class VendorRegistry extends Vendors implements VendorNotices {
     return needs.includes(`session-of:${identityVendor}`) ? 'session' : null;
   }
 
+  override speaksDirect(capability: 'identity' | 'credit', vendor: string): boolean {
+    return this.vendors.get(vendor)?.capabilities[capability]?.speaks !== undefined;
+  }
+
   override currency(code: string): ChargedCurrency | null {
     const currencies = this.vendors.get(FIRST_VENDORS.payment)?.capabilities.payment?.currencies ?? {};
     return Object.hasOwn(currencies, code) ? (currencies[code] ?? null) : null;

@@ -38,6 +38,10 @@ const PUBLISHABLE: KeyUse = { kind: 'publishable', allowedOrigins: ['https://app
  * acme verifies identities, and gives reports only on people that it has verified. idv and voie are installed as usual.
  */
 class PlayedVendors extends Vendors {
+  override speaksDirect(): boolean {
+    return false;
+  }
+
   override offering(capability: string): readonly string[] {
     return capability === 'income' ? ['voie'] : ['acme', 'idv'];
   }

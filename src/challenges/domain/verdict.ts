@@ -1,9 +1,7 @@
 // Turns a vendor's verdict into facts. Each holder of a challenge records them in events of its own.
+import type { RefusalReason } from '../../kernel/refused-input.js';
 import { after, type AnswerLimit } from './answer-limit.js';
 import type { Operation, QuestionShape } from './challenge.js';
-
-export type RefusalReason =
-  'IDENTITY_NOT_FOUND' | 'FRAUD_REPORTED' | 'SANCTIONS_MATCH' | 'ALERT_LIST_MATCH' | 'DECEASED' | 'MINOR_CONSUMER';
 
 /** Verdicts that end a challenge after any call. `person-erased`: the vault no longer has the key of the person. */
 export type Ending =

@@ -116,7 +116,7 @@ export function defineSurface<Entry extends AnyEntry>({
   // A name that is not a field of the domain comes from a body class of the surface, which uses wire names.
   const wireName = (field: string): string => (Object.hasOwn(fields, field) ? fields[field as FieldName] : field);
   const onWire = ({ details, ...rest }: DomainErrorDetail): DomainErrorDetail => {
-    const field = rest.field ?? rest.vendor?.reply.field ?? undefined;
+    const field = rest.field ?? rest.vendor?.reply?.field ?? undefined;
     return {
       ...rest,
       ...(field !== undefined && { field: wireName(field) }),

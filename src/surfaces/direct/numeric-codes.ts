@@ -4,7 +4,7 @@ import type { DomainErrorDetail } from '../../kernel/domain-error.js';
 import type { CommonErrorCode, DirectErrorCode, ErrorCode } from '../../kernel/error-codes.js';
 import type { ErrorVocabulary, Said } from '../../platform/http/surface.js';
 import { envelopeAround, type NumericErrorItem } from './envelope.js';
-import { OLDER_CODES, olderCodeOf, olderCodesTable } from './older-codes.js';
+import { decisionsTable, OLDER_CODES, olderCodeOf, olderCodesTable } from './older-codes.js';
 
 export interface NumericError {
   readonly status: number;
@@ -37,7 +37,7 @@ function older(code: number): NumericError {
 
 /** The catalogue's row for the vendor's own number. The row has priority over the service's interpretation of the answer. */
 function said({ vendor }: DomainErrorDetail): NumericError | null {
-  const row = vendor ? olderCodeOf(vendor.reply, vendor.step) : null;
+  const row = vendor ? olderCodeOf(vendor) : null;
   return row && numeric(row.status, row.code, row.message);
 }
 
@@ -50,8 +50,8 @@ function blockedMessage({ blockedUntil }: DomainErrorDetail): string {
 }
 
 function refusedByVendor(detail: DomainErrorDetail): NumericError {
-  const { status = 0 } = detail.vendor?.reply ?? {};
-  const isRefusal = status >= 400 && status < 500;
+  const { reply = { status: 0 } } = detail.vendor ?? {};
+  const isRefusal = reply === null || (reply.status >= 400 && reply.status < 500);
   return (
     said(detail) ?? (isRefusal ? numeric(400, 121, 'The service behind this one refused the request.') : UPSTREAM_FAULT)
   );
@@ -124,7 +124,7 @@ const ERRORS: Errors<Exclude<CommonErrorCode | DirectErrorCode, CheckoutErrorCod
   'screening.already_registered': ALREADY_REGISTERED,
   'screening.session_spent': NO_CHALLENGE,
   'screening.report_expired': older(2802),
-  'screening.identity_not_found': older(9193),
+  'screening.identity_not_found': older(3014),
   'screening.product_not_enabled': older(2004),
   'screening.attempt_in_progress': numeric(409, 121, 'An earlier call for this party is still with the vendor.'),
   'screening.resend_too_early': numeric(429, 121, 'A code was just sent. Wait before asking for another.'),
@@ -140,7 +140,7 @@ const ERRORS: Errors<Exclude<CommonErrorCode | DirectErrorCode, CheckoutErrorCod
   'report.file_frozen': older(9132),
   'report.file_blocked': older(9116),
   'report.no_record': older(9193),
-  'report.file_condition': older(9193),
+  'report.file_condition': ({ reasonCode }) => older(reasonCode === 'MINOR' ? 9110 : 9193),
   'report.printer_missing': UNAVAILABLE,
 
   'exclusion.invalid': ({ field = 'The parameter' }) =>
@@ -277,7 +277,8 @@ export const NUMERIC_CODES: ErrorVocabulary<NumericError> = {
     const errors = [{ errorCode, errorOnField, errorMessage }];
     if (reduced) return { errors: [{ errorCode, errorOnField, message: errorMessage }], message: errorMessage };
     // The payload is the vendor's answer, as in a success (docs/contract/direct.md#passthrough).
-    if (detail.vendor && (status === 422 || status === 423)) return envelopeAround(detail.vendor.reply.body, errors);
+    if (detail.vendor?.reply && (status === 422 || status === 423))
+      return envelopeAround(detail.vendor.reply.body, errors);
     return prefix === '/api/pay' ? { errors, payload } : { payload, errors };
   },
   about: [
@@ -298,6 +299,10 @@ export const NUMERIC_CODES: ErrorVocabulary<NumericError> = {
     'code is sent again, 2502 has the message "auth general error".',
     '',
     ...olderCodesTable(),
+    '',
+    'The decisions of a vendor that does not speak the form of the direct API have these codes:',
+    '',
+    ...decisionsTable(),
   ],
 };
 

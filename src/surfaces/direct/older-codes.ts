@@ -2,6 +2,7 @@
 // (docs/contract/direct.md#older-codes). This file defines the answers of a surface. The vendor's folder defines the meaning of a number for the
 // service.
 import type { DomainErrorDetail } from '../../kernel/domain-error.js';
+import type { VendorRefusal } from '../../kernel/refused-input.js';
 import type { VendorReply, VendorStep } from '../../kernel/vendor-reply.js';
 
 export interface OlderCode {
@@ -146,6 +147,39 @@ const UPSTREAM: Readonly<Record<number, number>> = {
   720: 2001,
 };
 
+/** The identity vendor's number for each decision of a vendor without numbers; null if no number has this meaning. */
+const REFUSALS: Readonly<Record<VendorRefusal, number | null>> = {
+  IDENTITY_NOT_FOUND: 3014,
+  FRAUD_REPORTED: 18,
+  SANCTIONS_MATCH: 2503,
+  ALERT_LIST_MATCH: 1999,
+  DECEASED: 3901,
+  MINOR_CONSUMER: 10,
+  'first-name': 13,
+  'middle-name': 13,
+  'last-name': 45,
+  'date-of-birth': 405,
+  ssn: 13,
+  phone: 13,
+  email: 13,
+  'company-name': 13,
+  address: 407,
+  city: 407,
+  state: 407,
+  zip: 49,
+  device: 13,
+  'ssn-missing': 403,
+  'middle-name-missing': 406,
+  'generation-code-missing': 404,
+  format: 13,
+  'more-identification': 92,
+  unspecified: 708,
+  'session-over': 710,
+  'product-not-enabled': 2004,
+  'report-expired': 2802,
+  'refused-otherwise': null,
+};
+
 /** Exceptions: in some steps a number has another code or message. */
 const BY_STEP: Readonly<Partial<Record<VendorStep, Readonly<Record<number, Partial<OlderCode>>>>>> = {
   registration: { 2502: { message: 'auth general error' } },
@@ -159,10 +193,12 @@ const BY_STEP: Readonly<Partial<Record<VendorStep, Readonly<Record<number, Parti
 };
 
 /** The code for a vendor's refusal; null if it has no number, or a number that no table lists. */
-export function olderCodeOf(
-  { code, message }: Pick<VendorReply, 'code' | 'message'>,
-  step: VendorStep,
-): OlderCode | null {
+export function olderCodeOf(vendor: NonNullable<DomainErrorDetail['vendor']>): OlderCode | null {
+  const { step } = vendor;
+  const { code, message }: Pick<VendorReply, 'code' | 'message'> = vendor.reply ?? {
+    code: REFUSALS[vendor.refusal],
+    message: null,
+  };
   if (code === null) return null;
   const special = BY_STEP[step]?.[code];
   const row = OLDER_CODES.get(special?.code ?? UPSTREAM[code] ?? code);
@@ -199,4 +235,13 @@ export function olderCodesTable(): string[] {
         `| \`${code}\` | ${status} | ${SAID_BY_THE_FILE_SYSTEM.has(code) ? 'the message of the credit-file system' : message} | ${upstream(code) || code} |`,
     ),
   ];
+}
+
+/** The table of the codes for decisions of vendors without numbers, for the generated document. */
+export function decisionsTable(): string[] {
+  const codes = (Object.keys(REFUSALS) as VendorRefusal[]).map((refusal) => {
+    const said = olderCodeOf({ reply: null, refusal, step: 'registration' });
+    return `| \`${refusal}\` | ${said?.status ?? 400} | \`${said?.code ?? 121}\` |`;
+  });
+  return ['| Decision | HTTP | Code |', '|---|---|---|', ...codes];
 }

@@ -19,7 +19,7 @@ export const vendor = defineVendor({
       outcomes: 'closes-keys',
       speaks: 'direct-dialect',
     },
-    credit: { operations: { pullReport: 'idempotent' }, needs: ['session-of:idv'] },
+    credit: { operations: { pullReport: 'idempotent' }, needs: ['session-of:idv'], speaks: 'direct-dialect' },
   },
   settings: {
     url: { kind: 'url', variable: 'IDENTITY_VENDOR_URL', sandboxPath: '' },

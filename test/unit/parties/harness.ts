@@ -52,6 +52,7 @@ import type { EventStore } from '../../../src/ports/event-store.js';
 import type { IdentityVendor, PastOutcome } from '../../../src/ports/identity-vendor.js';
 import type { ReadModels } from '../../../src/ports/read-models.js';
 import { SubjectErased, type Vault } from '../../../src/ports/vault.js';
+import type { Vendors } from '../../../src/ports/vendors.js';
 import type { Accounts } from '../../../src/published/accounts.js';
 import type { AnswerCounts } from '../../../src/published/answer-counts.js';
 import type { KnownPersons } from '../../../src/published/known-persons.js';
@@ -139,7 +140,7 @@ export class PlayedVerifications extends Verifications {
     this.registrations += 1;
     this.partyOf.set(sessionId, partyId);
     const session = this.facts(sessionId, context);
-    this.steps.set(sessionId, { session, end: 'timed-out', reply: null, step: null });
+    this.steps.set(sessionId, { session, end: 'timed-out', reply: null, decision: null, reviewed: false, step: null });
     await this.busy;
     this.settle(sessionId);
     return this.stepOf(sessionId);
@@ -165,6 +166,8 @@ export class PlayedVerifications extends Verifications {
       },
       end,
       reply: answered ? said({ registration: sessionId }) : null,
+      decision: null,
+      reviewed: false,
       step: answered ? 'registration' : null,
     });
   }
@@ -241,6 +244,9 @@ export class Harness {
   readonly unreachable = new Set<string>();
   /** The vendor answers when this promise resolves. */
   vendorIsBusy: Promise<void> = Promise.resolve();
+  /** Whether the vendor's answers have the form of the direct API. */
+  speaks = true;
+  private readonly vendors = { speaksDirect: () => this.speaks } as unknown as Vendors;
   /** The vendor's next answers, instead of a verdict of the fake vendor. */
   vendorSays: object | null = null;
 
@@ -286,7 +292,7 @@ export class Harness {
       readStream: (...read: Parameters<EventStore['readStream']>) => store.readStream(...read),
     });
     const aggregates = this.aggregatesOn(log);
-    const secrets = new PartySecrets(this.vault());
+    const secrets = new PartySecrets(this.vault(), this.vendors);
     const screenings = {
       find: async (sessionId: string) => verifications.steps.get(sessionId)?.session ?? null,
       identityToken: async (sessionId: string) => {
@@ -353,6 +359,7 @@ export class Harness {
       new EndAuthentication(vendor, references, secrets),
       secrets,
       aggregates,
+      policy,
       clock,
     );
     const storing = new StoreVendorTokenHandler(access, aggregates, new TestTraffic(), secrets, clock);

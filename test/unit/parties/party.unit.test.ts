@@ -186,7 +186,7 @@ describe('wrong answers', () => {
       .when(answerOtp('c', 30))
       .decided.when(record('c', WRONG, 30))
       .then(
-        { type: 'ReauthenticationRejected', data: { attemptId: 'c', rejectedAt: iso(30) } },
+        { type: 'ReauthenticationRejected', data: { attemptId: 'c', rejectedAt: iso(30), attemptsRemaining: 0 } },
         { type: 'PartyLocked', data: { attemptId: 'c', lockedUntil: iso(30 + 86_400) } },
       );
   });

@@ -8,6 +8,8 @@ import type { ExternalCall } from '../../../src/external-calls/external-call.js'
 import { foldState } from '../../../src/kernel/projection.js';
 import { partyCalls } from '../../../src/modules/parties/read/party-calls.js';
 import type { PastOutcome } from '../../../src/ports/identity-vendor.js';
+import type { PartyAnswer } from '../../../src/modules/parties/application/party-answer.js';
+import { directReply, refusedWith, type DirectReply } from '../../support/direct-reply.js';
 import { AGENT, Harness, LIVE, ProcessDied, RIGHT, said } from './harness.js';
 
 const WRONG = '000000';
@@ -567,6 +569,105 @@ describe('the authentication at the vendor', () => {
       () => harness.process().authenticate(AGENT, LIVE),
     ])
       await expect(act()).rejects.toMatchObject({ code: 'party.recipient_unknown' });
+  });
+});
+
+// A decision of a vendor is never told as a failure of the vendor.
+describe('the direct API, when its vendor answers in another form,', () => {
+  const ASKED = [{ id: 9, text: 'Which?', answers: [1, 2].map((id) => ({ id, text: `Answer ${id}` })) }];
+  const CHALLENGE = {
+    success: true,
+    userAuthenticated: false,
+    authSession: expect.any(String),
+    otpEnabled: true,
+    kiqEnabled: true,
+    clientReferenceId: expect.any(String),
+    kba: { sessionId: expect.any(String), questions: ASKED },
+    crossCoreFullResponse: null,
+  };
+  const OPEN = { kind: 'step-up', vendorSession: 'secret', otp: true, kba: ASKED };
+  const payload = (more: object): object => ({ status: 200, payload: more, errors: [] });
+  const FAILURES = [
+    [{ kind: 'refused', reason: 'FRAUD_REPORTED' }, 422, 2018],
+    [{ kind: 'refused', reason: 'DECEASED' }, 422, 3901],
+    [{ kind: 'session-over' }, 504, 3009],
+    [{ kind: 'locked', unblockAt: null }, 423, 300],
+    [{ kind: 'unavailable' }, 502, 131],
+    [{ kind: 'unintelligible' }, 502, 131],
+    [{ kind: 'timed-out' }, 504, 131],
+  ] as const;
+
+  beforeEach(() => {
+    harness.speaks = false;
+  });
+  const told = (answer: Promise<PartyAnswer>, says: object): Promise<DirectReply> => {
+    harness.vendorSays = says;
+    return directReply(answer);
+  };
+
+  it('tells the challenge, the wrong answers and the right answer', async () => {
+    const { authenticate, answer, resend } = harness.process();
+    const begun = await told(authenticate(), OPEN);
+    expect(begun).toEqual(payload(CHALLENGE));
+    expect(JSON.stringify(begun)).not.toContain('secret');
+    for (const attemptsRemaining of [2, 1]) {
+      const wrong = await told(answer(WRONG), { kind: 'wrong', attemptsRemaining: null });
+      expect(wrong).toEqual({ ...payload({ ...CHALLENGE, success: false, attemptsRemaining }), status: 422 });
+    }
+    harness.later(31);
+    expect(await told(resend(), { kind: 'sent' })).toEqual(payload(CHALLENGE));
+    const right = await told(answer(RIGHT), { kind: 'confirmed', personToken: 'secret' });
+    expect(right).toEqual(
+      payload({
+        ...CHALLENGE,
+        userAuthenticated: true,
+        UserToken: expect.not.stringContaining('secret'),
+        otpEnabled: false,
+        kiqEnabled: false,
+        kba: null,
+      }),
+    );
+    expect((right.payload as typeof CHALLENGE).authSession).toBe((begun.payload as typeof CHALLENGE).authSession);
+  });
+
+  it('locks the party at the third wrong answer', async () => {
+    const { authenticate, answer } = harness.process();
+    await told(authenticate(), OPEN);
+    for (const status of [422, 422, 423])
+      expect(await told(answer(WRONG), { kind: 'wrong', attemptsRemaining: null })).toMatchObject({ status });
+  });
+
+  it.each([...FAILURES, [{ kind: 'refused-otherwise' }, 400, 121]] as const)(
+    'answers a request for a challenge that ends with %j by %i/%i',
+    async (says, status, code) => {
+      expect(await told(harness.process().authenticate(), says)).toEqual(refusedWith(status, code));
+    },
+  );
+
+  it.each(FAILURES)('answers a code that ends with %j by %i/%i', async (says, status, code) => {
+    const { authenticate, answer } = harness.process();
+    await told(authenticate(), OPEN);
+    expect(await told(answer(RIGHT), says)).toEqual(refusedWith(status, code));
+  });
+
+  it('tells whether the authentication is valid and since when, and that it was ended', async () => {
+    const { look } = harness.process();
+    const authenticatedAt = harness.now.toISOString();
+    const expiresAt = new Date(harness.now.getTime() + 365 * 86_400_000).toISOString();
+    expect(await told(look('status'), { kind: 'standing', authenticated: true })).toEqual(
+      payload({ authenticated: true, authenticatedAt, expiresAt }),
+    );
+    expect(await told(look('status'), { kind: 'standing', authenticated: false })).toEqual(
+      payload({ authenticated: false, authenticatedAt: null, expiresAt: null }),
+    );
+    for (const asked of ['status', 'expiry'] as const)
+      for (const [kind, status, code] of [
+        ['refused-otherwise', 400, 121],
+        ['unavailable', 502, 131],
+        ['timed-out', 504, 131],
+      ] as const)
+        expect(await told(look(asked), { kind })).toEqual(refusedWith(status, code));
+    expect(await told(harness.process().look('expiry'), { kind: 'expired' })).toMatchObject({ payload: 'EXPIRED' });
   });
 });
 

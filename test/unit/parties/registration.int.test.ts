@@ -288,6 +288,8 @@ describe('registering again', () => {
       session: { ...step.session, status: 'BLOCKED', block: { reasonCode: 'TOO_MANY_ATTEMPTS', until } },
       end: 'answered',
       reply,
+      decision: null,
+      reviewed: false,
       step: 'answers',
     });
     for (const act of [
@@ -312,7 +314,14 @@ describe('an answer to the challenge of a registration', () => {
     const step = harness.verifications.steps.get('one')!;
     const session = { ...step.session, status: 'OTP_PENDING' as const };
     const reply = { ...said({ error: { code: 3008 } }, 401), code: 3008 };
-    harness.verifications.steps.set('one', { session, end: 'answered', reply, step: 'answers' });
+    harness.verifications.steps.set('one', {
+      session,
+      end: 'answered',
+      reply,
+      decision: null,
+      reviewed: false,
+      step: 'answers',
+    });
     await expect(harness.process().answerRegistration()).rejects.toMatchObject({
       code: 'vendor.refused',
       detail: { vendor: { reply, step: 'answers' } },
@@ -337,7 +346,8 @@ describe('an answer to the challenge of a registration', () => {
     await harness.process().register('body', { sessionId: 'one' });
     const step = harness.verifications.steps.get('one')!;
     const reply = end === 'answered' ? said({ a: 1 }, 422) : null;
-    harness.verifications.steps.set('one', { session: { ...step.session, status }, end, reply, step: 'answers' });
+    const session = { ...step.session, status };
+    harness.verifications.steps.set('one', { session, end, reply, decision: null, reviewed: false, step: 'answers' });
     const answer = harness.process().answerRegistration();
     if (code === null) expect(await answer).toMatchObject({ accepted: false, json: '{"a":1}' });
     else

@@ -255,7 +255,16 @@ export class PlayedProcess {
 
     const credit = new AccountCredit(streams, accounts);
     const access = new ReportAccess(aggregates, screenings, accounts, limiter, REPORT_POLICY, clock);
-    const pull = new ReportPull(aggregates, screenings, this.playedBureau(), vault, credit, REPORT_POLICY, clock);
+    const pull = new ReportPull(
+      aggregates,
+      screenings,
+      this.playedBureau(),
+      {} as Vendors,
+      vault,
+      credit,
+      REPORT_POLICY,
+      clock,
+    );
     const release = new ReportRelease(aggregates, calls, pull, credit, REPORT_POLICY, clock);
     const viewer = new ReportViewer(aggregates, streams, vault, screenings, accounts, clock);
     this.openReport = new OpenReportHandler(access, release, viewer, clock);

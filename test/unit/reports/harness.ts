@@ -48,6 +48,7 @@ import {
 } from '../../../src/ports/credit-bureau.js';
 import { CallsAtOnce } from '../../support/external-calls.js';
 import { CountedInMemory } from '../../support/rate-limiter.js';
+import type { Vendors } from '../../../src/ports/vendors.js';
 import type { ReadModels } from '../../../src/ports/read-models.js';
 import type { VendorCall } from '../../../src/ports/vendor-call.js';
 import { Accounts, type AccountFacts } from '../../../src/published/accounts.js';
@@ -265,7 +266,8 @@ export class Process {
     const prepaid = new AccountCredit(streams, accounts);
     const limiter = new CountedInMemory();
     const access = new ReportAccess(aggregates, screenings, accounts, limiter, policy, clock);
-    const pull = new ReportPull(aggregates, screenings, bureau, vault, prepaid, policy, clock);
+    const vendors = { speaksDirect: () => true } as unknown as Vendors;
+    const pull = new ReportPull(aggregates, screenings, bureau, vendors, vault, prepaid, policy, clock);
     const release = new ReportRelease(aggregates, calls, pull, prepaid, policy, clock);
     const showing = new ReportViewer(aggregates, streams, vault, screenings, accounts, clock);
     const recipients = new ShareRecipient(grants, accounts);

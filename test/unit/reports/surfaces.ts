@@ -41,6 +41,7 @@ import { ReadModels } from '../../../src/ports/read-models.js';
 import { TemporaryFiles } from '../../../src/ports/temporary-files.js';
 import { TokenKeys } from '../../../src/ports/token-keys.js';
 import { Vault } from '../../../src/ports/vault.js';
+import { Vendors } from '../../../src/ports/vendors.js';
 import { AccessKeys, type KeyHolder } from '../../../src/published/access-keys.js';
 import { Accounts } from '../../../src/published/accounts.js';
 import { PrepaidCredit } from '../../../src/published/prepaid-credit.js';
@@ -153,6 +154,7 @@ export async function openSurfaces(harness: Harness, pdfUrl: string | null = nul
     { provide: ReadModels, useValue: readModels },
     { provide: CompleteLists, useValue: lists.in(harness.store) },
     { provide: CreditBureau, useValue: harness.bureau },
+    { provide: Vendors, useValue: { speaksDirect: () => true } },
     { provide: ExternalCalls, useValue: calls },
     { provide: PdfRenderer, useValue: renderer },
     { provide: TemporaryFiles, useValue: files },

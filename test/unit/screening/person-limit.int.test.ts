@@ -190,7 +190,10 @@ function aProcess(dies: (stream: string, types: readonly string[]) => boolean = 
     find: async () => ({ products: ['CONSUMER', 'AGENT', 'PMC'], consumerPays: false, vendors: FIRST_CHOICE }),
     mayReachVendors: () => true,
   } as unknown as Accounts;
-  const secrets = new SessionSecrets(vault, { knowsPersonBy: () => 'session' } as unknown as Vendors);
+  const secrets = new SessionSecrets(vault, {
+    knowsPersonBy: () => 'session',
+    speaksDirect: () => true,
+  } as unknown as Vendors);
   const answers = new PersonAnswers(aggregates, secrets, policy, clock, {
     wrongAnswer: ({ accountId, environment }, locked) => wrongTold.push({ accountId, environment, locked }),
   });

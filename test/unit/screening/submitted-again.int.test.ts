@@ -186,7 +186,10 @@ describe('a submission', () => {
     } as unknown as SessionGrants;
     begun = null;
     const reports = { expiryOf: async () => reportExpiresAt } as unknown as Reports;
-    const secrets = new SessionSecrets(vault, { knowsPersonBy: () => 'session' } as unknown as Vendors);
+    const secrets = new SessionSecrets(vault, {
+      knowsPersonBy: () => 'session',
+      speaksDirect: () => true,
+    } as unknown as Vendors);
     externalCalls = new CallsAtOnce();
     const answers = new PersonAnswers(aggregates, secrets, policy, clock, { wrongAnswer: () => undefined });
     const limiter = new CountedInMemory();

@@ -18,7 +18,7 @@ import { DomainError } from '../../../src/kernel/domain-error.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { Unavailable } from '../../../src/kernel/unavailable.js';
 import { FIRST_CHOICE } from '../../../src/kernel/vendor-choice.js';
-import type { VendorReply } from '../../../src/kernel/vendor-reply.js';
+import type { VendorReply, VendorStep } from '../../../src/kernel/vendor-reply.js';
 import {
   DiscardApplicant,
   DiscardApplicantHandler,
@@ -78,12 +78,15 @@ import type { VendorCall } from '../../../src/ports/vendor-call.js';
 import type { Vendors } from '../../../src/ports/vendors.js';
 import type { Accounts } from '../../../src/published/accounts.js';
 import type { Reports } from '../../../src/published/reports.js';
+import type { GivenToParty, VerificationStep } from '../../../src/published/verifications.js';
 import type { SessionGrants } from '../../../src/published/session-grants.js';
+import { answerOf, type PartyAnswer } from '../../../src/modules/parties/application/party-answer.js';
 import { CallProcesses } from '../../contract/external-calls/call-processes.js';
 import { until } from '../../support/eventually.js';
 import { CallsAtOnce } from '../../support/external-calls.js';
 import { CountedInMemory } from '../../support/rate-limiter.js';
 import { clockOf } from '../../support/clock.js';
+import { directReply, refusedWith, type DirectReply } from '../../support/direct-reply.js';
 import { SetRoutes } from '../../support/vendor-routes.js';
 
 const PARTY = '6f0c6b52-3a0b-8f0e-9a55-0d1f3c2b7a90';
@@ -129,6 +132,13 @@ const KBA = {
 const RIGHT = { kind: 'confirmed', personToken: 'user-token', ...said(200, '{"UserToken":"user-token"}') } as const;
 const WRONG = { kind: 'wrong', attemptsRemaining: null, ...said(422, '{"success":false}') } as const;
 
+let persons = 0;
+/** The limits count each of these renters alone. */
+function anotherRenter(): Applicant {
+  persons += 1;
+  return { ...RENTER, ssn: String(666_200_000 + persons), phoneNumber: String(4_155_560_000 + persons) };
+}
+
 let directory: string;
 let store: EmbeddedEventStore;
 /** The contents of the vault, by subject and entry. */
@@ -143,6 +153,8 @@ let vendorKnows: PastOutcome;
 let bureauNeeds: 'session' | 'applicant';
 /** The expiry of every session's report. */
 let reportExpiresAt: string | null;
+/** Whether the vendor answers in the form of the direct API. */
+let vendorSpeaks: boolean;
 /** The calls that reached the vendor. */
 let asked: unknown[][];
 /** The uses that the limits have counted. */
@@ -161,6 +173,7 @@ beforeEach(() => {
   vendorKnows = { kind: 'not-executed' };
   bureauNeeds = 'session';
   reportExpiresAt = null;
+  vendorSpeaks = true;
   asked = [];
   limits = new CountedInMemory();
 });
@@ -238,6 +251,7 @@ function harness(calls: ExternalCalls = new Workers(), log: EventStore = store) 
   } as unknown as Accounts;
   const vendors = {
     knowsPersonBy: (capability: string) => (capability === 'credit' ? bureauNeeds : null),
+    speaksDirect: () => vendorSpeaks,
   } as unknown as Vendors;
   const secrets = new SessionSecrets(vault, vendors);
   const answers = new PersonAnswers(aggregates, secrets, policy, clock, { wrongAnswer: () => undefined });
@@ -309,7 +323,7 @@ function harness(calls: ExternalCalls = new Workers(), log: EventStore = store) 
     attempts: 3,
     lockSeconds: 86_400,
   });
-  const [ids, partySecrets] = [new PartyIds(vault), new PartySecrets(vault)];
+  const [ids, partySecrets] = [new PartyIds(vault), new PartySecrets(vault, vendors)];
   const persons = new PersonsOfSessions(aggregates, secrets, submissions, vault);
   const references = new PartyReferences(screenings, accounts, persons, partySecrets);
   const directory = new PartyDirectory(ids, aggregates, screenings, references, partyPolicy, clock);
@@ -1096,6 +1110,208 @@ describe('another code by SMS', () => {
   });
 });
 
+// A decision of a vendor is never told as a failure of the vendor.
+describe('the direct API, when its vendor answers in another form,', () => {
+  beforeEach(() => {
+    vendorSpeaks = false;
+  });
+
+  const told = (step: VerificationStep | Promise<VerificationStep>, asked: VendorStep): Promise<DirectReply> => {
+    const answered = async (): Promise<PartyAnswer> => answerOf(await step, asked, now);
+    return directReply(answered());
+  };
+  const challenge = (sessionId: string, more: object): object => ({
+    success: true,
+    userAuthenticated: false,
+    authSession: sessionId,
+    otpEnabled: false,
+    kiqEnabled: false,
+    clientReferenceId: sessionId,
+    kba: null,
+    crossCoreFullResponse: null,
+    ...more,
+  });
+  const asking = async (verdict: RegistrationVerdict) => {
+    const { sessionId, verifications } = await registered(verdict, anotherRenter());
+    return {
+      sessionId,
+      answers: (verdict: Verdict, given: GivenToParty = { method: 'otp', code: '123456' }): Promise<DirectReply> => {
+        vendorSays.push(verdict);
+        const answered = verifications.answer(sessionId, newId(), given, SERVER);
+        return told(answered, given.method === 'resend' ? 'resend' : 'answers');
+      },
+    };
+  };
+
+  it.each<[verdict: RegistrationVerdict, status: number, code: number, field?: string]>([
+    [{ kind: 'refused', reason: 'IDENTITY_NOT_FOUND' }, 422, 3014],
+    [{ kind: 'refused', reason: 'FRAUD_REPORTED' }, 422, 2018],
+    [{ kind: 'refused', reason: 'SANCTIONS_MATCH' }, 422, 2503],
+    [{ kind: 'refused', reason: 'ALERT_LIST_MATCH' }, 422, 1999],
+    [{ kind: 'refused', reason: 'DECEASED' }, 422, 3901],
+    [{ kind: 'refused', reason: 'MINOR_CONSUMER' }, 422, 2010],
+    [{ kind: 'input-refused', input: 'first-name' }, 400, 2013, 'firstName'],
+    [{ kind: 'input-refused', input: 'middle-name' }, 400, 2013, 'middleName'],
+    [{ kind: 'input-refused', input: 'last-name' }, 400, 2045, 'lastName'],
+    [{ kind: 'input-refused', input: 'date-of-birth' }, 400, 2405, 'dob'],
+    [{ kind: 'input-refused', input: 'ssn' }, 400, 2013, 'ssn'],
+    [{ kind: 'input-refused', input: 'phone' }, 400, 2013, 'phoneNumber'],
+    [{ kind: 'input-refused', input: 'email' }, 400, 2013, 'email'],
+    [{ kind: 'input-refused', input: 'company-name' }, 400, 2013, 'companyName'],
+    [{ kind: 'input-refused', input: 'address' }, 400, 2407, 'currentAddress'],
+    [{ kind: 'input-refused', input: 'city' }, 400, 2407, 'currentCity'],
+    [{ kind: 'input-refused', input: 'state' }, 400, 2407, 'currentState'],
+    [{ kind: 'input-refused', input: 'zip' }, 400, 2049, 'currentZip'],
+    [{ kind: 'input-refused', input: 'device' }, 400, 2013, 'jscPayload'],
+    [{ kind: 'input-refused', input: 'ssn-missing' }, 400, 2403, 'ssn'],
+    [{ kind: 'input-refused', input: 'middle-name-missing' }, 400, 2406, 'middleName'],
+    [{ kind: 'input-refused', input: 'generation-code-missing' }, 400, 2404, 'lastName'],
+    [{ kind: 'input-refused', input: 'format' }, 400, 2013],
+    [{ kind: 'input-refused', input: 'more-identification' }, 400, 2092],
+    [{ kind: 'input-refused', input: 'unspecified' }, 400, 2002],
+    [{ kind: 'report-expired' }, 422, 2802],
+    [{ kind: 'product-not-enabled' }, 422, 2004],
+    [{ kind: 'session-over' }, 504, 2500],
+    [{ kind: 'locked', unblockAt: '2026-03-02T12:00:00.000Z' }, 423, 300],
+    [{ kind: 'locked', unblockAt: null }, 423, 300],
+    [{ kind: 'unavailable' }, 502, 131],
+    [{ kind: 'unintelligible' }, 502, 131],
+    [{ kind: 'timed-out' }, 504, 131],
+  ])('answers a registration that ends with %j by %i/%i', async (...[verdict, status, code, field]) => {
+    for (const reply of [{}, said(409, '{"state":"declined"}')]) {
+      const { step } = await registered({ ...verdict, ...reply }, anotherRenter());
+      expect(await told(step, 'registration')).toEqual(refusedWith(status, code, field));
+    }
+  });
+
+  it('says that the person is confirmed, with references of the service instead of the tokens of the vendor', async () => {
+    const { step, sessionId } = await registered({
+      kind: 'confirmed',
+      vendorSession: 'secret',
+      ...said(200, '{"ok":1}'),
+    });
+    const reply = await told(step, 'registration');
+    const { UserToken, ...payload } = reply.payload as { readonly UserToken: string };
+    expect(payload).toEqual(challenge(sessionId, { userAuthenticated: true }));
+    expect(UserToken).toMatch(/^[0-9a-f-]{36}$/);
+    expect(reply).toMatchObject({ status: 200, errors: [] });
+    expect(JSON.stringify(reply)).not.toContain('secret');
+  });
+
+  it.each([
+    [true, null],
+    [false, QUESTIONS],
+    [true, QUESTIONS],
+  ] as const)('says which challenge is open when a code is %s', async (otp, kba) => {
+    const { step, sessionId } = await registered({ kind: 'step-up', vendorSession: 'v', otp, kba });
+    expect(await told(step, 'registration')).toEqual({
+      status: 200,
+      payload: challenge(sessionId, {
+        otpEnabled: otp,
+        kiqEnabled: kba !== null,
+        kba: kba && { sessionId, questions: QUESTIONS },
+      }),
+      errors: [],
+    });
+  });
+
+  it('counts wrong answers, locks the person at the third, and confirms a right answer', async () => {
+    const wrong = { kind: 'wrong', attemptsRemaining: null } as const;
+    const both = { kind: 'step-up', vendorSession: 'v', otp: true, kba: QUESTIONS } as const;
+    const { sessionId, answers } = await asking(both);
+    const open = { success: false, otpEnabled: true, kiqEnabled: true, kba: { sessionId, questions: QUESTIONS } };
+    expect(await answers(wrong)).toEqual({
+      status: 422,
+      payload: challenge(sessionId, { ...open, attemptsRemaining: 2 }),
+      errors: [],
+    });
+    expect(await answers({ kind: 'sent' }, { method: 'resend' })).toEqual({
+      status: 200,
+      payload: challenge(sessionId, { ...open, success: true }),
+      errors: [],
+    });
+    expect(await answers(wrong, { method: 'kba', positions: [1, 2] })).toEqual({
+      status: 422,
+      payload: challenge(sessionId, { ...open, otpEnabled: false, attemptsRemaining: 1 }),
+      errors: [],
+    });
+    expect(await answers(wrong, { method: 'kba', positions: [1, 2] })).toEqual(refusedWith(423, 300));
+
+    const other = await asking({ ...both, vendorSession: 'w' });
+    expect(await other.answers({ kind: 'confirmed', personToken: 'secret' })).toMatchObject({
+      status: 200,
+      payload: { userAuthenticated: true, UserToken: expect.not.stringContaining('secret') },
+    });
+  });
+
+  it.each<[verdict: AnswerVerdict & ResendVerdict, status: number, code: number]>([
+    [{ kind: 'refused', reason: 'FRAUD_REPORTED' }, 422, 2018],
+    [{ kind: 'session-over' }, 504, 2500],
+    [{ kind: 'locked', unblockAt: null }, 423, 300],
+    [{ kind: 'unavailable' }, 502, 131],
+    [{ kind: 'unintelligible' }, 502, 131],
+    [{ kind: 'timed-out' }, 504, 131],
+  ])(
+    'answers a code that ends with %j by %i/%i, and the same after another code was asked for',
+    async (verdict, status, code) => {
+      for (const given of [{ method: 'otp', code: '123456' }, { method: 'resend' }] as const) {
+        const { answers } = await asking({ kind: 'step-up', vendorSession: 'v', otp: true, kba: null });
+        expect(await answers(verdict, given)).toEqual(refusedWith(status, code));
+      }
+    },
+  );
+
+  it('gives an equal request the reply of the first, and begins another registration after a wrong answer', async () => {
+    const service = harness();
+    vendorSays.push(STEP_UP);
+    const first = await directReply(service.registersParty('body'));
+    expect(await directReply(service.registersParty('body'))).toEqual(first);
+    expect(asked).toHaveLength(1);
+    vendorSays.push({ kind: 'wrong', attemptsRemaining: 2 });
+    const { authSession } = first.payload as { readonly authSession: string };
+    await service.verifications.answer(authSession, newId(), { method: 'otp', code: '000000' }, SERVER);
+    vendorSays.push(STEP_UP);
+    await directReply(service.registersParty('body'));
+    expect(asked).toHaveLength(3);
+  });
+
+  it.each<[end: RegistrationVerdict | null, reply: object]>([
+    [
+      { kind: 'confirmed', vendorSession: 'v' },
+      { status: 200, payload: { userAuthenticated: true }, errors: [] },
+    ],
+    [{ kind: 'refused', reason: 'DECEASED' }, refusedWith(422, 3901)],
+    [null, refusedWith(504, 2500)],
+  ])('tells an equal request that people check the person, and later that they ended with %j', async (end, reply) => {
+    const service = harness();
+    const review = { kind: 'under-review', vendorSession: 'v', lookAgainAfter: 60 } as const;
+    vendorSays.push(review);
+    const first = await directReply(service.registersParty('body'));
+    const { authSession } = first.payload as { readonly authSession: string };
+    const payload = challenge(authSession, { underReview: true, reviewUntil: expect.any(String) });
+    expect(first).toEqual({ status: 200, payload, errors: [] });
+    expect(await directReply(service.registersParty('body'))).toEqual(first);
+    const other = await directReply(service.registersParty('another body'));
+    expect(other).toMatchObject({ status: 409, errors: [{ errorMessage: expect.stringContaining('People') }] });
+    const code = service.verifications.answer(authSession, newId(), { method: 'otp', code: '123456' }, SERVER);
+    await expect(code).rejects.toMatchObject({ code: 'screening.attempt_in_progress' });
+
+    now = new Date(now.getTime() + 30 * 86_400_000);
+    vendorKnows = { kind: 'registration', verdict: end ?? review };
+    await service.settles(authSession);
+    expect(await directReply(service.registersParty('body'))).toMatchObject(reply);
+    expect(asked.filter(([operation]) => operation === 'register')).toHaveLength(1);
+    now = new Date(now.getTime() + 86_400_000);
+    vendorSays.push(STEP_UP);
+    expect(await directReply(service.registersParty('body'))).toMatchObject({ payload: { otpEnabled: true } });
+  });
+
+  it('keeps no answer of the vendor', async () => {
+    await registered(STEP_UP);
+    expect([...kept.keys()].filter((key) => key.includes('vendor-reply'))).toEqual([]);
+  });
+});
+
 describe('the kept reply of the vendor', () => {
   it('is in the vault before the log has the verdict, and the vault keeps only the newest reply of a session', async () => {
     const { sessionId, verifications } = await registered(STEP_UP);
@@ -1156,7 +1372,7 @@ describe('the kept reply of the vendor', () => {
     expect(await heldSince(sessionId)).toBeNull();
     expect(await screenings.find(sessionId)).toEqual(before);
     expect(statusOf(await store.readStream(`screening-${sessionId}`)).updatedAt).toBe(before?.updatedAt);
-    expect(await verifications.latest(sessionId)).toMatchObject({ end: 'answered', reply: null, step: null });
+    expect(await verifications.latest(sessionId)).toMatchObject({ end: 'answered', reply: null, step: 'answers' });
     expect((await store.readAll(null, 100)).filter(({ type }) => type === 'VendorReplyDiscarded')).toHaveLength(1);
   });
 

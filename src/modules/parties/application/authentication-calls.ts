@@ -37,9 +37,8 @@ export abstract class AuthenticationCall extends ExternalCall<Reference, End> {
     const token = await this.references.tokenOf(partyId, reference);
     if (token === null) return 'unavailable';
     const verdict = await this.ask(call, token);
-    const { kind, reply = null } = verdict;
-    if (kind !== 'timed-out') await this.secrets.keepAnswer(reference.subjectId, partyId, attemptId, { kind, reply });
-    return kind;
+    if (verdict.kind !== 'timed-out') await this.secrets.keepAnswer(reference, partyId, attemptId, verdict);
+    return verdict.kind;
   }
 
   override async recordNotAsked(): Promise<End> {

@@ -6,12 +6,15 @@ import type { CallerContext } from '../../../kernel/context.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
+import { confirmedSince } from '../domain/party.js';
 import { party } from '../domain/party-decider.js';
 import { AskForStanding, EndAuthentication } from './authentication-calls.js';
-import { PartyAccess, type NamedParty } from './party-access.js';
-import { accepted, failureBy, type PartyAnswer } from './party-answer.js';
+import { PartyAccess, type FoundParty, type NamedParty } from './party-access.js';
+import { decided, failureBy, type PartyAnswer } from './party-answer.js';
 import { PartyReferences } from './party-references.js';
-import { PartySecrets } from './party-secrets.js';
+import { PartyPolicy } from './party-policy.js';
+import { PartySecrets, type Answered } from './party-secrets.js';
+import { EXPIRED, standingAnswer } from './written-answer.js';
 
 /**
  * Asks the vendor whether the authentication of the party is valid, or ends the authentication. In this service, the authentication ends at once,
@@ -41,11 +44,13 @@ export class LookAfterAuthenticationHandler implements ICommandHandler<LookAfter
     private readonly endAuthentication: EndAuthentication,
     private readonly secrets: PartySecrets,
     private readonly aggregates: AggregateStore,
+    private readonly policy: PartyPolicy,
     private readonly clock: Clock,
   ) {}
 
   async execute({ request: { named, asked, attemptId }, context }: LookAfterAuthentication): Promise<PartyAnswer> {
-    const { partyId, loaded } = await this.access.find(named, context);
+    const found = await this.access.find(named, context);
+    const { partyId, loaded } = found;
     const reference = await this.references.find(partyId, loaded.state, context);
     if (reference === null) throw new DomainError('party.token_missing');
     await this.access.admitAccount(context);
@@ -59,8 +64,34 @@ export class LookAfterAuthenticationHandler implements ICommandHandler<LookAfter
     const said = await this.secrets.answer(subjectId, partyId, attemptId);
     // The log does not record the call, so no recovery job would remove the answer later.
     await this.secrets.forgetAnswer(subjectId, partyId, attemptId);
-    if (said?.kind === 'standing' || said?.kind === 'expired') return accepted(said.reply, subjectId);
-    throw failureBy(said?.reply ?? null, 'reauthentication', subjectId);
+    return this.answer(found, said ?? { kind: 'unavailable', reply: null }, subjectId, context);
+  }
+
+  private async answer(
+    found: FoundParty,
+    { kind, reply, authenticated = false }: Answered,
+    subjectId: string,
+    context: CallerContext,
+  ): Promise<PartyAnswer> {
+    if (kind === 'standing' || kind === 'expired') {
+      const written = kind === 'expired' ? EXPIRED : await this.standing(found, authenticated, context);
+      return { json: reply?.body ?? written, accepted: true, subjectId };
+    }
+    if (reply === null && kind === 'refused-otherwise')
+      return decided({ kind: 'refused', refusal: kind, field: null }, 'reauthentication', found.partyId, subjectId);
+    throw failureBy(reply, 'reauthentication', subjectId);
+  }
+
+  /** The vendor decides whether the authentication is valid. The service knows its times. */
+  private async standing(
+    { loaded: { state }, newest }: FoundParty,
+    authenticated: boolean,
+    context: CallerContext,
+  ): Promise<string> {
+    const { reauthValiditySeconds: validity } = this.policy.limits;
+    const now = await this.clock.of(context);
+    const since = authenticated ? confirmedSince(state, newest?.verifiedAt ?? null, now, validity) : null;
+    return standingAnswer(authenticated, since, validity);
   }
 
   private async expire(attempt: Attempt): Promise<void> {

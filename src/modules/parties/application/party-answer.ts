@@ -1,11 +1,12 @@
-// The answer to an integrator after a step: the vendor's answer unchanged, or a domain error that may contain it.
+// The answer to an integrator after a step: the vendor's answer unchanged, an answer written from the vendor's decision, or a domain error.
 import { lockAt } from '../../../challenges/domain/answer-limit.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import type { VendorReply, VendorStep } from '../../../kernel/vendor-reply.js';
-import type { VerificationStep } from '../../../published/verifications.js';
+import type { Decision, VerificationStep } from '../../../published/verifications.js';
+import { writtenAnswer } from './written-answer.js';
 
 export interface PartyAnswer {
-  /** The vendor's JSON text. The text is `null` when the vendor's answers are not passed on. */
+  /** The JSON text of the payload. */
   readonly json: string;
   /** False if the party's answer is wrong and another answer is allowed. */
   readonly accepted: boolean;
@@ -43,14 +44,34 @@ export function lockedBy(
   return new DomainError('party.locked', { blockedUntil, ...(reply && { vendor: { reply, step, subject } }) });
 }
 
+/** The answer for a decision whose vendor gave no answer to pass on. Throws if the decision is a refusal. `reference` names the session or challenge. */
+export function decided(decision: Decision, step: VendorStep, reference: string, subjectId: string): PartyAnswer {
+  if (decision.kind === 'refused') {
+    const { refusal, field } = decision;
+    const vendor = { reply: null, refusal, step, subject: subjectId };
+    throw new DomainError('vendor.refused', { vendor, ...(field !== null && { field }) });
+  }
+  const isWrong = decision.kind === 'challenge' && decision.attemptsRemaining !== null;
+  return { json: writtenAnswer(decision, reference, subjectId), accepted: !isWrong, subjectId };
+}
+
 /** The answer after a step of a registration. `asked` is the requested step. Throws unless the step ended with success or a wrong answer. */
-export function answerOf({ session, end, reply }: VerificationStep, asked: VendorStep, now: Date): PartyAnswer {
+export function answerOf(
+  { session, end, reply, decision }: VerificationStep,
+  asked: VendorStep,
+  now: Date,
+): PartyAnswer {
   if (end === 'timed-out') throw new DomainError('service.upstream_timeout');
-  const { status, block, subjectId } = session;
+  const { sessionId, status, block, subjectId } = session;
   const lockedUntil = lockAt({ lockedUntil: block?.until ?? null }, now);
   if (lockedUntil !== null) throw lockedBy(reply, asked, subjectId, lockedUntil);
   if (end === 'not-asked') throw new DomainError('party.no_challenge');
   if (end !== 'answered') throw failureBy(reply, asked, subjectId);
+  if (decision !== null) {
+    // Only the reply to a wrong answer counts the attempts.
+    const uncounted = decision.kind === 'challenge' && asked !== 'answers' && { attemptsRemaining: null };
+    return decided({ ...decision, ...uncounted }, asked, sessionId, subjectId);
+  }
   switch (status) {
     case 'VERIFIED':
       return accepted(reply, subjectId);

@@ -57,11 +57,11 @@ export class PartyChallenges implements ChallengeHolder<PartyState> {
   ): Promise<'kept' | 'erased'> {
     if (attempt === null) return 'kept';
     const { attemptId, subjectId } = attempt;
-    const { kind, reply = null } = verdict;
-    const kept = [
-      await this.secrets.keepAnswer(subjectId, partyId, attemptId, { kind, reply }),
-      kind === 'step-up' ? await this.secrets.keepChallenge(subjectId, partyId, verdict.vendorSession) : 'kept',
-    ];
+    const kept = [await this.secrets.keepAnswer(attempt, partyId, attemptId, verdict)];
+    if (verdict.kind === 'step-up') {
+      const { vendorSession, kba: questions } = verdict;
+      kept.push(await this.secrets.keepChallenge(subjectId, partyId, { vendorSession, questions }));
+    }
     if ('personToken' in verdict && verdict.personToken !== undefined)
       await this.keepToken(partyId, attempt, verdict.personToken, context);
     return kept.includes('erased') ? 'erased' : 'kept';

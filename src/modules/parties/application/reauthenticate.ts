@@ -18,15 +18,15 @@ import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { AnswerCounts } from '../../../published/answer-counts.js';
 import { foldedDevice } from '../../../published/folded-applicant.js';
 import { KnownPersons } from '../../../published/known-persons.js';
-import type { GivenToParty } from '../../../published/verifications.js';
-import type { Reference } from '../domain/party.js';
+import type { Decision, GivenToParty } from '../../../published/verifications.js';
+import type { PartyState, Reference } from '../domain/party.js';
 import { BUSY, party, type PartyCommand } from '../domain/party-decider.js';
 import { PartyAccess, type FoundParty, type NamedParty } from './party-access.js';
-import { accepted, failureBy, lockedBy, refusalBy, wrong, type PartyAnswer } from './party-answer.js';
+import { accepted, decided, failureBy, lockedBy, refusalBy, wrong, type PartyAnswer } from './party-answer.js';
 import { PartyChallenges, ReauthenticationCall } from './party-challenges.js';
 import { PartyPolicy } from './party-policy.js';
 import { PartyReferences } from './party-references.js';
-import { PartySecrets } from './party-secrets.js';
+import { PartySecrets, type Answered } from './party-secrets.js';
 
 /** `start` requests a challenge, even while the old authentication is valid. The request ends a challenge that is still open. */
 type Step = GivenToParty | { readonly method: 'start'; readonly device: Partial<Device> };
@@ -83,7 +83,8 @@ export class ReauthenticateHandler implements ICommandHandler<Reauthenticate> {
     const attempt = { ...this.policy.attempt(attemptId, this.clock.now()), now: await this.clock.of(context) };
     if (!state.attemptIds.includes(attemptId))
       await this.ask(found, this.asked(step, attempt, reference, challenge), reference, context);
-    return this.outcome(found.partyId, attempt, reference.subjectId);
+    const { attemptId: begunBy } = challenge ?? attempt;
+    return this.outcome(found.partyId, attempt, { begunBy, subjectId: reference.subjectId });
   }
 
   private asked(step: Step, attempt: NewAttempt, reference: Reference, challenge: Challenge | null): Asked {
@@ -117,7 +118,12 @@ export class ReauthenticateHandler implements ICommandHandler<Reauthenticate> {
     if (asking.kind === 'others-first') throw new DomainError('screening.attempt_in_progress', BUSY);
   }
 
-  private async outcome(partyId: string, { attemptId, now }: NewAttempt, subjectId: string): Promise<PartyAnswer> {
+  /** `begunBy` is the attempt that requested the challenge. */
+  private async outcome(
+    partyId: string,
+    { attemptId, now }: NewAttempt,
+    { begunBy, subjectId }: { readonly begunBy: string; readonly subjectId: string },
+  ): Promise<PartyAnswer> {
     const { state } = await this.aggregates.load(party, partyId);
     if (state.attempt?.attemptId === attemptId) throw new DomainError('service.upstream_timeout');
     const said = await this.secrets.answer(subjectId, partyId, attemptId);
@@ -127,6 +133,8 @@ export class ReauthenticateHandler implements ICommandHandler<Reauthenticate> {
     const lockedUntil = lockAt(state, now);
     if ((kind === 'wrong' || kind === 'locked' || kind === 'confirmed') && lockedUntil !== null)
       throw lockedBy(reply, 'reauthentication', subjectId, lockedUntil);
+    const decision = reply === null ? await this.decisionIn(said, state, subjectId, partyId) : null;
+    if (decision !== null) return decided(decision, 'reauthentication', begunBy, subjectId);
     switch (kind) {
       case 'confirmed':
       case 'step-up':
@@ -139,6 +147,33 @@ export class ReauthenticateHandler implements ICommandHandler<Reauthenticate> {
         throw failureBy(reply, 'reauthentication', subjectId);
       default:
         throw refusalBy(reply, 'reauthentication', subjectId);
+    }
+  }
+
+  /** Null if the vendor has decided nothing. */
+  private async decisionIn(
+    { kind, reason }: Answered,
+    { challenge }: PartyState,
+    subjectId: string,
+    partyId: string,
+  ): Promise<Decision | null> {
+    switch (kind) {
+      case 'unavailable':
+      case 'unintelligible':
+        return null;
+      case 'confirmed':
+        return { kind };
+      case 'step-up':
+      case 'sent':
+      case 'wrong': {
+        const questions = await this.secrets.questions(subjectId, partyId);
+        const attemptsRemaining = kind === 'wrong' ? (challenge?.attemptsRemaining ?? 0) : null;
+        return { kind: 'challenge', otp: challenge?.otp ?? false, questions, attemptsRemaining };
+      }
+      case 'session-over':
+        return { kind: 'refused', refusal: kind, field: null };
+      default:
+        return { kind: 'refused', refusal: reason ?? 'refused-otherwise', field: null };
     }
   }
 }

@@ -40,6 +40,9 @@ export class RegisterParty extends Command<PartyAnswer> {
 /** A registration with another body may be tried after this many seconds. */
 const RETRY_AFTER_SECONDS = 5;
 
+/** For this time, an equal registration gets the end of a review. */
+const REVIEW_TOLD_MS = 86_400_000;
+
 @Handles(RegisterParty)
 export class RegisterPartyHandler implements ICommandHandler<RegisterParty> {
   constructor(
@@ -99,8 +102,9 @@ export class RegisterPartyHandler implements ICommandHandler<RegisterParty> {
     const same = last.bodyHash === bodyHash;
     if (this.isWithVendor(last, found.newest)) {
       if (same) return sessionId;
-      throw anotherIsBeingMade();
+      throw found.newest?.reviewUntil ? isBeingReviewed() : anotherIsBeingMade();
     }
+    if (same && found.newest !== null && (await this.wasReviewed(found.newest))) return sessionId;
     const recent = same && this.clock.now() < this.policy.attempt(sessionId, new Date(last.registeredAt)).giveUpAfter;
     return (await this.isAnsweredBy(found, context, recent)) && recent ? sessionId : null;
   }
@@ -123,6 +127,12 @@ export class RegisterPartyHandler implements ICommandHandler<RegisterParty> {
     }
     if (confirmed && context.environment === 'live') throw new DomainError('party.already_confirmed');
     return newest?.status === 'STEP_UP_REQUIRED';
+  }
+
+  /** Whether people at the vendor have decided within the last day. An equal request then asks for their decision. */
+  private async wasReviewed({ sessionId, updatedAt }: ScreeningFacts): Promise<boolean> {
+    if (this.clock.now().getTime() - new Date(updatedAt).getTime() >= REVIEW_TOLD_MS) return false;
+    return (await this.verifications.latest(sessionId))?.reviewed === true;
   }
 
   /** Whether the vendor has the registration. Also true shortly before the session is opened. */
@@ -178,5 +188,11 @@ function anotherIsBeingMade(): DomainError {
   return new DomainError('screening.attempt_in_progress', {
     retryAfterSeconds: RETRY_AFTER_SECONDS,
     rule: 'Another registration under this id is still being made.',
+  });
+}
+
+function isBeingReviewed(): DomainError {
+  return new DomainError('screening.attempt_in_progress', {
+    rule: 'People at the identity vendor still check the registration under this id.',
   });
 }

@@ -163,7 +163,10 @@ function eventOf(fact: Fact, { attemptId, sessionId, subjectId, vendor, personId
     case 'code-sent':
       return { type: 'ReauthenticationCodeSent', data: { attemptId, smsSentAt: at } };
     case 'rejected':
-      return { type: 'ReauthenticationRejected', data: { attemptId, rejectedAt: at } };
+      return {
+        type: 'ReauthenticationRejected',
+        data: { attemptId, rejectedAt: at, attemptsRemaining: fact.attemptsRemaining },
+      };
     case 'locked':
       return { type: 'PartyLocked', data: { attemptId, lockedUntil: fact.lockedUntil } };
     case 'over':
@@ -246,8 +249,11 @@ function evolve(state: PartyState, event: PartyEvent): PartyState {
         challenge: challenge && { ...challenge, smsSentAt, resends: challenge.resends + 1 },
       };
     }
-    case 'ReauthenticationRejected':
-      return { ...state, attempt: null, wrongAt: [...state.wrongAt, event.data.rejectedAt].slice(-REMEMBERED_ANSWERS) };
+    case 'ReauthenticationRejected': {
+      const { rejectedAt, attemptsRemaining } = event.data;
+      const challenge = state.challenge && { ...state.challenge, attemptsRemaining };
+      return { ...state, attempt: null, challenge, wrongAt: [...state.wrongAt, rejectedAt].slice(-REMEMBERED_ANSWERS) };
+    }
     case 'PartyReauthenticated':
       return {
         ...state,

@@ -52,7 +52,15 @@ export type PartyEvent =
         }
     >
   | DomainEvent<'ReauthenticationAnswerReceived', Requested & { readonly method: 'OTP' | 'KBA' }>
-  | DomainEvent<'ReauthenticationRejected', { readonly attemptId: string; readonly rejectedAt: string }>
+  | DomainEvent<
+      'ReauthenticationRejected',
+      {
+        readonly attemptId: string;
+        readonly rejectedAt: string;
+        /** The number of further wrong answers that lock the person. Absent in events of older releases. */
+        readonly attemptsRemaining?: number;
+      }
+    >
   | DomainEvent<'ReauthenticationCodeRequested', Requested>
   | DomainEvent<'ReauthenticationCodeSent', { readonly attemptId: string; readonly smsSentAt: string }>
   | DomainEvent<'PartyReauthenticated', { readonly attemptId: string; readonly authenticatedAt: string }>
@@ -69,8 +77,9 @@ export type PartyEvent =
   /** The integrator ended the authentication. Earlier confirmations of the party no longer count. */
   | DomainEvent<'AuthenticationExpired', { readonly expiredAt: string }>;
 
-/** `attemptId` names the attempt that began the challenge. */
-export type Challenge = PartsOfChallenge & Reference & { readonly attemptId: string };
+/** `attemptId` names the attempt that began the challenge. `attemptsRemaining` is absent before the first wrong answer. */
+export type Challenge = PartsOfChallenge &
+  Reference & { readonly attemptId: string; readonly attemptsRemaining?: number | undefined };
 
 export type Attempt = Requested & Reference & { readonly operation: 'reauthentication' | Operation };
 

@@ -9,6 +9,7 @@ import type { VendorSubject } from '../../../kernel/vendor-subject.js';
 import { CreditBureau, type ReportVerdict } from '../../../ports/credit-bureau.js';
 import { Vault } from '../../../ports/vault.js';
 import type { VendorCall } from '../../../ports/vendor-call.js';
+import { Vendors } from '../../../ports/vendors.js';
 import { PrepaidCredit } from '../../../published/prepaid-credit.js';
 import { Screenings } from '../../../published/screenings.js';
 import {
@@ -40,6 +41,7 @@ export class ReportPull extends ExternalCall<null> {
     private readonly aggregates: AggregateStore,
     private readonly screenings: Screenings,
     private readonly bureau: CreditBureau,
+    private readonly vendors: Vendors,
     private readonly vault: Vault,
     private readonly credit: PrepaidCredit,
     private readonly policy: ReportPolicy,
@@ -89,7 +91,7 @@ export class ReportPull extends ExternalCall<null> {
     const { vendor, subject } = reference;
     const verdict = await this.bureau.pullReport({ ...call, attemptId: inquiryId, vendor }, subject);
     // The vault stores the reply before the log records the attempt's end.
-    const passedOn = await this.passedOn(id, verdict);
+    const passedOn = await this.passedOn(id, vendor, verdict);
     if (passedOn !== null && verdict.kind !== 'report')
       await keepRefusal(this.vault, { subjectId, reportId }, { attemptId, reply: passedOn });
     switch (verdict.kind) {
@@ -128,8 +130,8 @@ export class ReportPull extends ExternalCall<null> {
   }
 
   /** The bureau's reply, if the direct API will pass it on. Only sessions of a party need the reply. */
-  private async passedOn(sessionId: string, { reply }: ReportVerdict): Promise<VendorReply | null> {
-    if (reply === undefined) return null;
+  private async passedOn(sessionId: string, vendor: string, { reply }: ReportVerdict): Promise<VendorReply | null> {
+    if (reply === undefined || !this.vendors.speaksDirect('credit', vendor)) return null;
     const session = await this.screenings.find(sessionId);
     return session === null || session.partyId === null ? null : reply;
   }

@@ -5,10 +5,16 @@ import { phoneDigits } from '../../../published/folded-text.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { EventStore } from '../../../ports/event-store.js';
 import type { Applicant } from '../../../ports/identity-vendor.js';
-import { Verifications, type GivenToParty, type VerificationStep } from '../../../published/verifications.js';
-import { isOpen, screeningSession } from '../domain/screening-session.js';
+import {
+  Verifications,
+  type Decision,
+  type GivenToParty,
+  type VerificationStep,
+} from '../../../published/verifications.js';
+import { isOpen, isUnderReview, screeningSession } from '../domain/screening-session.js';
 import type { Session } from '../domain/session.js';
 import { AnswerStepUp, AnswerStepUpHandler } from './answer-step-up.js';
+import { isOverAtVendor, vendorRefusalIn } from './refusals.js';
 import { datedSession, factsOf } from './session-facts.js';
 import { SessionSecrets } from './session-secrets.js';
 import { SubmitScreening, SubmitScreeningHandler, type AdmittedScreening } from './submit-screening.js';
@@ -102,8 +108,25 @@ export class PartyVerifications extends Verifications {
     const said = kept !== null && kept.attemptId === attemptId ? kept : null;
     const end = attemptId === state.attemptIds.at(-1) ? endOf(state, said !== null) : 'not-asked';
     // The vault stores the reply shortly before the session records the verdict.
-    const { reply, step } = said === null || end === 'timed-out' ? { reply: null, step: null } : said;
-    return { session: facts, end, reply, step };
+    const { reviewed = false } = state;
+    if (said !== null && end !== 'timed-out') {
+      const { reply, step } = said;
+      return { session: facts, end, reply, decision: null, reviewed, step };
+    }
+    const decision = end === 'answered' ? await this.decisionIn(sessionId, state) : null;
+    const step = attemptId === state.attemptIds[0] ? 'registration' : 'answers';
+    return { session: facts, end, reply: null, decision, reviewed, step: decision && step };
+  }
+
+  private async decisionIn(sessionId: string, session: Session): Promise<Decision | null> {
+    if (session.status === 'VERIFIED') return { kind: 'confirmed' };
+    if (isUnderReview(session)) return { kind: 'under-review', until: session.review.until };
+    const refused = vendorRefusalIn(session);
+    if (refused !== null) return { kind: 'refused', ...refused };
+    if (!isOpen(session)) return null;
+    const { otp, kba, answeredWrong, attemptsRemaining } = session.stepUp;
+    const questions = kba ? await this.secrets.questionsOf(session.subjectId, sessionId) : null;
+    return { kind: 'challenge', otp, questions, attemptsRemaining: answeredWrong ? attemptsRemaining : null };
   }
 }
 
@@ -119,7 +142,7 @@ type AttemptChoice = (attemptIds: readonly string[]) => string | undefined;
 function endOf(session: Session, hasReply: boolean): VerificationStep['end'] {
   switch (session.status) {
     case 'SUBMITTED':
-      return 'timed-out';
+      return isUnderReview(session) ? 'answered' : 'timed-out';
     case 'STEP_UP_REQUIRED':
     case 'OTP_PENDING':
     case 'KBA_PENDING':
@@ -133,7 +156,7 @@ function endOf(session: Session, hasReply: boolean): VerificationStep['end'] {
       return hasReply || session.reasonCode !== 'TOO_MANY_ATTEMPTS' ? 'answered' : 'not-asked';
     case 'EXPIRED':
       if (session.cause === 'NOT_EXECUTED') return 'unavailable';
-      return hasReply || session.cause === 'VENDOR_SESSION_OVER' ? 'answered' : 'not-asked';
+      return hasReply || isOverAtVendor(session.cause) ? 'answered' : 'not-asked';
     case 'ERROR':
       if (session.cause === 'VENDOR_UNINTELLIGIBLE') return 'unintelligible';
       return session.cause === 'VENDOR_UNAVAILABLE' || session.cause === 'NO_VERDICT' ? 'unavailable' : 'answered';

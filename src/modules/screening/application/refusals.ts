@@ -2,9 +2,9 @@
 import { DomainError, fieldError } from '../../../kernel/domain-error.js';
 import type { ErrorCode } from '../../../kernel/error-codes.js';
 import type { FieldName } from '../../../kernel/field-names.js';
-import type { RefusedInput } from '../../../kernel/refused-input.js';
+import type { RefusedInput, VendorRefusal } from '../../../kernel/refused-input.js';
 import { attemptOf, isOpen, isUnderReview, personBlocked } from '../domain/screening-session.js';
-import type { BlockReason, ErrorCause, Session } from '../domain/session.js';
+import type { BlockReason, ErrorCause, ExpiryCause, Session } from '../domain/session.js';
 
 /** A session after one of its steps. */
 export interface StepTaken {
@@ -65,6 +65,26 @@ function refusalOfError(cause: ErrorCause, input: RefusedInput = 'unspecified'):
     default:
       return cause satisfies never;
   }
+}
+
+/** Whether the vendor has ended the session, or has not decided in time. */
+export function isOverAtVendor(cause: ExpiryCause): boolean {
+  return cause === 'VENDOR_SESSION_OVER' || cause === 'NOT_REVIEWED';
+}
+
+/** The vendor's refusal that ended the session; null if the session goes on, or ended for another reason. */
+export function vendorRefusalIn(
+  session: Session,
+): { readonly refusal: VendorRefusal; readonly field: FieldName | null } | null {
+  if (session.status === 'BLOCKED')
+    return session.reasonCode === 'TOO_MANY_ATTEMPTS' ? null : { refusal: session.reasonCode, field: null };
+  if (session.status === 'EXPIRED')
+    return isOverAtVendor(session.cause) ? { refusal: 'session-over', field: null } : null;
+  if (session.status !== 'ERROR') return null;
+  const { cause, refusedInput = 'unspecified' } = session;
+  if (cause === 'INPUT_REFUSED') return { refusal: refusedInput, field: REFUSED_INPUTS[refusedInput].field };
+  if (cause === 'PRODUCT_NOT_ENABLED') return { refusal: 'product-not-enabled', field: null };
+  return cause === 'REPORT_EXPIRED' ? { refusal: 'report-expired', field: null } : null;
 }
 
 /** Whether the vendor may have sent a code in this attempt. The value is true if this is unknown. */

@@ -132,14 +132,14 @@ export class SessionSecrets {
     return this.keep(subjectId, sessionId, { ...secrets, personToken, references });
   }
 
-  /** Stores the reply for the party's server, and replaces the previous reply. Callers of the platform API never get the reply. */
+  /** Stores a reply that is passed on to the party's server, and replaces the previous reply. Callers of the platform API never get the reply. */
   async keepReply(
     sessionId: string,
-    { partyId, subjectId }: Session,
+    { partyId, subjectId, vendors: { identity } }: Session,
     to: Omit<VendorReplyContent, 'reply'>,
     { reply }: Replied,
   ): Promise<void> {
-    if (partyId !== undefined && reply !== undefined)
+    if (partyId !== undefined && reply !== undefined && this.vendors.speaksDirect('identity', identity))
       await keepEntry(this.vault, subjectId, vendorReplyEntry(sessionId), { ...to, reply });
   }
 
@@ -166,6 +166,12 @@ export class SessionSecrets {
 
   async forget(subjectId: string, sessionId: string): Promise<void> {
     await this.vault.remove(subjectId, secretsEntry(sessionId));
+  }
+
+  /** The open questions; null if none are open, and if the person was erased. */
+  async questionsOf(subjectId: string, sessionId: string): Promise<SessionSecretsContent['questions']> {
+    const secrets = await readEntry<SessionSecretsContent>(this.vault, subjectId, secretsEntry(sessionId));
+    return secrets === null || secrets === 'erased' ? null : secrets.questions;
   }
 
   async isErased(subjectId: string): Promise<boolean> {

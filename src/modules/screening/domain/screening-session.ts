@@ -40,7 +40,7 @@ type SaidWithSubmission = Pick<
 
 export type SessionCommand =
   | (NewAttempt &
-      Omit<Submitted, 'duplicateGuard' | 'payment' | 'spent' | 'completed' | 'attemptIds' | 'fellBack'> &
+      Omit<Submitted, 'duplicateGuard' | 'payment' | 'spent' | 'completed' | 'attemptIds' | 'fellBack' | 'reviewed'> &
       SaidWithSubmission & { readonly kind: 'submit' })
   | AskCommand
   | RecordVerdict<VerdictPolicy>
@@ -378,6 +378,7 @@ function submittedOf(state: Session): Submitted {
     paymentRequired: state.paymentRequired,
     vendors: state.vendors,
     ...(state.fellBack && { fellBack: state.fellBack }),
+    ...(state.reviewed && { reviewed: state.reviewed }),
     duplicateGuard: state.duplicateGuard,
     ...(state.payment && { payment: state.payment }),
     ...(state.spent && { spent: state.spent }),
@@ -418,7 +419,8 @@ function evolve(state: SessionState, event: SessionEvent): SessionState {
     case 'ReviewStarted': {
       if (state.status !== 'SUBMITTED' || state.attempt === null) return state;
       const { startedAt, reviewUntil: until, lookAgainAt: settleAfter } = event.data;
-      return { ...state, attempt: { ...state.attempt, settleAfter, giveUpAfter: until }, review: { startedAt, until } };
+      const attempt = { ...state.attempt, settleAfter, giveUpAfter: until };
+      return { ...state, attempt, review: { startedAt, until }, reviewed: true };
     }
     case 'ReviewContinued':
       return isUnderReview(state)

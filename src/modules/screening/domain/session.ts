@@ -5,10 +5,9 @@ import type {
   QuestionShape,
   Requested,
 } from '../../../challenges/domain/challenge.js';
-import type { RefusalReason } from '../../../challenges/domain/verdict.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 import type { EndUserType } from '../../../kernel/end-user-type.js';
-import type { RefusedInput } from '../../../kernel/refused-input.js';
+import type { RefusalReason, RefusedInput } from '../../../kernel/refused-input.js';
 import type { VendorChoice } from '../../../kernel/vendor-choice.js';
 import type { VendorReply, VendorStep } from '../../../kernel/vendor-reply.js';
 
@@ -226,6 +225,8 @@ export interface Submitted {
   readonly registeredAs?: string;
   /** The vault keeps the person's own data for these capabilities. Absent when none needs the data, and when the data were removed. */
   readonly applicantFor?: readonly Referring[];
+  /** Set after people at the vendor began to check the person. */
+  readonly reviewed?: true;
   /** The vendor's last reply was removed from the vault. */
   readonly replyDiscarded?: true;
   /** All attempts that were ever reserved, each of which is made only once. */

@@ -26,7 +26,7 @@ abstract class AuthenticationController {
   @Operation({
     id: ofParty('readAuthenticationOf'),
     summary: 'Ask the vendor whether the authentication is still valid',
-    description: "The vendor's own answer.",
+    description: "The vendor's own answer, or its decision in the same form.",
     replies: { 200: StandingResult },
     errors: (path) => [unknownIn(path), 'party.token_missing', 'party.locked', 'account.not_live'],
   })
@@ -40,7 +40,7 @@ abstract class AuthenticationController {
   @Operation({
     id: ofParty('expireAuthenticationOf'),
     summary: 'End the authentication at once',
-    description: "This GET changes the authentication. The reply has the vendor's own answer.",
+    description: "This GET changes the authentication. The reply has the vendor's own answer, or `EXPIRED`.",
     replies: { 200: ExpiryResult },
     errors: (path) => [unknownIn(path), 'party.token_missing', 'party.locked', 'account.not_live'],
   })

@@ -1,4 +1,5 @@
-// Descriptions of replies about parties. The replies contain the identity vendor's answers unchanged (docs/contract/direct.md#passthrough).
+// Descriptions of replies about parties. A reply has the identity vendor's answer unchanged (docs/contract/direct.md#passthrough), or an answer that
+// the service writes from the vendor's decision (docs/contract/direct.md#answers-in-the-services-words).
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { NO_ERRORS } from '../../../../surfaces/direct/numeric-codes.js';
 
@@ -19,16 +20,23 @@ class KbaQuestionSet {
 }
 
 class IdentityPayload {
-  @ApiPropertyOptional() readonly success?: boolean;
+  @ApiPropertyOptional({ description: 'False after a wrong answer' }) readonly success?: boolean;
   @ApiPropertyOptional({ description: 'Whether the identity is confirmed' }) readonly userAuthenticated?: boolean;
-  @ApiPropertyOptional({ description: 'Once the identity is confirmed' }) readonly UserToken?: string;
-  @ApiPropertyOptional() readonly authSession?: string;
+  @ApiPropertyOptional({
+    description:
+      "Once the identity is confirmed: the vendor's token, or a reference of the service that no call accepts",
+  })
+  readonly UserToken?: string;
+  @ApiPropertyOptional({ description: 'The session or challenge' }) readonly authSession?: string;
   @ApiPropertyOptional({ description: 'A code was sent' }) readonly otpEnabled?: boolean;
   @ApiPropertyOptional({ description: 'Questions are asked' }) readonly kiqEnabled?: boolean;
   @ApiPropertyOptional() readonly clientReferenceId?: string;
   @ApiPropertyOptional({ type: KbaQuestionSet, nullable: true }) readonly kba?: KbaQuestionSet | null;
   @ApiPropertyOptional({ type: 'integer', description: 'After a wrong code or answer, while another may follow' })
   readonly attemptsRemaining?: number;
+  @ApiPropertyOptional({ description: 'People at the vendor check the person' }) readonly underReview?: boolean;
+  @ApiPropertyOptional({ format: 'date-time', description: 'The latest end of their review' })
+  readonly reviewUntil?: string;
   @ApiPropertyOptional({ type: 'object', additionalProperties: true, nullable: true })
   readonly crossCoreFullResponse?: object | null;
 }
@@ -40,13 +48,21 @@ class StandingPayload {
 }
 
 export class IdentityResult {
-  @ApiProperty({ type: IdentityPayload, nullable: true, description: "The vendor's own answer" })
+  @ApiProperty({
+    type: IdentityPayload,
+    nullable: true,
+    description: "The vendor's own answer, or the vendor's decision in the same form",
+  })
   readonly payload!: IdentityPayload | null;
   @ApiProperty(NO_ERRORS) readonly errors!: readonly never[];
 }
 
 export class StandingResult {
-  @ApiProperty({ type: StandingPayload, nullable: true, description: "The vendor's own answer" })
+  @ApiProperty({
+    type: StandingPayload,
+    nullable: true,
+    description: "The vendor's own answer, or the vendor's decision in the same form",
+  })
   readonly payload!: StandingPayload | null;
   @ApiProperty(NO_ERRORS) readonly errors!: readonly never[];
 }
@@ -55,7 +71,7 @@ export class ExpiryResult {
   @ApiProperty({
     oneOf: [{ type: 'string' }, { type: 'object', additionalProperties: true }],
     nullable: true,
-    description: "The vendor's own answer: null, text or an object",
+    description: "The vendor's own answer: null, text or an object. Or `EXPIRED`",
     example: 'EXPIRED',
   })
   readonly payload!: unknown;
