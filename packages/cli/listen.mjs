@@ -13,6 +13,7 @@ const SHORTEST_POLL_MS = 1_000;
 /** With hundreds of feeds, a shorter pause would cost the limits of the account. */
 const PAUSE_AFTER_EARLY_PAGE_MS = 10_000;
 const NEW_CHILDREN_EVERY_MS = 30_000;
+const MOST_SEQUENCE = 999_999_999_999_999;
 
 export const OPTIONS = {
   forward: { type: 'string' },
@@ -29,14 +30,24 @@ export async function run({ values, settings, service, terminal, signal }) {
   const secret = secretOf(settings.secretKey);
   const { say, warn } = terminal;
   const receiver = new Receiver({ url, secret, warn, pause: (ms) => pauseFor(ms, signal) });
-  const listener = new Listener({ service, receiver, types: values.types?.replaceAll(' ', ''), terminal, signal });
+  const types = values.types?.replaceAll(' ', '');
+  if (types !== undefined) await checkTypes(service, types);
+  const listener = new Listener({ service, receiver, types, terminal, signal });
   const feeds = await listener.feeds(values.account);
   if (feeds.length === 0) throw new Problem(`--account ${values.account} is neither this account nor a direct child.`);
   say(`Secret of the signatures: ${secret}`);
   const from = values.after === undefined ? 'new events' : `events after sequence ${values.after}`;
   say(`Forwarding ${from} of ${accountsOf(feeds)} (${settings.environment}) to ${url}. Ctrl-C ends.`);
   await listener.follow(feeds, { after: values.after, withNewChildren: values.account === undefined });
-  say(`Ended. ${count(listener.forwarded, 'event')} forwarded.`);
+  const missed = listener.refused === 0 ? '' : `, ${listener.refused} not taken`;
+  say(`Ended. ${count(listener.forwarded, 'event')} forwarded${missed}.`);
+}
+
+/** The service knows the types. A page after the last possible sequence reads no event. */
+async function checkTypes(service, types) {
+  await service.get('/v1/events', { types, after: MOST_SEQUENCE }).catch((error) => {
+    throw error.field === 'types' ? new WrongUsage(`--types is wrong: ${error.message}`) : error;
+  });
 }
 
 const count = (number, thing) => `${number} ${thing}${number === 1 ? '' : 's'}`;
@@ -51,7 +62,9 @@ export function lineOf(time, { sequence, event: { type, id, account_id } }, { st
 }
 
 export class Listener {
+  /** The events that the receiver took, and the others. */
   forwarded = 0;
+  refused = 0;
   #workers = new Set();
   #failure = null;
   #stop = new AbortController();
@@ -124,7 +137,8 @@ export class Listener {
 
   async #forward(entry) {
     const answer = await this.receiver.deliver(entry);
-    this.forwarded += 1;
+    if (/^2\d\d$/.test(answer.status)) this.forwarded += 1;
+    else this.refused += 1;
     this.terminal.say(lineOf(this.terminal.time(), entry, answer));
   }
 

@@ -46,7 +46,7 @@ export class Service {
   #read(reply, text) {
     const content = parse(text);
     if (reply.ok && content !== null) return content;
-    const { code, message } = content?.error ?? {};
+    const { code, message, field } = content?.error ?? {};
     if (reply.status === 429 || reply.status >= 500) {
       const retryAfterMs = 1_000 * (Number(reply.headers.get('retry-after')) || 0);
       throw new Temporary(
@@ -54,7 +54,7 @@ export class Service {
         retryAfterMs,
       );
     }
-    throw new Problem(this.#refusal(reply.status, { code, message }));
+    throw Object.assign(new Problem(this.#refusal(reply.status, { code, message })), { field });
   }
 
   #refusal(status, { code, message }) {

@@ -96,6 +96,17 @@ describe('a wrong command line', () => {
     expect(await withSettings(args)).toEqual({ exitCode: 2, stdout: '', stderr: `${sentence}\n` });
   });
 
+  // Guarantee: a misspelt type never makes the command wait for events that cannot come.
+  it('an unknown type of events is refused with the types that exist, before the secret is shown', async () => {
+    const error = { code: 'VALIDATION_ERROR', message: 'types must be one of report.shared.', field: 'types' };
+    reply = { status: 400, text: JSON.stringify({ error }) };
+    expect(await withSettings([...LISTEN, '--types', 'foo.bar'])).toEqual({
+      exitCode: 2,
+      stdout: '',
+      stderr: '--types is wrong: types must be one of report.shared. (VALIDATION_ERROR)\n',
+    });
+  });
+
   it('without a command the usage is shown with exit code 2', async () => {
     const { exitCode, stderr } = await screening([]);
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining('screening trigger <event>')]);

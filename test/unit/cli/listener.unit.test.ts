@@ -117,6 +117,18 @@ describe('the listener', () => {
     }
   });
 
+  it('counts only the events that the receiver took', async () => {
+    const feeds = new Feeds({ own: [1, 2, 3].map((at) => entry(at)) });
+    const answers = ['204', '500', 'failed (no answer in time)'];
+    const deliver = async (): Promise<object> => {
+      if (answers.length === 1) feeds.ended.abort();
+      return { status: answers.shift(), durationMs: 1 };
+    };
+    const listener = feeds.listener({ receiver: { deliver } });
+    await listener.follow(heads('own'), { after: '0' });
+    expect([listener.forwarded, listener.refused]).toEqual([1, 2]);
+  });
+
   it('asks only for the types that are wanted', async () => {
     const feeds = new Feeds({ own: [entry(1)] });
     await feeds.listener({ types: 'screening.completed' }).follow(heads('own'), {});

@@ -43,7 +43,7 @@ export class EventsQuery {
     name: 'isTypeList',
     validator: {
       validate: (value) => typeof value === 'string' && value.split(',').every(isEventType),
-      defaultMessage: () => 'must be known event types with commas between them, given once',
+      defaultMessage: () => `must be event types with commas between them, given once: ${EVENT_TYPES.join(', ')}`,
     },
   })
   readonly types?: string;
