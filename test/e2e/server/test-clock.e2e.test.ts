@@ -181,6 +181,11 @@ describe('POST /v1/test_helpers/clock', () => {
     expect((await clock(accounts.unrelated.secretKey)).body.offset_seconds).toBe(0);
   });
 
+  it.each(['60', 1.5, true])('400: advance %j is told to be no whole number', async (advance) => {
+    const { body } = await turn({ advance }, accounts.unrelated.secretKey);
+    expect(body.error.details).toEqual([{ field: 'advance', message: 'must be a whole number of seconds' }]);
+  });
+
   it('403: a live key cannot turn or read the clock', async () => {
     const liveKey = accounts.demo.liveSecretKey!;
     for (const reply of [await turn({ advance: 60 }, liveKey), await clock(liveKey)])

@@ -43,9 +43,9 @@ export class TurnClockBody {
     description: 'Seconds by which the clock advances. Give either advance or to',
   })
   @IsOptional()
-  @IsInt({ message: 'must be a whole number of seconds' })
   @Min(1, { message: 'must turn the clock forward' })
   @Max(MOST_SECONDS, { message: `must be at most ${MOST_SECONDS} seconds` })
+  @IsInt({ message: 'must be a whole number of seconds' })
   readonly advance?: number;
 
   @ApiPropertyOptional({
