@@ -23,9 +23,11 @@ export const ERROR_CODES = {
   'request.idempotent_reply_gone':
     'The first reply for this idempotency key was about a person who was erased since then.',
   'service.failure': 'An internal error occurred in the service.',
-  'service.unavailable': 'The service or the vendor behind it cannot answer now. Nothing was changed.',
+  'service.unavailable':
+    'The service or the vendor behind it cannot answer now. The request may have begun a change. Send the same request again.',
   'service.read_only': 'The service shows a restored copy of the data and refuses every change.',
-  'service.upstream_timeout': 'The vendor did not answer in time. Nothing was changed.',
+  'service.upstream_timeout':
+    'The vendor did not answer in time. The request may have begun a change. Send the same request again.',
 
   'token.key_missing': 'The token exchange has no publishable key.',
   'token.key_invalid': 'The publishable key is malformed or unknown.',
