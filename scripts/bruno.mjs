@@ -8,7 +8,7 @@ await runCommand(() => {
   const file = resolve(ROOT, process.env.DATA_DIR || '.data', 'demo-credentials.json');
   if (!existsSync(file)) throw new Problem(`There is no ${file}. Run npm start first; it makes the demo accounts.`);
   const { baseUrl, accounts } = JSON.parse(readFileSync(file, 'utf8'));
-  const { publishableKey, secretKey, dashboardTokens, allowedOrigins } = accounts.demo;
+  const { accountId, publishableKey, secretKey, dashboardTokens, allowedOrigins } = accounts.demo;
   const variables = {
     BASE_URL: baseUrl,
     ORIGIN: allowedOrigins[0],
@@ -17,6 +17,7 @@ await runCommand(() => {
     // The renter of the account `demo` would have to pay before the report.
     API_KEY: accounts.nopay.apiKey,
     DASHBOARD_TOKEN: dashboardTokens.owner,
+    ACCOUNT_ID: accountId,
   };
   const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}\n`);
   const target = join(ROOT, 'docs', 'bruno', '.env');

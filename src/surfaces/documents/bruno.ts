@@ -12,7 +12,12 @@ interface Call {
   readonly summary?: string;
   readonly description?: string;
   readonly security?: readonly Readonly<Record<string, unknown>>[];
-  readonly parameters?: readonly { readonly name?: string; readonly in?: string }[];
+  readonly parameters?: readonly {
+    readonly name?: string;
+    readonly in?: string;
+    readonly required?: boolean;
+    readonly schema?: Schema;
+  }[];
   readonly requestBody?: { readonly content: Readonly<Record<string, Content>> };
 }
 
@@ -64,7 +69,17 @@ const VALUES: readonly (readonly [RegExp, string])[] = [
   [/^\/tsp\//, '{{endpointId}}'],
 ];
 
-const FIELDS: Readonly<Record<string, string>> = { screeningId: '{{sessionId}}', renterId: '{{renterId}}' };
+const FIELDS: Readonly<Record<string, string>> = {
+  screeningId: '{{sessionId}}',
+  renterId: '{{renterId}}',
+  account: '{{accountId}}',
+};
+
+/** The samples of bodies whose required fields are not enough, or would have an effect that lasts. */
+const BODIES: Readonly<Record<string, object>> = {
+  'post /v1/test_helpers/clock': { advance: 60 },
+  'post /v1/test_helpers/vendor': { capability: 'identity', behaviour: 'normal' },
+};
 
 /** The files of the collection with their texts. */
 export function brunoCollection(documents: Readonly<Record<string, ApiDocument>>): ReadonlyMap<string, string> {
@@ -102,6 +117,7 @@ const VARIABLES = [
   'secretKey: {{process.env.SECRET_KEY}}',
   'apiKey: {{process.env.API_KEY}}',
   'dashboardToken: {{process.env.DASHBOARD_TOKEN}}',
+  'accountId: {{process.env.ACCOUNT_ID}}',
   'renterId: renter-1',
 ];
 
@@ -118,6 +134,7 @@ interface Placed {
 
 function request({ path, method, call, place }: Placed, { components }: ApiDocument): string {
   const { security = [], requestBody } = call;
+  const key = `${method} ${path}`;
   const json = requestBody?.content['application/json'];
   const byKey = security.some((one) => 'publishable-key' in one);
   const inherits = security.length > 0 && !byKey;
@@ -133,8 +150,10 @@ function request({ path, method, call, place }: Placed, { components }: ApiDocum
       ...(byKey ? PUBLISHABLE_KEY : []),
       ...(inherits && method === 'post' ? ['~Idempotency-Key: {{$guid}}'] : []),
     ]),
-    json ? block('body:json', JSON.stringify(bodyOf(json, components.schemas), null, 2).split('\n')) : '',
-    block('vars:post-response', [KEPT[`${method} ${path}`] ?? []].flat()),
+    json
+      ? block('body:json', JSON.stringify(BODIES[key] ?? bodyOf(json, components.schemas), null, 2).split('\n'))
+      : '',
+    block('vars:post-response', [KEPT[key] ?? []].flat()),
     docs(call),
   ]
     .filter((one) => one !== '')
@@ -142,7 +161,10 @@ function request({ path, method, call, place }: Placed, { components }: ApiDocum
 }
 
 function parametersOf(path: string, { parameters = [] }: Call): string[] {
-  const query = parameters.flatMap((one) => (one.in === 'query' ? [`~${one.name}: `] : []));
+  const query = parameters.flatMap(({ in: place, name = '', required, schema = {} }) => {
+    if (place !== 'query') return [];
+    return required ? [`${name}: ${FIELDS[name] ?? String(sampleOf(schema, {}))}`] : [`~${name}: `];
+  });
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => `${name}: ${valueOf(path, name)}`);
   return [block('params:query', query), block('params:path', inPath)];
 }

@@ -43,7 +43,18 @@ const platform: ApiDocument = {
     },
   },
 };
-const server: ApiDocument = { info: { title: 'Server' }, paths: {}, components: { schemas: {} } };
+const query = (name: string, schema: object) => ({ name, in: 'query', required: true, schema });
+const empty = { requestBody: { content: { 'application/json': { schema: { type: 'object' } } } } };
+const server: ApiDocument = {
+  info: { title: 'Server' },
+  paths: {
+    '/v1/reports': { get: { parameters: [query('shared', { type: 'string', enum: ['true'] })] } },
+    '/.well-known/webhook-keys.json': { get: { parameters: [query('account', { type: 'string' })] } },
+    '/v1/test_helpers/clock': { post: empty },
+    '/v1/test_helpers/vendor': { post: empty },
+  },
+  components: { schemas: {} },
+};
 const files = brunoCollection({ platform, server });
 
 describe('the collection for Bruno', () => {
@@ -57,6 +68,10 @@ describe('the collection for Bruno', () => {
       'platform/get-screening-id-status.bru',
       'platform/post-payments-create-intent.bru',
       'server/folder.bru',
+      'server/get-v1-reports.bru',
+      'server/get-well-known-webhook-keys-json.bru',
+      'server/post-v1-test-helpers-clock.bru',
+      'server/post-v1-test-helpers-vendor.bru',
     ]);
     expect(files.get('server/folder.bru')).toContain('value: {{secretKey}}');
     expect(files.get('environments/demo.bru')).toContain('  secretKey: {{process.env.SECRET_KEY}}\n');
@@ -96,6 +111,13 @@ docs {
   Costs nothing.
 }
 `);
+  });
+
+  it('has samples that the service takes, and that leave no fault behind', () => {
+    expect(files.get('server/get-v1-reports.bru')).toContain('  shared: true\n');
+    expect(files.get('server/get-well-known-webhook-keys-json.bru')).toContain('  account: {{accountId}}\n');
+    expect(files.get('server/post-v1-test-helpers-clock.bru')).toContain('"advance": 60');
+    expect(files.get('server/post-v1-test-helpers-vendor.bru')).toContain('"behaviour": "normal"');
   });
 
   it('makes a body of the required fields of a schema when the document has no example', () => {
