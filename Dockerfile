@@ -60,6 +60,7 @@ COPY docs/quick-start.md docs/sandbox.md docs/errors.md docs/events.md docs/oper
 COPY docs/contract docs/contract
 COPY docs/how-to docs/how-to
 COPY docs/operations docs/operations
+COPY CHANGELOG.md ./
 COPY package.json ./
 # The health check, and `npm run ops`.
 COPY scripts scripts

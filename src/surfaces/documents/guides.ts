@@ -6,7 +6,10 @@ import type { ServedDocument } from '../openapi.js';
 import { guidePage, GUIDE_POLICY } from './guide-page.js';
 import { htmlOf } from './markdown.js';
 
-/** Every file that is served, by its path in `docs/` without the ending, with what it holds. The image has exactly these files. */
+/**
+ * Every file that is served, by its path in `docs/` without the ending, with what it holds. The image has exactly these files. The changelog is in the
+ * folder above.
+ */
 export const GUIDES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   Start: {
     'quick-start': 'One renter through every API, with curl. Each block can be pasted.',
@@ -23,6 +26,7 @@ export const GUIDES: Readonly<Record<string, Readonly<Record<string, string>>>> 
   'Look up': {
     errors: 'Every error code with its status and its reason.',
     events: 'Every event with its fields.',
+    CHANGELOG: 'Every change that callers, pages and operators notice.',
   },
   'How to': {
     'how-to/embed-the-component': 'A page with the component in it, from the script tag to the callbacks.',
@@ -63,7 +67,7 @@ export interface GuideOptions {
 export function serveGuides(fastify: FastifyInstance, { folder, written, publicUrl, documents }: GuideOptions): void {
   const texts = new Map<string, string>();
   for (const name of Object.values(GUIDES).flatMap(Object.keys)) {
-    const text = written[name] ?? readPage(`${folder}/${name}.md`);
+    const text = written[name] ?? readPage(`${folder}/${name === 'CHANGELOG' ? '../' : ''}${name}.md`);
     if (text !== null) texts.set(name, text);
   }
   const send = (path: string, type: string, content: string): void => {
@@ -91,8 +95,9 @@ function pageOf(name: string, markdown: string): string {
 /** Pictures, and links to files that are not served, are left out. The text of a link stays, and blocks of code stay as they are. */
 function withLinksTo(texts: ReadonlyMap<string, string>, from: string, markdown: string): string {
   const isServed = (written: string): boolean => {
-    const { protocol, pathname } = new URL(written, `file:///${from}.md`);
-    return protocol === 'https:' || (pathname.endsWith('.md') && texts.has(pathname.slice(1, -'.md'.length)));
+    const { protocol, pathname } = new URL(written, `file:///docs/${from}.md`);
+    const [, name = ''] = /^\/docs\/(.+)\.md$/.exec(pathname) ?? [];
+    return protocol === 'https:' || texts.has(name);
   };
   return markdown
     .split(/(^```[^]*?^```$)/m)
