@@ -123,7 +123,17 @@ module.exports = {
     allowOnly(
       'read',
       inModule('read'),
-      [own('read'), own('domain'), CHALLENGE_DOMAIN, PORTS, PUBLISHED, KERNEL, packages(['@nestjs/common']), CACHE],
+      [
+        own('read'),
+        own('domain'),
+        CHALLENGE_DOMAIN,
+        PORTS,
+        PUBLISHED,
+        KERNEL,
+        packages(['@nestjs/common']),
+        CACHE,
+        '^(?:node:)?events$',
+      ],
       'A projection knows events and its store.',
     ),
     allowOnly(
@@ -239,7 +249,7 @@ module.exports = {
     allowOnly(
       'doubles',
       '^src/vendors/([^/]+)/double/',
-      ['^src/vendors/$1/double/', '^src/vendor-kit/double/', ...LIBRARIES],
+      ['^src/vendors/$1/double/', '^src/vendor-kit/double/', '^src/kernel/with-timeout[.]ts$', ...LIBRARIES],
       'A double reads the wire format by itself: what it shared with the adapter would be wrong in both.',
     ),
     {

@@ -57,7 +57,7 @@ describe('.env.example', () => {
   it('lists each variable that the sandbox reads', () => {
     const source = textOf('sandbox/vendors.ts');
     const read = namesIn(source, /\b(?:named\('|env\.)([A-Z]\w+)/g).concat(
-      namesIn(source, /[{,] ([A-Z][A-Z0-9_]+)(?= = |, | })/g),
+      namesIn(source, /[{,]\s+([A-Z][A-Z0-9_]+)(?= = |,| })/g),
     );
     expect(read).toEqual(expect.arrayContaining(['INTERNAL_PORT', 'SANDBOX_HOST', 'SANDBOX_SLOWNESS', 'PORT']));
     expect(read.filter((name) => !variables.some(([listed]) => listed === name))).toEqual([]);
