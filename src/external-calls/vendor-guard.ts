@@ -62,6 +62,8 @@ const OPEN_MS = 10_000;
 const REMEMBERED_MS = 3_600_000;
 /** The number of simultaneous calls of one process before the first call, or the first after a failure, has succeeded. */
 const UNPROVEN = 4;
+/** The longest wait of a call for the end of such calls, in milliseconds. */
+const PROVING_MS = 500;
 
 /** The key that exists while the breaker of the vendor is open for any account. */
 export function openMark(vendor: string, environment: Environment): string {
@@ -121,7 +123,7 @@ export class VendorGuard {
     };
     if (await this.options.isPaused(vendor, environment)) return refused('paused', PAUSED_SECONDS * 1_000);
     const breaker = `vendor-breaker:${name}:${environment}${environment === 'test' ? `:${accountId ?? '-'}` : ''}`;
-    const running = await this.turn(breaker, call.signal);
+    const running = await this.turn(breaker);
     const keys = [breaker, `vendor-second:${name}:${environment}`, openMark(name, environment)];
     const { callsPerSecond = 0 } = this.options.limitsOf(vendor);
     const entering = this.redis.enterVendor(...keys, callsPerSecond, this.options.probeMs);
@@ -133,7 +135,7 @@ export class VendorGuard {
     const failures = environment === 'test' ? Number.MAX_SAFE_INTEGER : FAILURES;
     return async (kind, retryAfterSeconds = 0) => {
       const failed = kind === 'unavailable' || kind === 'timed-out';
-      if (kind !== null) running.isProven = !failed;
+      if (kind !== null && kind !== 'timed-out') running.isProven = !failed;
       const said = kind !== null && (failed || state !== 'clear');
       const numbers = [+failed, +(state === 'probe'), retryAfterSeconds * 1_000, failures, OPEN_MS, REMEMBERED_MS];
       const opened = said && (await withTimeout(REDIS_AWAY_MS, this.redis.leaveVendor(...keys, ...numbers)));
@@ -148,13 +150,17 @@ export class VendorGuard {
     return (await this.redis.exists(openMark(name, environment))) === 1 ? 'open' : 'ready';
   }
 
-  /** Few calls begin together until one has succeeded. A vendor that refuses all calls would otherwise get all waiting calls at once. */
-  private async turn(breaker: string, signal: AbortSignal | undefined): Promise<Running> {
+  /**
+   * Few calls begin together until one has succeeded. A vendor that refuses all calls would otherwise get all waiting calls at once. The wait is short,
+   * so that calls that hang do not hold up others.
+   */
+  private async turn(breaker: string): Promise<Running> {
     const running = this.running.get(breaker) ?? { count: 0, isProven: false, waiting: new Set() };
     this.running.set(breaker, running);
-    while (!running.isProven && running.count >= UNPROVEN && !signal?.aborted) {
-      const next = new Promise<void>((resolve) => running.waiting.add(resolve));
-      await (signal ? within(signal, next, () => undefined) : next);
+    const endsAt = performance.now() + PROVING_MS;
+    for (let leftMs = PROVING_MS; !running.isProven && running.count >= UNPROVEN && leftMs > 0;) {
+      await within(leftMs, new Promise<void>((resolve) => running.waiting.add(resolve)), () => undefined);
+      leftMs = endsAt - performance.now();
     }
     running.count += 1;
     return running;

@@ -164,6 +164,15 @@ describe('the guard before a vendor', () => {
     ]).toEqual(['open', 'ready']);
   });
 
+  it('begins a call after a short wait when the first calls hang', async () => {
+    answer = () => new Promise(() => undefined);
+    const port = process();
+    for (let call = 0; call < 4; call++) void port.lay(CALL);
+    await until(() => made === 4);
+    answer = async () => ({ kind: 'egg' });
+    expect([await port.lay(CALL), made]).toEqual([{ kind: 'egg' }, 5]);
+  });
+
   it('takes no notice of failures that a tester has ordered', async () => {
     answer = busy;
     await fail(process(), 9, { ...CALL, environment: 'test', accountId: 'misbehaves' });
