@@ -105,6 +105,10 @@ export type PastOutcome =
   | { readonly kind: 'not-executed' }
   | NoVerdict;
 
+/** The answers of a vendor to an operation that it does not have. */
+const NOT_OFFERED = { kind: 'unavailable' } as const;
+const REFUSED = { kind: 'refused-otherwise' } as const;
+
 /**
  * Verifies identities. Every call has one time limit (`VENDOR_TIMEOUT`) over queueing, connecting, headers and body. Every call returns a value: a
  * failure of the vendor is a NoVerdict, never thrown. Every call has `attemptId` as its idempotency key and is sent at most once. `outcomeOf` returns
@@ -112,26 +116,40 @@ export type PastOutcome =
  */
 export abstract class IdentityVendor {
   abstract register(call: VendorCall, applicant: Applicant): Promise<RegistrationVerdict>;
-  abstract verifyOtp(call: VendorCall, vendorSession: string, code: string): Promise<AnswerVerdict>;
-  abstract resendOtp(call: VendorCall, vendorSession: string): Promise<ResendVerdict>;
-  abstract verifyKba(
-    call: VendorCall,
-    vendorSession: string,
-    answers: readonly { readonly questionId: number; readonly answerId: number }[],
-  ): Promise<AnswerVerdict>;
+
+  // A vendor without one of the following operations does not override it. Nothing is executed then.
+  async verifyOtp(_call: VendorCall, _vendorSession: string, _code: string): Promise<AnswerVerdict> {
+    return NOT_OFFERED;
+  }
+  async resendOtp(_call: VendorCall, _vendorSession: string): Promise<ResendVerdict> {
+    return NOT_OFFERED;
+  }
+  async verifyKba(
+    _call: VendorCall,
+    _vendorSession: string,
+    _answers: readonly { readonly questionId: number; readonly answerId: number }[],
+  ): Promise<AnswerVerdict> {
+    return NOT_OFFERED;
+  }
   /**
    * Challenges a confirmed person again, even if the old authentication is still valid. Answers are sent to `verifyOtp` and `verifyKba`. Unknown
    * facts about the device are omitted. A server that sends no body omits all of them.
    */
-  abstract reauthenticate(
-    call: VendorCall,
-    personToken: string,
-    device: Partial<Device>,
-  ): Promise<ReauthenticationVerdict>;
+  async reauthenticate(
+    _call: VendorCall,
+    _personToken: string,
+    _device: Partial<Device>,
+  ): Promise<ReauthenticationVerdict> {
+    return REFUSED;
+  }
   /** Whether the authentication of the person is valid. Changes nothing. */
-  abstract authenticationStatus(call: VendorCall, personToken: string): Promise<StandingVerdict>;
+  async authenticationStatus(_call: VendorCall, _personToken: string): Promise<StandingVerdict> {
+    return REFUSED;
+  }
   /** Ends the authentication of the person at once. Idempotent. */
-  abstract expireAuthentication(call: VendorCall, personToken: string): Promise<ExpiryVerdict>;
+  async expireAuthentication(_call: VendorCall, _personToken: string): Promise<ExpiryVerdict> {
+    return REFUSED;
+  }
   /**
    * Asks for the result of an earlier attempt, without personal data. Safe to repeat. A NoVerdict concerns the query, not the attempt. `vendorSession`
    * is given only for a registration that is under review.

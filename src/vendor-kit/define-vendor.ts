@@ -20,7 +20,14 @@ export interface CapabilityOf<Port> {
   readonly operations: { readonly [Operation in keyof Port]: DeliverySemantics };
 }
 
-export interface IdentityCapability extends CapabilityOf<IdentityVendor> {
+/** The operations that the port has a default for. */
+type Optional =
+  'verifyOtp' | 'resendOtp' | 'verifyKba' | 'reauthenticate' | 'authenticationStatus' | 'expireAuthentication';
+
+export interface IdentityCapability extends Omit<CapabilityOf<IdentityVendor>, 'operations'> {
+  /** The operations that the vendor has. A default answers all others. */
+  readonly operations: Partial<Pick<CapabilityOf<IdentityVendor>['operations'], Optional>> &
+    Omit<CapabilityOf<IdentityVendor>['operations'], Optional>;
   /** The methods with which the vendor can challenge a person. */
   readonly stepUp: readonly ('otp' | 'kba')[];
   /**

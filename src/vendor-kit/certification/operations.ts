@@ -125,7 +125,7 @@ function identityOperations(
   if (identity === undefined) return [];
   const known = personas.filter(({ registration }) => registration !== undefined);
   const named = (method: keyof VendorPorts['identity'], name: string, expected: ExpectedVerdict) => {
-    const { [method]: semantics } = identity.operations;
+    const { [method]: semantics = 'query' } = identity.operations;
     return { capability: 'identity', method, name: `${method}: ${name}`, semantics, expected } as const;
   };
   const first = known.find(({ registration }) => registration?.kind === 'confirmed');

@@ -2,15 +2,12 @@
 import {
   type AnswerVerdict,
   type Applicant,
-  type ExpiryVerdict,
   IdentityVendor,
   type NoVerdict,
   type PastOutcome,
-  type ReauthenticationVerdict,
   type RegistrationVerdict,
   type ResendVerdict,
   type SessionOver,
-  type StandingVerdict,
   type VendorCall,
 } from '../../ports/identity-vendor.js';
 import type { Reader } from '../../vendor-kit/http/answer.js';
@@ -46,7 +43,6 @@ const RESEND: Reading<ResendVerdict> = {
   fromAnswer: readResend,
   fromPast: (past) => (past.kind === 'resend' ? past.verdict : null),
 };
-const NOT_OFFERED = { kind: 'refused-otherwise' } as const;
 
 /**
  * Sends each request that begins or answers a verification once. If an answer is lost, the adapter asks for the outcome of its key. The vendor accepts
@@ -88,17 +84,6 @@ export class AcmeIdentityVendor extends IdentityVendor {
     answers: readonly { readonly questionId: number; readonly answerId: number }[],
   ): Promise<AnswerVerdict> {
     return this.send(call, vendorSession, ANSWER, ({ keys }) => ({ to: 'answers', json: answersBody(keys, answers) }));
-  }
-
-  /** acme knows persons only during their verification. */
-  override async reauthenticate(): Promise<ReauthenticationVerdict> {
-    return NOT_OFFERED;
-  }
-  override async authenticationStatus(): Promise<StandingVerdict> {
-    return NOT_OFFERED;
-  }
-  override async expireAuthentication(): Promise<ExpiryVerdict> {
-    return NOT_OFFERED;
   }
 
   override outcomeOf(call: VendorCall, vendorSession?: string): Promise<PastOutcome> {
