@@ -1,4 +1,5 @@
 // Reads and validates the environment once (docs/contract/general.md#configuration). Each part of the service has settings of its own.
+import type { VendorSchema } from '../kernel/vendor-settings.js';
 import { DataFolderSettings, readDataFolder } from './data-folder.js';
 import { EmbeddedSettings, readEmbedded } from './embedded.js';
 import { EventStoreSettings, readEventStore } from './event-store.js';
@@ -11,7 +12,7 @@ import { readRedis, RedisSettings } from './redis.js';
 import { readTokenKeys, TokenKeySettings } from './token-keys.js';
 import { readVault, VaultSettings } from './vault.js';
 import { Variables } from './variables.js';
-import { readVendors, type VendorSchema, VendorsSettings } from './vendors.js';
+import { readVendors, VendorsSettings } from './vendors.js';
 
 /** The settings of all parts of the service, from the environment. */
 export interface Config {
@@ -81,6 +82,7 @@ export function readConfig(
     overrides: env.overrides,
     switchedOff: env.switchedOff,
   };
+  if (vendors.length > 0) env.refuseOthers('VENDOR_');
   env.check();
   return config;
 }

@@ -19,6 +19,8 @@ export class Variables {
   /** Names of limits against abuse that are switched off. */
   readonly switchedOff: string[] = [];
   private readonly faults = new Map<string, string>();
+  /** The names of all variables that were read. */
+  private readonly known = new Set<string>();
   /** The limits against abuse are off, except those with a variable of their own. Used by tests of other subjects. */
   private readonly limitsOff: boolean;
 
@@ -41,6 +43,13 @@ export class Variables {
     throw new InvalidConfig(`Configuration is not valid: ${faults}.`);
   }
 
+  /** Records a fault for each variable with the prefix that no part of the configuration has read. */
+  refuseOthers(prefix: string): void {
+    for (const name of Object.keys(this.env))
+      if (name.startsWith(prefix) && !this.known.has(name) && this.text(name) !== null)
+        this.fault(name, 'must not be set, because no vendor has this setting');
+  }
+
   /** Records only the first fault of a variable. `rule` never quotes the value, which may be a secret. */
   fault(name: string, rule: string): void {
     if (!this.faults.has(name)) this.faults.set(name, rule);
@@ -48,6 +57,7 @@ export class Variables {
 
   /** An empty variable counts as absent. */
   text(name: string): string | null {
+    this.known.add(name);
     const value = this.env[name]?.trim();
     return value === undefined || value === '' ? null : value;
   }

@@ -1,30 +1,72 @@
 // The settings of a vendor in the environment variables. Each vendor folder declares a schema, with which the configuration reads the variables.
 
-export interface VendorSetting {
-  /** `url`: the vendor's address. `secrets`: a comma list. All secrets are valid while a new secret replaces an old one. */
-  readonly kind: 'url' | 'secret' | 'secrets';
-  readonly variable: string;
-  /** The variable for the vendor of the test environment in production. If it is missing, the sandbox is used. */
+interface Setting {
+  /** The default is derived from the vendor's id and the setting's name, such as VENDOR_ACME_CLIENT_ID. */
+  readonly variable?: string;
+  /**
+   * The variable for the vendor of the test environment in production. The default is derived as well (VENDOR_ACME_TEST_CLIENT_ID), unless `variable`
+   * is set. If it is missing, the sandbox is used.
+   */
   readonly testVariable?: string;
   /** The value for the sandbox when nothing is set. The value is published, so production refuses it. */
   readonly published?: string;
-  /** The vendor's prefixes of the secrets in each environment, by which a secret of the other environment is recognised. */
-  readonly marks?: { readonly live: RegExp; readonly test: RegExp };
-  /** The path of the vendor's double below the sandbox's address. The default is `/vendors/<id>`. */
-  readonly sandboxPath?: string;
-  /** The adapter itself has the vendor's address. */
+  /** The adapter does without the setting. */
   readonly optional?: true;
 }
 
+export type VendorSetting =
+  /** The vendor's address. `sandboxPath`: the path of the double below the sandbox's address. The default is `/vendors/<id>`. */
+  | (Setting & { readonly kind: 'url'; readonly sandboxPath?: string })
+  /**
+   * `secrets`: a comma list. All secrets are valid while a new secret replaces an old one. `pem`: a certificate or a key. The variable with `_FILE`
+   * names a file instead. `marks`: the vendor's prefixes of the secrets in each environment, by which a secret of the other environment is recognised.
+   */
+  | (Setting & {
+      readonly kind: 'secret' | 'secrets' | 'pem';
+      readonly marks?: { readonly live: RegExp; readonly test: RegExp };
+    })
+  /** `fallback`: the value in every environment when nothing is set. */
+  | (Setting & { readonly kind: 'text'; readonly fallback?: string })
+  | (Setting & { readonly kind: 'choice'; readonly words: readonly string[]; readonly fallback?: string })
+  | (Setting & { readonly kind: 'number'; readonly min: number; readonly max: number; readonly fallback?: number });
+
 export type SettingsSchema = Readonly<Record<string, VendorSetting>>;
 
-/** Null for an optional address that is not set. */
+/** A function reads the secret's file again. The function throws if the file is missing. */
+export type Secret = string | (() => string);
+
+export type SettingValue = Secret | number;
+
+type ValueOf<Kind> = Kind extends 'number' ? number : Kind extends 'secret' | 'secrets' | 'pem' ? Secret : string;
+
+/** Null for an optional setting that is not set. */
 export type SettingsOf<Schema extends SettingsSchema> = {
-  readonly [Name in keyof Schema]: Schema[Name] extends { readonly optional: true } ? string | null : string;
+  readonly [Name in keyof Schema]:
+    ValueOf<Schema[Name]['kind']> | (Schema[Name] extends { readonly optional: true } ? null : never);
 };
+
+export type SettingValues = Readonly<Record<string, SettingValue | null>>;
 
 /** Null if the vendor is not configured. Outside production, both vendors are the sandbox's. */
 export interface VendorSettings {
-  readonly live: Readonly<Record<string, string | null>> | null;
-  readonly test: Readonly<Record<string, string | null>> | null;
+  readonly live: SettingValues | null;
+  readonly test: SettingValues | null;
+  /** The settings of accounts with credentials of their own, by the account's id. */
+  readonly accounts?: Readonly<Record<'live' | 'test', Readonly<Record<string, SettingValues>>>>;
+}
+
+export interface VendorSchema {
+  readonly id: string;
+  /** Set for a further instance of a folder's contract (VENDOR_INSTANCES). */
+  readonly folder?: string | undefined;
+  readonly settings: SettingsSchema;
+}
+
+/** The value of VENDOR_INSTANCES: a comma list of further vendors with the contract of a folder, such as `acme-west:acme`. */
+export function instancesIn(list: string): readonly { readonly id: string; readonly folder: string }[] {
+  return list
+    .split(',')
+    .map((part) => part.trim().split(':'))
+    .filter((parts) => parts.join('') !== '')
+    .map(([id = '', folder = '']) => ({ id, folder }));
 }

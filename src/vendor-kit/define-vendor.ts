@@ -41,9 +41,11 @@ export interface IdentityCapability extends Omit<CapabilityOf<IdentityVendor>, '
   readonly speaks?: 'direct-dialect';
 }
 
+/** How a vendor knows the person: by a session of an identity vendor, named by its id, or by the person's own data. */
+export type Needs = 'applicant' | readonly `session-of:${string}`[];
+
 export interface PersonCapability<Port> extends CapabilityOf<Port> {
-  /** How the vendor knows the person: by a session of an identity vendor, named by its id, or by the person's own data. */
-  readonly needs: 'applicant' | readonly `session-of:${string}`[];
+  readonly needs: Needs;
 }
 
 export interface CreditCapability extends PersonCapability<CreditBureau>, Pick<IdentityCapability, 'speaks'> {}
@@ -66,6 +68,8 @@ export type OpenVendor = { readonly [Name in Capability]?: VendorPorts[Name] } &
 export interface Vendor<Schema extends SettingsSchema = SettingsSchema> {
   /** The name of the vendor's folder. Events store this name, so it never changes. */
   readonly id: string;
+  /** Set for a further instance of a folder's contract (VENDOR_INSTANCES). */
+  readonly folder?: string;
   readonly capabilities: Capabilities;
   readonly settings: Schema;
   readonly limits?: VendorLimits;

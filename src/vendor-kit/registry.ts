@@ -4,12 +4,12 @@ import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ENVIRONMENTS, type Environment } from '../kernel/environment.js';
 import { FIRST_VENDORS, type Capability } from '../kernel/vendor-choice.js';
+import { instancesIn, type SettingValues, type VendorSettings } from '../kernel/vendor-settings.js';
 import type { KnownPerson } from '../kernel/vendor-subject.js';
-import type { VendorSettings } from '../kernel/vendor-settings.js';
 import type { VendorCall } from '../ports/vendor-call.js';
 import type { NoticeReader, VendorNotices } from '../ports/vendor-notices.js';
 import { Vendors, type ChargedCurrency, type VendorLimits } from '../ports/vendors.js';
-import type { OpenVendor, Vendor, VendorPorts } from './define-vendor.js';
+import type { Needs, OpenVendor, Vendor, VendorPorts } from './define-vendor.js';
 
 const FOLDERS = join(import.meta.dirname, '..', 'vendors');
 
@@ -21,8 +21,46 @@ const REPEATED: { readonly [Name in Capability]: readonly (keyof VendorPorts[Nam
   payment: ['createIntent', 'changeIntent'],
 };
 
-/** The vendors whose folders are in `root`. */
-export async function findVendors(root = FOLDERS): Promise<readonly Vendor[]> {
+/** The vendors whose folders are in `root`, and the further instances of their contracts. */
+export async function findVendors(
+  root = FOLDERS,
+  instances = process.env['VENDOR_INSTANCES'] ?? '',
+): Promise<readonly Vendor[]> {
+  const found = await vendorsIn(root);
+  // The configuration refuses the others.
+  const further = instancesIn(instances).flatMap(({ id, folder }) => {
+    const vendor = found.find((one) => one.id === folder);
+    const isNew = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/.test(id) && !found.some((one) => one.id === id);
+    return vendor !== undefined && isNew ? [instanceOf(vendor, id)] : [];
+  });
+  return [...found, ...further];
+}
+
+/** All variables of an instance have the names that are derived from its id. */
+function instanceOf(vendor: Vendor, id: string): Vendor {
+  const settings = Object.entries(vendor.settings).map(([name, setting]) => {
+    const { variable: _live, testVariable: _test, ...own } = setting;
+    return [name, own];
+  });
+  const { credit, income } = vendor.capabilities;
+  const needs = (all: Needs): Needs =>
+    all === 'applicant'
+      ? all
+      : all.map((one) => (one === `session-of:${vendor.id}` ? (`session-of:${id}` as const) : one));
+  return {
+    ...vendor,
+    id,
+    folder: vendor.id,
+    capabilities: {
+      ...vendor.capabilities,
+      ...(credit && { credit: { ...credit, needs: needs(credit.needs) } }),
+      ...(income && { income: { ...income, needs: needs(income.needs) } }),
+    },
+    settings: Object.fromEntries(settings) as Vendor['settings'],
+  };
+}
+
+async function vendorsIn(root: string): Promise<readonly Vendor[]> {
   const files = readdirSync(root)
     .sort()
     .flatMap((name) => ['vendor.js', 'vendor.ts'].map((file) => join(root, name, file)))
@@ -53,6 +91,8 @@ function refuseWhatMayNotBeRepeated({ id, capabilities }: Vendor): void {
 export class VendorRegistry extends Vendors implements VendorNotices {
   private readonly vendors: ReadonlyMap<string, Vendor>;
   private readonly opened = new Map<string, { readonly [Name in Environment]: OpenVendor | null }>();
+  /** The adapters of accounts with credentials of their own, by vendor, environment and account. */
+  private readonly ofAccounts = new Map<string, OpenVendor>();
   private readonly readers = new Map<string, NoticeReader>();
 
   constructor(
@@ -66,14 +106,16 @@ export class VendorRegistry extends Vendors implements VendorNotices {
   /** Must precede the first call. A process that calls no vendor, such as an operator command, need not call it. */
   async open(timeoutMs: number): Promise<void> {
     for (const vendor of this.vendors.values()) {
-      const { live, test } = this.settingsOf(vendor.id);
-      const limitMs = Math.min(timeoutMs, vendor.limits?.timeoutMs ?? timeoutMs);
-      const opened = live && (await vendor.open(live as never, limitMs));
-      const forTest = test === live ? opened : test && (await vendor.open(test as never, limitMs));
-      this.opened.set(vendor.id, { live: opened, test: forTest });
-      const reads = live && (await vendor.notices?.(live as never));
-      const readsTest = test === live ? reads : test && (await vendor.notices?.(test as never));
-      if (reads || readsTest) this.readers.set(vendor.id, ofOwnEnvironment({ live: reads, test: readsTest }));
+      const { id, limits } = vendor;
+      const settings = this.settingsOf(id);
+      const limitMs = Math.min(timeoutMs, limits?.timeoutMs ?? timeoutMs);
+      const open = (values: SettingValues): Promise<OpenVendor> => vendor.open(values as never, limitMs);
+      this.opened.set(id, await inEach(settings, open));
+      for (const environment of ENVIRONMENTS)
+        for (const [accountId, own] of Object.entries(settings.accounts?.[environment] ?? {}))
+          this.ofAccounts.set(accountKey(id, environment, accountId), await open(own));
+      const readers = await inEach(settings, async (values) => vendor.notices?.(values as never));
+      if (readers.live ?? readers.test) this.readers.set(id, ofOwnEnvironment(readers));
     }
   }
 
@@ -97,7 +139,7 @@ export class VendorRegistry extends Vendors implements VendorNotices {
   }
 
   override certifiedAs(vendor: string): string | null {
-    const file = join(FOLDERS, vendor, 'certification.json');
+    const file = join(FOLDERS, this.vendors.get(vendor)?.folder ?? vendor, 'certification.json');
     if (!existsSync(file)) return null;
     return (JSON.parse(readFileSync(file, 'utf8')) as { readonly level: string }).level;
   }
@@ -129,19 +171,39 @@ export class VendorRegistry extends Vendors implements VendorNotices {
   /** The adapter for a call; null if its vendor is not configured. Test traffic never reaches a live vendor. */
   of<Name extends Capability>(
     capability: Name,
-    { vendor = FIRST_VENDORS[capability], environment }: Pick<VendorCall, 'vendor' | 'environment'>,
+    {
+      vendor = FIRST_VENDORS[capability],
+      environment,
+      accountId,
+    }: Pick<VendorCall, 'vendor' | 'environment' | 'accountId'>,
   ): VendorPorts[Name] | null {
-    return (this.opened.get(vendor)?.[environment]?.[capability] as VendorPorts[Name] | undefined) ?? null;
+    const own = accountId ? this.ofAccounts.get(accountKey(vendor, environment, accountId)) : undefined;
+    const adapters: OpenVendor | null | undefined = own ?? this.opened.get(vendor)?.[environment];
+    return (adapters?.[capability] as VendorPorts[Name] | undefined) ?? null;
   }
 
   async close(): Promise<void> {
-    const all = new Set([...this.opened.values()].flatMap(({ live, test }) => [live, test]));
+    const common = [...this.opened.values()].flatMap(({ live, test }) => [live, test]);
+    const all = new Set([...common, ...this.ofAccounts.values()]);
     await Promise.all([...all].map(async (vendor) => vendor?.close()));
   }
 
   private settingsOf(id: string): VendorSettings {
     return this.settings[id] ?? { live: null, test: null };
   }
+}
+
+/** Both environments share the result if their settings are the same. */
+async function inEach<Made>(
+  { live, test }: VendorSettings,
+  make: (values: SettingValues) => Promise<Made>,
+): Promise<Record<Environment, Made | null>> {
+  const forLive = live && (await make(live));
+  return { live: forLive, test: test === live ? forLive : test && (await make(test)) };
+}
+
+function accountKey(vendor: string, environment: Environment, accountId: string): string {
+  return `${vendor} ${environment} ${accountId}`;
 }
 
 /** The secret of one environment vouches for no notice of the other. */

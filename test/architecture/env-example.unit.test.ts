@@ -22,13 +22,15 @@ const configured = namesIn(
   /'([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*)'/g,
 ).filter((name) => name !== 'PATH');
 
-/** The README of a vendor's folder lists the variables whose names begin with VENDOR_. */
+/** The README of a vendor's folder lists the variables whose names begin with VENDOR_, or with SANDBOX_ and the vendor's id. */
 const ofVendors = [
   ...vendors.flatMap(({ settings }) =>
     Object.values(settings).flatMap(({ variable, testVariable = variable }) => [variable, testVariable]),
   ),
-  ...(await findDoubles()).flatMap(({ double }) => Object.keys(double.variables)),
-].filter((name) => !name.startsWith('VENDOR_'));
+  ...(await findDoubles()).flatMap(({ id, double }) =>
+    Object.keys(double.variables).filter((name) => !name.startsWith(`SANDBOX_${id.toUpperCase()}_`)),
+  ),
+].filter((name) => name !== undefined && !name.startsWith('VENDOR_'));
 
 const compose = namesIn(textOf('docker-compose.yml'), /\$\{([A-Z][A-Z0-9_]*)/g);
 
@@ -57,7 +59,7 @@ describe('.env.example', () => {
   it('lists each variable that the sandbox reads', () => {
     const source = textOf('sandbox/vendors.ts');
     const read = namesIn(source, /\b(?:named\('|env\.)([A-Z]\w+)/g).concat(
-      namesIn(source, /[{,]\s+([A-Z][A-Z0-9_]+)(?= = |,| })/g),
+      namesIn(source, /(?:[{,] |^ {4})([A-Z][A-Z0-9_]+)(?= = |, | }|,$)/gm),
     );
     expect(read).toEqual(expect.arrayContaining(['INTERNAL_PORT', 'SANDBOX_HOST', 'SANDBOX_SLOWNESS', 'PORT']));
     expect(read.filter((name) => !variables.some(([listed]) => listed === name))).toEqual([]);

@@ -1,4 +1,5 @@
 import { defineVendor } from '../../vendor-kit/define-vendor.js';
+import { secretOf } from '../../vendor-kit/http/transport.js';
 import { CURRENCIES } from './currencies.js';
 
 /** The payment processor. Card data are sent from the browser to the processor and never through the service. */
@@ -41,8 +42,12 @@ export const vendor = defineVendor({
   },
   async notices({ webhookSecrets }) {
     const { StripeWebhookEvents } = await import('./webhook-events.js');
-    const events = new StripeWebhookEvents(webhookSecrets.split(',').map((secret) => secret.trim()));
     return ({ body, headers, now }) => {
+      const events = new StripeWebhookEvents(
+        secretOf(webhookSecrets)
+          .split(',')
+          .map((secret) => secret.trim()),
+      );
       const signature = headers['stripe-signature'];
       const event = events.read(body, typeof signature === 'string' ? signature : undefined, now);
       return event && { ...event, capability: 'payment' };
