@@ -32,8 +32,8 @@ export abstract class Vendors {
   abstract certifiedAs(vendor: string): string | null;
 
   /**
-   * The form in which the vendor knows a person whom this identity vendor has confirmed: by the identity vendor's session, or by the person's own
-   * data. Null if the vendor does not know the person.
+   * The form in which the vendor knows the confirmed persons of this identity vendor: by its session, or by the person's own data. Null if the vendor
+   * does not know them.
    */
   abstract knowsPersonBy(
     capability: 'credit' | 'income',

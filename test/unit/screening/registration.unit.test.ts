@@ -238,7 +238,7 @@ describe("the vendor's verdict on a person", () => {
   });
 });
 
-describe('a person whom people at the vendor check', () => {
+describe('a person under review by people at the vendor', () => {
   const DAY = 86_400;
   const started = (lookAgainAfter = 60) => submitted().when(verdict({ kind: 'under-review', lookAgainAfter }, 2));
   const look = (seconds: number) => ({ kind: 'look-later', now: at(seconds), attemptId: 'registration' }) as const;

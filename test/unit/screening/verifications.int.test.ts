@@ -1617,7 +1617,7 @@ describe('a process that dies while it registers a party', () => {
 const HOUR_MS = 3_600_000;
 const later = (ms: number): void => void (now = new Date(now.getTime() + ms));
 
-describe('a person whom people at the vendor check', () => {
+describe('a person under review by people at the vendor', () => {
   const REVIEW = { kind: 'under-review', vendorSession: 'review-1', lookAgainAfter: 60 } as const;
   const says = (verdict: RegistrationVerdict): void => void (vendorKnows = { kind: 'registration', verdict });
 

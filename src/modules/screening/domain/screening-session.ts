@@ -120,6 +120,26 @@ function decide(command: SessionCommand, state: SessionState): readonly SessionE
     }
     case 'expire':
       return isOverdue(state, command.now) ? [{ type: 'SessionExpired', data: { cause: 'NO_ANSWER' } }] : [];
+    default:
+      return decideWithoutVendor(command, state);
+  }
+}
+
+type WithoutVendor =
+  | 'block'
+  | 'lift-block'
+  | 'supersede'
+  | 'record-applicant-sealed'
+  | 'record-applicant-discarded'
+  | 'record-reply-discarded'
+  | 'end-erased';
+
+/** Decides commands that follow from no call to the vendor. */
+function decideWithoutVendor(
+  command: Extract<SessionCommand, { readonly kind: WithoutVendor }>,
+  state: SessionState,
+): readonly SessionEvent[] {
+  switch (command.kind) {
     case 'block':
       return isOpen(state)
         ? [
@@ -333,7 +353,7 @@ export function expiresAt(state: SessionState): string | null {
   return isOpen(state) && state.attempt === null ? state.stepUp.expiresAt : null;
 }
 
-/** The time of the next change without a caller (ISO 8601 UTC): the end of the time for an answer, or the next query about a review. */
+/** The end of the time for an answer, or the time of the next query about a review (ISO 8601 UTC). */
 export function waitsUntil(state: SessionState): string | null {
   return isUnderReview(state) ? state.attempt.settleAfter : expiresAt(state);
 }
