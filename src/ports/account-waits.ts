@@ -15,8 +15,11 @@ export interface Wait {
 /** A kind of waits of test accounts. No timer of the machine ends these waits in time when the account has turned its clock. */
 export class AccountWaits {
   constructor(
-    /** All waits in the account's test environment, in any order, later ones too. Throws Unavailable while the lists are behind the log. */
-    readonly of: (accountId: string) => Promise<readonly Wait[]>,
+    /**
+     * The waits in the account's test environment that its clock has passed, in any order, and perhaps later ones. `most`: a reader that only asks whether
+     * there is one needs no more. Throws Unavailable while the lists are behind the log.
+     */
+    readonly of: (accountId: string, most?: number) => Promise<readonly Wait[]>,
   ) {}
 }
 

@@ -501,6 +501,25 @@ describe('a log that can be read but not written', () => {
   });
 });
 
+describe('the deliveries whose attempt a clock has passed', () => {
+  // Guarantee: a look at a test clock reads the deliveries that are due, and not every open one.
+  it('are listed by the time of the attempt, those of the test environment only, until they are attempted', async () => {
+    const { accountId, endpointId } = await harness.register();
+    for (const environment of ['test', 'live', 'test'] as const) await harness.happens(accountId, environment);
+    await harness.react(accountId);
+    const due = (inSeconds: number, most = 10): Promise<string[]> =>
+      harness.deliveries.reader().openUntil(endpointId, new Date(harness.clock.time + inSeconds * 1_000), most);
+    const [newest = '', , oldest = ''] = await harness.deliveriesOf(endpointId);
+    expect([await due(0), await due(0, 1), await due(-60)]).toEqual([[oldest, newest], [oldest], []]);
+    harness.receivers.answer = REFUSED;
+    await harness.attempt(oldest);
+    expect([await due(0), await due(120)]).toEqual([[newest], [newest, oldest]]);
+    harness.receivers.answer = TAKEN;
+    await harness.attempt(newest);
+    expect(await due(0)).toEqual([]);
+  });
+});
+
 describe('the last outcomes of an endpoint', () => {
   // Guarantee: the clock of a test account, which may be years ahead, hides no later outcome of live traffic.
   it('are those of the latest attempts by the real time, whatever time a test clock shows', async () => {
@@ -844,7 +863,7 @@ describe('deleting an endpoint', () => {
     await harness.react();
     const [deliveryId = ''] = await harness.deliveriesOf(other.endpointId);
     await harness.delete(one.accountId, one.endpointId);
-    await harness.react(null, { open: async () => [deliveryId] });
+    await harness.react(null, { open: async () => [deliveryId], openUntil: async () => [] });
     expect(await harness.stateOf(deliveryId)).toMatchObject({ status: 'pending' });
   });
 

@@ -165,7 +165,7 @@ const CHECKED_EVERY_MS = 3_600_000;
     EndpointWaits,
     {
       provide: AccountWaits,
-      useFactory: (waits: EndpointWaits) => new AccountWaits((accountId) => waits.of(accountId)),
+      useFactory: (waits: EndpointWaits) => new AccountWaits((accountId, most) => waits.of(accountId, most)),
       inject: [EndpointWaits],
     },
     recoveryJob({

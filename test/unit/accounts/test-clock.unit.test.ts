@@ -116,6 +116,18 @@ describe('the waits that a clock has passed', () => {
     expect(done).toEqual(['first', 'second']);
   });
 
+  it('are looked for once for all callers at the same time, and not all of them', async () => {
+    const asked: unknown[] = [];
+    const kind = new AccountWaits(async (_, most) => {
+      asked.push(most);
+      return [wait('first', 1)];
+    });
+    const passed = new PassedWaits(() => [kind], new Leases(), clock());
+    expect(await Promise.all([passed.any('turned'), passed.any('turned')])).toEqual([true, true]);
+    expect(asked).toEqual([100]);
+    expect([await passed.any('turned'), asked.length]).toEqual([true, 2]);
+  });
+
   it('may be open while the lists are behind the log', async () => {
     const behind = new AccountWaits(() => Promise.reject(new Unavailable('behind')));
     expect(await new PassedWaits(() => [behind], leases, new SetClock()).any('turned')).toBe(true);

@@ -12,17 +12,28 @@ const LEASE_MS = 60_000;
 const ACCOUNTS_TOGETHER = 4;
 const LOOK_AGAIN_MS = 200;
 
+/** Some of the first waits may be pings, which end a few seconds later than they are listed. */
+const ENOUGH = 100;
+
 export class PassedWaits {
+  private readonly asked = new Map<string, Promise<boolean>>();
+
   constructor(
     private readonly kinds: () => readonly AccountWaits[],
     private readonly checkpoints: HandlerCheckpoints,
     private readonly clock: Clock,
   ) {}
 
-  /** Whether something is due in the account's test environment, or whether this is unknown at present. */
-  async any(accountId: string): Promise<boolean> {
+  /** Whether something is due in the account's test environment, or whether this is unknown at present. Callers at the same time share the answer. */
+  any(accountId: string): Promise<boolean> {
+    const asked = this.asked.get(accountId) ?? this.look(accountId).finally(() => this.asked.delete(accountId));
+    this.asked.set(accountId, asked);
+    return asked;
+  }
+
+  private async look(accountId: string): Promise<boolean> {
     try {
-      return (await this.due(accountId)).length > 0;
+      return (await this.due(accountId, ENOUGH)).length > 0;
     } catch (error) {
       if (error instanceof Unavailable) return true;
       throw error;
@@ -73,8 +84,8 @@ export class PassedWaits {
     if (faults.length > 0) throw faults[0];
   }
 
-  private async due(accountId: string): Promise<readonly Wait[]> {
-    const waits = await Promise.all(this.kinds().map((kind) => kind.of(accountId)));
+  private async due(accountId: string, most?: number): Promise<readonly Wait[]> {
+    const waits = await Promise.all(this.kinds().map((kind) => kind.of(accountId, most)));
     return this.isDue(accountId, waits.flat());
   }
 

@@ -35,11 +35,14 @@ export class EndpointWaits {
     private readonly clock: Clock,
   ) {}
 
-  async of(accountId: string): Promise<readonly Wait[]> {
+  /** `most`: the number of deliveries that are read. */
+  async of(accountId: string, most = Number.MAX_SAFE_INTEGER): Promise<readonly Wait[]> {
     const { state } = await this.streams.load(webhookEndpoint, accountId);
     if (state.current === null || state.current.status === 'disabled') return [];
     const waits: Wait[] = [...(await this.health(accountId, state))];
-    await together(await this.deliveries.open(state.current.endpointId), READ_TOGETHER, async (deliveryId) => {
+    const now = await this.clock.of({ accountId, environment: 'test' });
+    const due = await this.deliveries.openUntil(state.current.endpointId, now, most);
+    await together([...due], READ_TOGETHER, async (deliveryId) => {
       const loaded = await this.aggregates.load(delivery, deliveryId);
       if (loaded.owner?.environment === 'test') waits.push(...this.attempt(accountId, deliveryId, loaded.state));
     });

@@ -10,6 +10,9 @@ import { EndpointSecrets } from './endpoint-secrets.js';
 /** Finds the deliveries of an endpoint that have not ended. This class is also the injection token. */
 export abstract class OpenDeliveries {
   abstract open(endpointId: string): Promise<readonly string[]>;
+
+  /** As `open`, but only those of the test environment whose next attempt is due at that time: the first ones, at most `most`. */
+  abstract openUntil(endpointId: string, at: Date, most: number): Promise<readonly string[]>;
 }
 
 /**

@@ -1,6 +1,7 @@
 // Reads the delivery log: the deliveries to an endpoint and their outcomes.
 import type { Environment } from '../../../kernel/environment.js';
 import { isId } from '../../../kernel/ids.js';
+import { Unavailable } from '../../../kernel/unavailable.js';
 import { readPart } from '../../../ports/list-part.js';
 import type { ReadModels, View } from '../../../ports/read-models.js';
 import type { Vault } from '../../../ports/vault.js';
@@ -11,6 +12,7 @@ import {
   type DeliveryDoc,
   type DeliveryFilter,
   deliveryLog,
+  dueTo,
   exhausted,
   listOfAll,
   listsOfEndpoint,
@@ -143,6 +145,12 @@ export class DeliveryReader {
     // in neither list.
     const pending = await this.idsOf(endpointId, 'pending');
     return [...new Set([...pending, ...(await this.idsOf(endpointId, 'retrying'))])];
+  }
+
+  /** Open deliveries of the test environment with an attempt that is due, the most overdue first. Throws Unavailable as `open` does. */
+  async openUntil(endpointId: string, at: Date, most: number): Promise<string[]> {
+    if (!(await this.lists.caughtUp(deliveryLog))) throw new Unavailable('The lists of deliveries are behind the log');
+    return this.readModels.due(deliveryLog, at, most, { list: dueTo(endpointId, 'test') });
   }
 
   private async idsOf(endpointId: string, status: DeliveryStatus): Promise<string[]> {

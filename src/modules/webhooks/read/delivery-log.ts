@@ -62,12 +62,16 @@ export const newestTaken = (endpoint: string, environment: Environment | null): 
 /** The list of exhausted deliveries, sorted by the time when the last attempt failed. */
 export const exhausted = (endpoint: string): string => listOf({ endpoint, ladder: 'exhausted' });
 
+/** The open deliveries of one environment, sorted by the time of the next attempt. */
+export const dueTo = (endpoint: string, environment: Environment | null): string =>
+  listOf({ endpoint, environment: inEnvironment(environment), due: 'next' });
+
 const latest = (list: string, sort: string): IndexEntry => ({ list, sort, latestOnly: true });
 
 /** The ids sort in the order of the published events. */
 export const deliveryLog: Projection<DeliveryDoc, Followed> = {
   name: 'webhook_delivery',
-  version: 12,
+  version: 13,
   category: delivery.category,
   listedForDays: 30,
 
@@ -111,13 +115,18 @@ export const deliveryLog: Projection<DeliveryDoc, Followed> = {
     succeededAt,
     failedAt,
   }),
-  entries: ({
-    environment,
-    delivery: { endpointId: endpoint, eventType, kind, status, occurredAt },
-    takenAt,
-    refusedAt,
-    exhaustedAt,
-  }) => [
+  entries: (state) => [...entriesOf(state), ...dueEntryOf(state)],
+  dueAt: (doc) => dueAt({ ...doc.delivery, body: '' }),
+};
+
+function entriesOf({
+  environment,
+  delivery: { endpointId: endpoint, eventType, kind, status, occurredAt },
+  takenAt,
+  refusedAt,
+  exhaustedAt,
+}: Followed): readonly IndexEntry[] {
+  return [
     ...listsBy({ endpoint, environment: inEnvironment(environment) }, { eventType, status }).map((list) => ({ list })),
     { list: listOfAll(status) },
     ...(exhaustedAt !== null ? [{ list: exhausted(endpoint), sort: exhaustedAt }] : []),
@@ -125,9 +134,13 @@ export const deliveryLog: Projection<DeliveryDoc, Followed> = {
       ? [latest(outcomes('taken', endpoint), takenAt), latest(newestTaken(endpoint, environment), occurredAt)]
       : []),
     ...(kind === 'event' && refusedAt !== null ? [latest(outcomes('refused', endpoint), refusedAt)] : []),
-  ],
-  dueAt: (doc) => dueAt({ ...doc.delivery, body: '' }),
-};
+  ];
+}
+
+function dueEntryOf({ environment, delivery: state }: Followed): readonly IndexEntry[] {
+  const due = dueAt({ ...state, body: '' });
+  return due === null ? [] : [{ list: dueTo(state.endpointId, environment), sort: due }];
+}
 
 const known = exhaustiveEvents<DeliveryEvent>('webhook_delivery', {
   DeliveryScheduled: true,
