@@ -1,4 +1,4 @@
-// `npm run vendor:new`, `vendor:test` and `vendor:certify`: make a vendor's folder, and certify the vendor. Nothing is built.
+// `npm run vendor:new`, `vendor:test`, `vendor:certify` and `vendor:record`: make a vendor's folder, and certify the vendor. Nothing is built.
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,8 +21,11 @@ await runCommand(async () => {
     case 'certify':
       process.exitCode = await jest(args, { VENDOR_CERTIFY: 'write' }, ['--silent']);
       return;
+    case 'record':
+      process.exitCode = await jest(args, { VENDOR_CERTIFY: 'record' }, []);
+      return;
     default:
-      throw new Problem('The commands are vendor:new, vendor:test and vendor:certify.');
+      throw new Problem('The commands are vendor:new, vendor:test, vendor:certify and vendor:record.');
   }
 });
 

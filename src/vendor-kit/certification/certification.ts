@@ -259,20 +259,7 @@ class Run {
   }
 
   canaries(): Canaries {
-    const { code } = this.laboratory.double;
-    const settings = Object.values(this.laboratory.settings).filter((value) => !value?.includes('://'));
-    const tokens = [...this.clean.values()].flatMap((seen) =>
-      seen.requests.map(({ headers }) => headers.authorization),
-    );
-    const named: readonly (readonly [name: string, values: readonly (string | null | undefined)[]])[] = [
-      ...[PERSON, ...this.personas.map(personOf)].flatMap(personalIn),
-      ['code', [code?.right, code?.wrong]],
-      ['setting', settings],
-      ['access token', tokens.map((token) => token?.split(' ').at(-1))],
-    ];
-    const names = named.flatMap(([name, values]) => values.map((value) => [value ?? '', name] as const));
-    // A shorter value could occur by chance.
-    return [...new Map(names)].filter(([value]) => value.length >= 6).map(([value, name]) => [name, value]);
+    return canariesOf(this.laboratory, this.personas, [...this.clean.values()]);
   }
 
   private leaks(capability: Capability): readonly string[] {
@@ -333,6 +320,24 @@ class NextCall {
     const verdict = await act?.(adapters, newCall()).catch(() => null);
     if (verdict && GRANTING.has(verdict.kind)) this.problems.push('the next call gets the answer of this call');
   };
+}
+
+/** The values that must stay inside: data of the personas, settings, and the access tokens of the observations. */
+export function canariesOf(
+  { double: { code }, settings }: Laboratory,
+  personas: readonly CertifiedPersona[],
+  observations: readonly Observation[],
+): Canaries {
+  const tokens = observations.flatMap((seen) => seen.requests.map(({ headers }) => headers.authorization));
+  const named: readonly (readonly [name: string, values: readonly (string | null | undefined)[]])[] = [
+    ...[PERSON, ...personas.map(personOf)].flatMap(personalIn),
+    ['code', [code?.right, code?.wrong]],
+    ['setting', Object.values(settings).filter((value) => !value?.includes('://'))],
+    ['access token', tokens.map((token) => token?.split(' ').at(-1))],
+  ];
+  const names = named.flatMap(([name, values]) => values.map((value) => [value ?? '', name] as const));
+  // A shorter value could occur by chance.
+  return [...new Map(names)].filter(([value]) => value.length >= 6).map(([value, name]) => [name, value]);
 }
 
 /** The level that all results together give. A case that does not apply lowers no level, except for gold. */

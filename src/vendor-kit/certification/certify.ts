@@ -1,11 +1,12 @@
 // Certifies a vendor in its vendor.test.ts: one test for each case of each capability, and one for the committed level.
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import type { Vendor } from '../define-vendor.js';
 import type { CertifiedDouble, CertifiedPersona } from '../double/certified-double.js';
 import { type CaseResult, certificateFrom, certificationOf } from './certification.js';
 import { certificateOf } from '../certificate.js';
+import { recordingsOf } from './recording.js';
 
 /** `VENDOR_CERTIFY=write` in the environment writes certification.json, as `npm run vendor:certify` does. */
 const writes = process.env.VENDOR_CERTIFY === 'write';
@@ -16,6 +17,10 @@ export async function certify(
   double: CertifiedDouble,
   personas: readonly CertifiedPersona[],
 ): Promise<void> {
+  if (process.env.VENDOR_CERTIFY === 'record') {
+    await record(vendor, double, personas);
+    return;
+  }
   const results = await certificationOf(vendor, double, personas);
   const committed = certificateOf(vendor.id);
   const certificate = certificateFrom(results, committed?.smokeTested);
@@ -33,6 +38,15 @@ export async function certify(
       expect(writes ? certificate : certificateOf(vendor.id)).toEqual(certificate);
     });
   });
+}
+
+/** `VENDOR_CERTIFY=record` writes fixtures, as `npm run vendor:record` does. */
+async function record(vendor: Vendor, double: CertifiedDouble, personas: readonly CertifiedPersona[]): Promise<void> {
+  const recordings = await recordingsOf(vendor, double, personas);
+  const folder = join(FOLDERS, vendor.id, 'fixtures', 'recorded');
+  mkdirSync(folder, { recursive: true });
+  for (const { name, text } of recordings) writeFileSync(join(folder, `${name}.json`), text);
+  it(`has ${recordings.length} recordings in fixtures/recorded`, () => expect(recordings).not.toEqual([]));
 }
 
 function titleOf({ capability, level, name }: CaseResult): string {
