@@ -1,0 +1,24 @@
+// Certifies a vendor of a copy of the sources, and prints the cases that failed. Arguments: the folder of the copy and the vendor.
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { CaseResult, certificationOf } from '../../src/vendor-kit/certification/certification.js';
+
+const [folder = '', id = 'acme'] = process.argv.slice(2);
+const load = async (file: string): Promise<Record<string, never>> =>
+  (await import(pathToFileURL(join(folder, file)).href)) as Record<string, never>;
+
+const certification = (await load('vendor-kit/certification/certification.ts')) as unknown as {
+  readonly certificationOf: typeof certificationOf;
+};
+const { vendor } = await load(`vendors/${id}/vendor.ts`);
+const { double, personas } = await load(`vendors/${id}/double/certified.ts`);
+const results: readonly CaseResult[] = await certification.certificationOf(
+  vendor as never,
+  double as never,
+  personas as never,
+);
+const failed = results.filter(({ problems }) => problems !== null && problems.length > 0);
+process.stdout.write(
+  `\n${JSON.stringify(failed.map(({ capability, name, problems }) => [capability, name, problems?.[0]]))}\n`,
+  () => process.exit(0),
+);
