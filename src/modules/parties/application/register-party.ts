@@ -102,9 +102,9 @@ export class RegisterPartyHandler implements ICommandHandler<RegisterParty> {
     const same = last.bodyHash === bodyHash;
     if (this.isWithVendor(last, found.newest)) {
       if (same) return sessionId;
-      throw found.newest?.reviewUntil ? isBeingReviewed() : anotherIsBeingMade();
+      throw anotherIsBeingMade(found.newest?.reviewUntil);
     }
-    if (same && found.newest !== null && (await this.wasReviewed(found.newest))) return sessionId;
+    if (same && (await this.wasReviewed(found.newest))) return sessionId;
     const recent = same && this.clock.now() < this.policy.attempt(sessionId, new Date(last.registeredAt)).giveUpAfter;
     return (await this.isAnsweredBy(found, context, recent)) && recent ? sessionId : null;
   }
@@ -130,9 +130,10 @@ export class RegisterPartyHandler implements ICommandHandler<RegisterParty> {
   }
 
   /** Whether people at the vendor have decided within the last day. An equal request then asks for their decision. */
-  private async wasReviewed({ sessionId, updatedAt }: ScreeningFacts): Promise<boolean> {
-    if (this.clock.now().getTime() - new Date(updatedAt).getTime() >= REVIEW_TOLD_MS) return false;
-    return (await this.verifications.latest(sessionId))?.reviewed === true;
+  private async wasReviewed(newest: ScreeningFacts | null): Promise<boolean> {
+    if (newest === null || this.clock.now().getTime() - new Date(newest.updatedAt).getTime() >= REVIEW_TOLD_MS)
+      return false;
+    return (await this.verifications.latest(newest.sessionId))?.reviewed === true;
   }
 
   /** Whether the vendor has the registration. Also true shortly before the session is opened. */
@@ -184,15 +185,14 @@ export class RegisterPartyHandler implements ICommandHandler<RegisterParty> {
   }
 }
 
-function anotherIsBeingMade(): DomainError {
-  return new DomainError('screening.attempt_in_progress', {
-    retryAfterSeconds: RETRY_AFTER_SECONDS,
-    rule: 'Another registration under this id is still being made.',
-  });
-}
-
-function isBeingReviewed(): DomainError {
-  return new DomainError('screening.attempt_in_progress', {
-    rule: 'People at the identity vendor still check the registration under this id.',
-  });
+/** `reviewUntil` is set while people at the vendor check the earlier registration. */
+function anotherIsBeingMade(reviewUntil: string | null = null): DomainError {
+  return reviewUntil === null
+    ? new DomainError('screening.attempt_in_progress', {
+        retryAfterSeconds: RETRY_AFTER_SECONDS,
+        rule: 'Another registration under this id is still being made.',
+      })
+    : new DomainError('screening.attempt_in_progress', {
+        rule: 'People at the identity vendor still check the registration under this id.',
+      });
 }

@@ -12,7 +12,7 @@ import {
   type VerificationStep,
 } from '../../../published/verifications.js';
 import { isOpen, isUnderReview, screeningSession } from '../domain/screening-session.js';
-import type { Session } from '../domain/session.js';
+import type { ErrorCause, Session } from '../domain/session.js';
 import { AnswerStepUp, AnswerStepUpHandler } from './answer-step-up.js';
 import { isOverAtVendor, vendorRefusalIn } from './refusals.js';
 import { datedSession, factsOf } from './session-facts.js';
@@ -138,6 +138,8 @@ function existingIn(sessionId: string, step: VerificationStep | null): Verificat
 /** Picks one of the session's attempts, which are sorted with the newest last. */
 type AttemptChoice = (attemptIds: readonly string[]) => string | undefined;
 
+const UNDECIDED: ReadonlySet<ErrorCause> = new Set(['VENDOR_UNAVAILABLE', 'NO_VERDICT']);
+
 /** How the newest attempt of the session ended. */
 function endOf(session: Session, hasReply: boolean): VerificationStep['end'] {
   switch (session.status) {
@@ -159,7 +161,7 @@ function endOf(session: Session, hasReply: boolean): VerificationStep['end'] {
       return hasReply || isOverAtVendor(session.cause) ? 'answered' : 'not-asked';
     case 'ERROR':
       if (session.cause === 'VENDOR_UNINTELLIGIBLE') return 'unintelligible';
-      return session.cause === 'VENDOR_UNAVAILABLE' || session.cause === 'NO_VERDICT' ? 'unavailable' : 'answered';
+      return UNDECIDED.has(session.cause) ? 'unavailable' : 'answered';
     default:
       return session satisfies never;
   }
