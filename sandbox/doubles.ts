@@ -14,7 +14,7 @@ export async function findDoubles(
   root = join(import.meta.dirname, '..', 'src', 'vendors'),
 ): Promise<readonly FoundDouble[]> {
   const found = readdirSync(root).flatMap((id) => {
-    const files = ['index.js', 'index.ts'].map((name) => join(root, id, 'double', name));
+    const files = ['part.js', 'part.ts'].map((name) => join(root, id, 'double', name));
     return files.filter((file) => existsSync(file)).map((file) => ({ id, file }));
   });
   return Promise.all(

@@ -59,7 +59,7 @@ function filesOf(wanted) {
     'vendor.ts': vendorFile(wanted),
     'adapter.ts': adapterFile(wanted),
     'wire.ts': wireFile(wanted),
-    'double/index.ts': doubleIndexFile(wanted),
+    'double/part.ts': doublePartFile(wanted),
     'double/double.ts': doubleFile(wanted),
     'double/certified.ts': certifiedFile(wanted),
     'vendor.test.ts': TEST,
@@ -324,7 +324,7 @@ import { ${answer} } from '../../vendor-kit/http/answer.js';
 ${ports.map((port) => WIRE[port](wanted)).join('\n')}`;
 }
 
-function doubleIndexFile({ id, auth }) {
+function doublePartFile({ id, auth }) {
   const names = secretsOf({ auth });
   return `import { defineDouble } from '../../../vendor-kit/double/sandbox-part.js';
 

@@ -32,7 +32,7 @@ export interface SandboxContext<Name extends string = string> {
   readonly now: () => number;
 }
 
-/** A double, which the file `double/index.ts` of the vendor's folder exports as `double`. The sandbox finds the double there. */
+/** A double, which the file `double/part.ts` of the vendor's folder exports as `double`. The sandbox finds the double there. */
 export interface VendorDouble<Name extends string = string> {
   /** The environment variables that the double reads, each with its default. An empty variable counts as absent. */
   readonly variables: Readonly<Record<Name, string>>;

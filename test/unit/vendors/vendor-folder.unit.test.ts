@@ -12,7 +12,7 @@ describe('the folder of a new vendor', () => {
   it('has every part of a vendor, with the declared requests', async () => {
     await makeVendor(vendors, ['one', '--port', 'identity', '--auth', 'oauth2', '--polls']);
     const text = (file: string): string => readFileSync(join(vendors, 'one', file), 'utf8');
-    for (const file of ['vendor.ts', 'adapter.ts', 'wire.ts', 'double/index.ts', 'double/double.ts', 'README.md'])
+    for (const file of ['vendor.ts', 'adapter.ts', 'wire.ts', 'double/part.ts', 'double/double.ts', 'README.md'])
       expect(text(file)).not.toBe('');
     expect(text('vendor.test.ts')).toContain('await certify(vendor, double, personas);');
     expect(text('double/certified.ts')).toContain("token: ['POST /oauth/token']");
