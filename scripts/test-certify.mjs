@@ -14,7 +14,9 @@ const wanted = process.argv.slice(2);
 
 await runCommand(async () => {
   ensureInstalled();
-  const bugs = (await plantedBugs()).filter(({ name }) => wanted.length === 0 || wanted.some((part) => name.includes(part)));
+  const bugs = (await plantedBugs()).filter(
+    ({ name }) => wanted.length === 0 || wanted.some((part) => name.includes(part)),
+  );
   const correct = await certified(null);
   console.log(
     correct.length === 0 ? 'green: the correct adapter' : `RED: the correct adapter: ${JSON.stringify(correct)}`,
