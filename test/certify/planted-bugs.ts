@@ -151,10 +151,10 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'the status of an answer is ignored',
-    file: IDENTITY_WIRE,
+    file: IDENTITY,
     change: [
-      "({ status, body }) => (status === 200 && read(approved, body) !== null ? { kind: 'confirmed' } : null),\n);",
-      "({ body }) => (read(approved, body) !== null ? { kind: 'confirmed' } : null),\n);\nconst strictAnswer = readAnswer;\nexport { looseAnswer as readAnswer };\nfunction looseAnswer(answer) { return read(approved, answer.body) !== null ? { kind: 'confirmed' } : strictAnswer(answer); }",
+      'fromAnswer: readAnswer,',
+      "fromAnswer: (answer) => (answer.body?.state === 'approved' ? { kind: 'confirmed' } : readAnswer(answer)),",
     ],
     unseen: true,
   },
