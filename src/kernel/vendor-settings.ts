@@ -35,6 +35,11 @@ export type SettingsSchema = Readonly<Record<string, VendorSetting>>;
 /** A function reads the secret's file again. The function throws if the file is missing. */
 export type Secret = string | (() => string);
 
+/** The function's error could quote the secret or its place, so the error goes no further. */
+export function secretOf(secret: Secret): string {
+  return typeof secret === 'string' ? secret : secret();
+}
+
 export type SettingValue = Secret | number;
 
 type ValueOf<Kind> = Kind extends 'number' ? number : Kind extends 'secret' | 'secrets' | 'pem' ? Secret : string;

@@ -1,5 +1,5 @@
+import { secretOf } from '../../kernel/vendor-settings.js';
 import { defineVendor } from '../../vendor-kit/define-vendor.js';
-import { secretOf } from '../../vendor-kit/http/transport.js';
 
 /** Verifications that are polled and that people may have to decide, and a bureau that knows persons by their own data. */
 export const vendor = defineVendor({

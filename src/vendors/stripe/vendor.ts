@@ -1,5 +1,5 @@
+import { secretOf } from '../../kernel/vendor-settings.js';
 import { defineVendor } from '../../vendor-kit/define-vendor.js';
-import { secretOf } from '../../vendor-kit/http/transport.js';
 import { CURRENCIES } from './currencies.js';
 
 /** The payment processor. Card data are sent from the browser to the processor and never through the service. */
