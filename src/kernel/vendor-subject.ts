@@ -25,7 +25,7 @@ export interface VendorSubject {
   readonly consent: { readonly acceptedAt: string | null; readonly termsVersion: string | null };
 }
 
-/** For a vendor that needs a session. Throws for a person without one, whom such a vendor is never asked about. */
+/** For a vendor that needs a session. Throws for a person without a session. Such a vendor is never asked about this person. */
 export function tokenOf({ person }: VendorSubject): string {
   if (person.kind !== 'session') throw new Error('The vendor knows persons by sessions only');
   return person.token;

@@ -6,7 +6,7 @@ export function subjectWith(person: KnownPerson): VendorSubject {
   return { person, purpose: 'TENANT_SCREENING', endUserType: null, askedBy: 'account', consent };
 }
 
-/** A person whom the vendor knows by the identity vendor's token. */
+/** The vendor knows this person by the identity vendor's token. */
 export function ofSession(token: string): VendorSubject {
   return subjectWith({ kind: 'session', token });
 }

@@ -35,12 +35,13 @@ export function Waiting({ journey }: StepProps) {
     void (async () => {
       for (const pauseMs of reviewed ? REVIEW_PAUSES_MS : PAUSES_MS) {
         await browser.pause(pauseMs, gone.signal);
-        const call = { method: 'GET', path: `/screening/${id}/status` } as const;
-        const answer = gone.signal.aborted ? null : await journey.api.call<SessionStatus>(call, gone.signal);
         if (gone.signal.aborted) return;
-        if (answer?.ok && answer.body.status !== 'SUBMITTED') return journey.follow(answer.body);
-        if (answer?.ok && answer.body.reviewUntil !== undefined && !reviewed) return setReviewed(true);
-        if (answer && !answer.ok && answer.status > 0 && answer.status < 500) break;
+        const call = { method: 'GET', path: `/screening/${id}/status` } as const;
+        const answer = await journey.api.call<SessionStatus>(call, gone.signal);
+        if (gone.signal.aborted) return;
+        if (answer.ok && answer.body.status !== 'SUBMITTED') return journey.follow(answer.body);
+        if (answer.ok && answer.body.reviewUntil !== undefined && !reviewed) return setReviewed(true);
+        if (isRefused(answer)) break;
       }
       setSlow(true);
     })();
@@ -65,6 +66,10 @@ export function Waiting({ journey }: StepProps) {
       {again}
     </StepFrame>
   );
+}
+
+function isRefused({ ok, status }: { readonly ok: boolean; readonly status: number }): boolean {
+  return !ok && status > 0 && status < 500;
 }
 
 /** An agent or an organization has finished. */

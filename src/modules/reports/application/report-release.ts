@@ -112,7 +112,7 @@ export class ReportRelease {
 
   /**
    * Waits until a pull that another caller makes has ended, in this process or another, for as long as a pull may take. Returns at once for the
-   * attempt `made` here, and while the bureau says that it is at work: a worker or the recovery job records their end later.
+   * attempt `made` here, and while the bureau says that it is at work. A worker or the recovery job records their end later.
    */
   private async awaited(sessionId: string, made: string | null = null): Promise<PulledReport> {
     const until = machineNow() + this.policy.limits.vendorTimeoutSeconds * 1_000;

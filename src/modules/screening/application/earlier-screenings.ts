@@ -44,8 +44,7 @@ export class EarlierScreenings {
     );
     for (const { sessionId, state } of earlier) {
       if (state.status === 'NONE') continue;
-      if (state.status === 'BLOCKED' && state.blockedUntil !== null && new Date(state.blockedUntil) > now)
-        throw personBlocked(state.blockedUntil);
+      refuseBlocked(state, now);
       const isSame = isOfPerson(state, names) && state.userType === userType;
       const isAnothers = partyId === null || state.partyId !== partyId;
       // Another registration of the person would be billed, and people would decide twice.
@@ -65,6 +64,12 @@ export class EarlierScreenings {
         : new Date(reportExpiresAt).getTime();
     return until > now.getTime();
   }
+}
+
+/** Throws while the session blocks the person. */
+function refuseBlocked(session: Session, now: Date): void {
+  if (session.status === 'BLOCKED' && session.blockedUntil !== null && new Date(session.blockedUntil) > now)
+    throw personBlocked(session.blockedUntil);
 }
 
 function isGuarded(session: Session, environment: ActionContext['environment']): session is VerifiedSession {

@@ -15,7 +15,7 @@ import {
   isUnderReview,
   screeningSession,
 } from '../domain/screening-session.js';
-import type { SessionState } from '../domain/session.js';
+import type { Session, SessionState } from '../domain/session.js';
 import type { RecordRegistration } from '../domain/verdicts.js';
 import { PersonAnswers, streamsOf } from './person-answers.js';
 import { wasNotExecuted } from './refusals.js';
@@ -60,13 +60,17 @@ export class RegistrationRecorder {
     if (wasNotExecuted(session, attemptId)) await this.limiter.giveBackSetAside(attemptId);
     if (isOpen(session)) await this.answers.limitOpen(session, asked);
     // The session has ended in the meantime and needs no secrets.
-    else if (
-      isOver(session) &&
-      session.status !== 'VERIFIED' &&
-      (wasKept || isUnderReview(before) || holdsApplicant(before))
-    )
-      await this.secrets.keepLess(id, session);
+    else if (endedUnverified(session) && (wasKept || hadSecrets(before))) await this.secrets.keepLess(id, session);
   }
+}
+
+function endedUnverified(session: Session): boolean {
+  return isOver(session) && session.status !== 'VERIFIED';
+}
+
+/** Whether the vault had something of the session before the verdict. */
+function hadSecrets(session: Session): boolean {
+  return isUnderReview(session) || holdsApplicant(session);
 }
 
 function withoutSecrets(verdict: RegistrationVerdict): RecordRegistration['verdict'] {

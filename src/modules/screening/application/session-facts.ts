@@ -36,6 +36,16 @@ function paidBy({ payment }: Session): string | null {
   return payment?.status === 'SUCCEEDED' ? payment.transactionId : null;
 }
 
+function blockOf(session: Session): ScreeningFacts['block'] {
+  return session.status === 'BLOCKED' ? { reasonCode: session.reasonCode, until: session.blockedUntil } : null;
+}
+
+/** The part of the facts that most sessions do not have. */
+function namesIn(session: Session): Pick<ScreeningFacts, 'intendedRecipientId' | 'grantId' | 'partyId'> {
+  const { intendedRecipientId, grantId, partyId } = session;
+  return { intendedRecipientId: intendedRecipientId ?? null, grantId: grantId ?? null, partyId: partyId ?? null };
+}
+
 /** Null for a session that does not exist. */
 export function factsOf(
   sessionId: string,
@@ -56,10 +66,8 @@ export function factsOf(
     overallStatus: overallStatusOf(session),
     paidBy: paidBy(session),
     vendors: session.vendors,
-    block: session.status === 'BLOCKED' ? { reasonCode: session.reasonCode, until: session.blockedUntil } : null,
-    intendedRecipientId: session.intendedRecipientId ?? null,
-    grantId: session.grantId ?? null,
-    partyId: session.partyId ?? null,
+    block: blockOf(session),
+    ...namesIn(session),
     verifiedAt: session.status === 'VERIFIED' ? session.verifiedAt : null,
     duplicateGuard: session.duplicateGuard,
     reviewUntil: reviewOf(session)?.until ?? null,

@@ -16,38 +16,21 @@ import {
   expiresAt,
   holdsApplicant,
   holdsReply,
-  isOpen,
   isOver,
   screeningSession,
 } from '../domain/screening-session.js';
 import {
   secretsEntry,
   unitAddressEntry,
-  type BlockReason,
   type KbaQuestion,
-  type OpenStepUp,
-  type Review,
   type Session,
   type SessionEvent,
   type SessionSecretsContent,
-  type StepUp,
   type UnitAddressContent,
 } from '../domain/session.js';
 import { listsOfSession } from './screening-list-names.js';
+import { type SessionSummary, summaryOf } from './session-summary.js';
 
-/** The facts about a session that callers see, and the facts that decide which callers may see it. Each state of the aggregate fits this type. */
-export type SessionSummary = Pick<Session, 'subjectId' | 'grantId' | 'partyId' | 'unitAddressKept' | 'userType'> &
-  (
-    | { readonly status: Exclude<Session['status'], OpenStepUp['status'] | 'BLOCKED' | 'SUBMITTED'> }
-    | { readonly status: 'SUBMITTED'; readonly review: Pick<Review, 'until'> | null }
-    | { readonly status: 'BLOCKED'; readonly blockedUntil: string | null; readonly reasonCode: BlockReason }
-    | {
-        readonly status: OpenStepUp['status'];
-        readonly stepUp: Pick<StepUp, 'otp' | 'kba' | 'answeredWrong' | 'attemptsRemaining'>;
-      }
-  );
-
-export { REASONS_FOR_BROWSERS, reasonForBrowsers, type ReasonForBrowsers } from '../domain/session.js';
 export type { KbaQuestion };
 export type UnitAddress = UnitAddressContent['unitAddress'];
 
@@ -73,28 +56,6 @@ export interface ScreeningStatus extends Omit<Followed, 'session' | 'endedAt' | 
   readonly transactionId: string | null;
   /** The end of the time for an answer (ISO 8601 UTC); null unless the session waits for an answer. */
   readonly overdueAt: string | null;
-}
-
-function summaryOf(session: Session): SessionSummary {
-  const { subjectId, grantId, partyId, unitAddressKept, userType } = session;
-  const common = {
-    subjectId,
-    ...(grantId !== undefined && { grantId }),
-    ...(partyId !== undefined && { partyId }),
-    ...(unitAddressKept && { unitAddressKept }),
-    userType,
-  };
-  if (isOpen(session)) {
-    const { otp, kba, answeredWrong, attemptsRemaining } = session.stepUp;
-    return { ...common, status: session.status, stepUp: { otp, kba, answeredWrong, attemptsRemaining } };
-  }
-  if (session.status === 'BLOCKED') {
-    const { status, blockedUntil, reasonCode } = session;
-    return { ...common, status, blockedUntil, reasonCode };
-  }
-  if (session.status === 'SUBMITTED')
-    return { ...common, status: session.status, review: session.review && { until: session.review.until } };
-  return { ...common, status: session.status };
 }
 
 function beginning(event: SessionEvent, at: string): Omit<Followed, 'accountId' | 'environment' | 'session'> {

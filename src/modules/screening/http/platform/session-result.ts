@@ -2,14 +2,13 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { USER_TYPES } from '../../../../published/accounts.js';
 import { OVERALL_STATUSES, PAYMENT_STATUSES, VERIFICATION_STATUSES } from '../../../../published/screenings.js';
+import type { KbaQuestion, ScreeningStatus } from '../../read/screening-status.js';
 import {
   REASONS_FOR_BROWSERS,
   reasonForBrowsers,
-  type KbaQuestion,
   type ReasonForBrowsers,
-  type ScreeningStatus,
   type SessionSummary,
-} from '../../read/screening-status.js';
+} from '../../read/session-summary.js';
 
 class KbaAnswerOption {
   @ApiProperty({ type: 'integer' }) readonly id!: number;
@@ -89,17 +88,24 @@ export function sessionResult(
   if (session.status === 'SUBMITTED' && session.review !== null)
     return { id, status: session.status, reviewUntil: session.review.until };
   if (!('stepUp' in session)) return { id, status: session.status };
-  const { otp, kba, answeredWrong, attemptsRemaining } = session.stepUp;
+  const { answeredWrong, attemptsRemaining } = session.stepUp;
   return {
     id,
     status: session.status,
-    stepUp: {
-      type: otp && kba ? 'CHOICE' : otp ? 'OTP' : 'KBA',
-      otpEnabled: otp,
-      kbaEnabled: kba,
-      ...(kba && questions ? { kbaQuestions: questions } : {}),
-    },
+    stepUp: stepUpResult(session.stepUp, questions),
     ...(answeredWrong && session.status !== 'STEP_UP_REQUIRED' ? { attemptsRemaining } : {}),
+  };
+}
+
+function stepUpResult(
+  { otp, kba }: Extract<SessionSummary, { stepUp: object }>['stepUp'],
+  questions: readonly KbaQuestion[] | null,
+): StepUpResult {
+  return {
+    type: otp && kba ? 'CHOICE' : otp ? 'OTP' : 'KBA',
+    otpEnabled: otp,
+    kbaEnabled: kba,
+    ...(kba && questions ? { kbaQuestions: questions } : {}),
   };
 }
 
