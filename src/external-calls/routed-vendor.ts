@@ -91,8 +91,15 @@ export function routedVendor<Port extends object>(
         return notCalled(obstacle, { kind: 'timed-out' });
       }
       const adapted = (adapter[operation] as Operation).bind(adapter);
-      const verdict = await make(adapted, behaviour ? { ...call, behaviour } : call, input);
-      await leave(verdict.kind, verdict.retryAfterSeconds);
+      let last = '';
+      const onEnd: VendorCall['onEnd'] = (end, retryAfterSeconds) => {
+        last = end;
+        call.onEnd?.(end, retryAfterSeconds);
+      };
+      const verdict = await make(adapted, { ...call, onEnd, ...(behaviour && { behaviour }) }, input);
+      // A tester may end an outage of a sandbox before its time. A limit of calls has no such end.
+      const counts = call.environment === 'live' || last.endsWith('429');
+      await leave(verdict.kind, counts ? verdict.retryAfterSeconds : undefined);
       return verdict;
     };
     return [operation, ask];

@@ -100,7 +100,7 @@ interface Running {
 const PAUSED_SECONDS = 60;
 
 /**
- * In test, each account has its own breaker, which only a pause that the vendor demands opens, because testers ask for failures on purpose. While Redis
+ * In test, each account has its own breaker, because testers ask for failures on purpose. There, only a 429 with a pause opens the breaker. While Redis
  * is away, all calls are made.
  */
 export class VendorGuard {

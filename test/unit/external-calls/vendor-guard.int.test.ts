@@ -149,11 +149,17 @@ describe('the guard before a vendor', () => {
     const guard = guardOf();
     const port = process(guard);
     const tester = { ...CALL, environment: 'test', accountId: 'tester' } as const;
-    // Testers ask for failures on purpose, so only a pause that the vendor demands counts.
+    // Testers ask for failures on purpose, and may end an outage early. Only a 429 with a pause counts.
     await fail(port, 9, tester);
+    answer = async ({ onEnd }) => {
+      onEnd?.('503', 7);
+      return { kind: 'unavailable' };
+    };
+    await fail(port, 2, tester);
+    expect([made, opens]).toEqual([11, []]);
     answer = busy;
     expect((await port.lay(tester)).kind).toBe('unavailable');
-    expect([made, opens]).toEqual([10, [['identity-vendor', 'test']]]);
+    expect([made, opens]).toEqual([12, [['identity-vendor', 'test']]]);
     answer = async () => ({ kind: 'egg' });
     expect(await port.lay(tester)).toEqual(unavailable);
     for (const call of [CALL, { ...tester, accountId: 'other' }, { ...tester, vendor: 'acme' }])
