@@ -41,7 +41,7 @@ describe('the sandbox with the folder of a new vendor', () => {
     mkdirSync(join(root, 'zeta', 'double'), { recursive: true });
     mkdirSync(join(root, 'without-double'));
     writeFileSync(join(root, 'package.json'), '{"type":"module"}');
-    writeFileSync(join(root, 'zeta', 'double', 'index.js'), DOUBLE);
+    writeFileSync(join(root, 'zeta', 'double', 'part.js'), DOUBLE);
     const env = { DATA_DIR: join(root, 'data'), SANDBOX_PORT: '0', PORT: '4711', VENDOR_ZETA_COLOUR: '' };
     sandbox = await startVendors({ ...env, SANDBOX_SLOWNESS: '3' }, [
       ...(await findDoubles()),

@@ -81,6 +81,7 @@ const RULES = [
     .filter((file) => !file.endsWith('.module.ts'))
     .map((file) => join('src/config', file)),
   'src/kernel/vendor-choice.ts',
+  'src/kernel/vendor-settings.ts',
 ].map((file) => [file, transpiled(file)] as const);
 
 interface Run {

@@ -520,39 +520,6 @@ describe('the deliveries whose attempt a clock has passed', () => {
   });
 });
 
-describe('the last outcomes of an endpoint', () => {
-  // Guarantee: the clock of a test account, which may be years ahead, hides no later outcome of live traffic.
-  it('are those of the latest attempts by the real time, whatever time a test clock shows', async () => {
-    const { accountId, endpointId } = await harness.register();
-    const { clock } = harness;
-    let aheadMs = 0;
-    const turned = jest
-      .spyOn(clock, 'of')
-      .mockImplementation(({ environment }) => new Date(clock.time + (environment === 'test' ? aheadMs : 0)));
-    const attempted = async (environment: 'test' | 'live', answer: typeof TAKEN): Promise<string> => {
-      clock.pass(60);
-      harness.receivers.answer = answer;
-      await harness.happens(accountId, environment);
-      await harness.react(accountId);
-      const ids = await harness.deliveriesOf(endpointId);
-      const pending = await Promise.all(ids.map(async (id) => [id, (await harness.stateOf(id)).attempts] as const));
-      const [id = ''] = pending.find(([, attempts]) => attempts === 0) ?? [];
-      await harness.attempt(id);
-      return clock.now().toISOString();
-    };
-    aheadMs = 365 * 86_400_000;
-    await attempted('test', TAKEN);
-    await attempted('test', { ...REFUSED, httpStatus: 418 });
-    const [succeeded, failed] = [await attempted('live', TAKEN), await attempted('live', REFUSED)];
-    expect(await view(accountId)).toMatchObject({
-      lastSuccessAt: succeeded,
-      lastFailureAt: failed,
-      lastError: { httpStatus: 500 },
-    });
-    turned.mockRestore();
-  });
-});
-
 describe('the health of an endpoint', () => {
   // Guarantee: a test clock never reaches live traffic, also not through the endpoint that both environments share.
   it.each([
@@ -1126,5 +1093,39 @@ describe('the read models of webhooks', () => {
       expect(events).not.toContain(text);
       expect(documents).not.toContain(text);
     }
+  });
+});
+
+// Last, because its deliveries are of another year than those of the other tests.
+describe('the last outcomes of an endpoint', () => {
+  // Guarantee: the clock of a test account, which may be years ahead, hides no later outcome of live traffic.
+  it('are those of the latest attempts by the real time, whatever time a test clock shows', async () => {
+    const { accountId, endpointId } = await harness.register();
+    const { clock } = harness;
+    let aheadMs = 0;
+    const turned = jest
+      .spyOn(clock, 'of')
+      .mockImplementation(({ environment }) => new Date(clock.time + (environment === 'test' ? aheadMs : 0)));
+    const attempted = async (environment: 'test' | 'live', answer: typeof TAKEN): Promise<string> => {
+      clock.pass(60);
+      harness.receivers.answer = answer;
+      await harness.happens(accountId, environment);
+      await harness.react(accountId);
+      const ids = await harness.deliveriesOf(endpointId);
+      const pending = await Promise.all(ids.map(async (id) => [id, (await harness.stateOf(id)).attempts] as const));
+      const [id = ''] = pending.find(([, attempts]) => attempts === 0) ?? [];
+      await harness.attempt(id);
+      return clock.now().toISOString();
+    };
+    aheadMs = 365 * 86_400_000;
+    await attempted('test', TAKEN);
+    await attempted('test', { ...REFUSED, httpStatus: 418 });
+    const [succeeded, failed] = [await attempted('live', TAKEN), await attempted('live', REFUSED)];
+    expect(await view(accountId)).toMatchObject({
+      lastSuccessAt: succeeded,
+      lastFailureAt: failed,
+      lastError: { httpStatus: 500 },
+    });
+    turned.mockRestore();
   });
 });
