@@ -42,6 +42,9 @@ export function routedVendor<Port extends object>(
   },
   observe: (made: MadeCall) => void,
 ): Port {
+  /** The behaviour that a tester has ordered. */
+  const orderedFor = ({ environment, accountId }: VendorCall): Promise<VendorBehaviour | null> | null =>
+    environment === 'test' && accountId ? (adapters.behaviour?.(accountId) ?? null) : null;
   const operations = adapters.operations.map((operation) => {
     /** The verdict has the pause that the vendor demanded, even if the adapter does not pass it on. */
     const make = async (adapted: Operation, call: VendorCall, input: readonly unknown[]): Promise<Verdict> => {
@@ -75,8 +78,8 @@ export function routedVendor<Port extends object>(
       const adapter = adapters.of(call) as Record<string, Operation> | null;
       if (adapter === null) return notCalled('it is not set up', { kind: 'unavailable' });
       // Before the input is used up: while the log is away, the call is not made.
-      const behaviour =
-        call.environment === 'test' && call.accountId ? await adapters.behaviour?.(call.accountId) : null;
+      const ordered = orderedFor(call);
+      const behaviour = ordered && (await ordered);
       // Failures that a tester has ordered say nothing about the vendor.
       const guard = behaviour ? undefined : adapters.guard;
       const entered = guard && (await guard.enter(vendor, vendorId(kind, call.vendor), call));
@@ -91,20 +94,27 @@ export function routedVendor<Port extends object>(
         return notCalled(obstacle, { kind: 'timed-out' });
       }
       const adapted = (adapter[operation] as Operation).bind(adapter);
-      let last = '';
-      const onEnd: VendorCall['onEnd'] = (end, retryAfterSeconds) => {
-        last = end;
-        call.onEnd?.(end, retryAfterSeconds);
-      };
-      const verdict = await make(adapted, { ...call, onEnd, ...(behaviour && { behaviour }) }, input);
-      // A tester may end an outage of a sandbox before its time. A limit of calls has no such end.
-      const counts = call.environment === 'live' || last.endsWith('429');
-      await leave(verdict.kind, counts ? verdict.retryAfterSeconds : undefined);
+      const ends: string[] = [];
+      const heard = { ...call, onEnd: hearing(call, ends), ...(behaviour && { behaviour }) };
+      const verdict = await make(adapted, heard, input);
+      await leave(verdict.kind, pauseFor(call, ends) ? verdict.retryAfterSeconds : undefined);
       return verdict;
     };
     return [operation, ask];
   });
   return Object.fromEntries(operations) as Port;
+}
+
+function hearing(call: VendorCall, ends: string[]): NonNullable<VendorCall['onEnd']> {
+  return (end, retryAfterSeconds) => {
+    ends.push(end);
+    call.onEnd?.(end, retryAfterSeconds);
+  };
+}
+
+/** Whether a pause that the vendor demands counts. A tester may end an outage of a sandbox early, but a limit of calls has no such end. */
+function pauseFor({ environment }: VendorCall, ends: readonly string[]): boolean {
+  return environment === 'live' || ends.at(-1)?.endsWith('429') === true;
 }
 
 /** A call without time left is not begun, because its attempt will be settled or its process will end soon. */
