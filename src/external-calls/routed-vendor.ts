@@ -24,6 +24,10 @@ interface Verdict {
 
 type Operation = (call: VendorCall, ...input: unknown[]) => Promise<Verdict>;
 
+interface Made extends Pick<MadeCall, 'ends'> {
+  readonly verdict: Verdict;
+}
+
 const logger = new Logger('RoutedVendor');
 
 /**
@@ -46,8 +50,8 @@ export function routedVendor<Port extends object>(
   const orderedFor = ({ environment, accountId }: VendorCall): Promise<VendorBehaviour | null> | null =>
     environment === 'test' && accountId ? (adapters.behaviour?.(accountId) ?? null) : null;
   const operations = adapters.operations.map((operation) => {
-    /** The verdict has the pause that the vendor demanded, even if the adapter does not pass it on. */
-    const make = async (adapted: Operation, call: VendorCall, input: readonly unknown[]): Promise<Verdict> => {
+    /** The verdict has the pause that the vendor demanded, even if the adapter does not pass it on. `ends`: how the exchanges of the call ended. */
+    const make = async (adapted: Operation, call: VendorCall, input: readonly unknown[]): Promise<Made> => {
       const vendor = vendorName(kind, call.vendor);
       const ends: string[] = [];
       let demanded: number | undefined;
@@ -65,9 +69,8 @@ export function routedVendor<Port extends object>(
       const verdict = await (call.signal ? within(call.signal, asked, (): Verdict => ({ kind: 'timed-out' })) : asked);
       const seconds = (performance.now() - startedAt) / 1_000;
       observe({ vendor, operation, outcome: verdict.kind, seconds, ends, call });
-      return demanded === undefined || verdict.kind !== 'unavailable'
-        ? verdict
-        : { retryAfterSeconds: demanded, ...verdict };
+      if (demanded === undefined || verdict.kind !== 'unavailable') return { verdict, ends };
+      return { verdict: { retryAfterSeconds: demanded, ...verdict }, ends };
     };
     const ask = async (call: VendorCall, ...input: unknown[]): Promise<Verdict> => {
       const vendor = vendorName(kind, call.vendor);
@@ -94,22 +97,13 @@ export function routedVendor<Port extends object>(
         return notCalled(obstacle, { kind: 'timed-out' });
       }
       const adapted = (adapter[operation] as Operation).bind(adapter);
-      const ends: string[] = [];
-      const heard = { ...call, onEnd: hearing(call, ends), ...(behaviour && { behaviour }) };
-      const verdict = await make(adapted, heard, input);
+      const { verdict, ends } = await make(adapted, behaviour ? { ...call, behaviour } : call, input);
       await leave(verdict.kind, pauseFor(call, ends) ? verdict.retryAfterSeconds : undefined);
       return verdict;
     };
     return [operation, ask];
   });
   return Object.fromEntries(operations) as Port;
-}
-
-function hearing(call: VendorCall, ends: string[]): NonNullable<VendorCall['onEnd']> {
-  return (end, retryAfterSeconds) => {
-    ends.push(end);
-    call.onEnd?.(end, retryAfterSeconds);
-  };
 }
 
 /** Whether a pause that the vendor demands counts. A tester may end an outage of a sandbox early, but a limit of calls has no such end. */
