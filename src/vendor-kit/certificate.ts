@@ -23,12 +23,3 @@ export function certificateOf(vendorId: string, root = FOLDERS): Certificate | n
   const file = join(root, vendorId, 'certification.json');
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Certificate) : null;
 }
-
-/** `none` for a vendor without a certificate. */
-export function levelOf(vendorId: string, root = FOLDERS): Level {
-  return certificateOf(vendorId, root)?.level ?? 'none';
-}
-
-export function isAtLeast(level: Level, wanted: Level): boolean {
-  return LEVELS.indexOf(level) >= LEVELS.indexOf(wanted);
-}

@@ -1,5 +1,5 @@
 // The vendors of an installation: finds their folders, opens their adapters, and returns the capabilities of each.
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ENVIRONMENTS, type Environment } from '../kernel/environment.js';
@@ -9,6 +9,7 @@ import type { KnownPerson } from '../kernel/vendor-subject.js';
 import type { VendorCall } from '../ports/vendor-call.js';
 import type { NoticeReader, VendorNotices } from '../ports/vendor-notices.js';
 import { Vendors, type ChargedCurrency, type VendorLimits } from '../ports/vendors.js';
+import { certificateOf } from './certificate.js';
 import type { Needs, OpenVendor, Vendor, VendorPorts } from './define-vendor.js';
 
 const FOLDERS = join(import.meta.dirname, '..', 'vendors');
@@ -139,9 +140,7 @@ export class VendorRegistry extends Vendors implements VendorNotices {
   }
 
   override certifiedAs(vendor: string): string | null {
-    const file = join(FOLDERS, this.vendors.get(vendor)?.folder ?? vendor, 'certification.json');
-    if (!existsSync(file)) return null;
-    return (JSON.parse(readFileSync(file, 'utf8')) as { readonly level: string }).level;
+    return certificateOf(this.vendors.get(vendor)?.folder ?? vendor)?.level ?? null;
   }
 
   override knowsPersonBy(
