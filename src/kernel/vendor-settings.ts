@@ -32,7 +32,7 @@ export type VendorSetting =
 
 export type SettingsSchema = Readonly<Record<string, VendorSetting>>;
 
-/** A function reads the secret's file again. The function throws if the file is missing. */
+/** A function reads the secret's file again, and throws if the file is missing. It is called again when the vendor refuses the secret. */
 export type Secret = string | (() => string);
 
 /** The function's error could quote the secret or its place, so the error goes no further. */

@@ -1,14 +1,8 @@
 // How a vendor knows the service. The client asks for the headers of each request. No credential is logged, put into an address or into an error.
+import { type Secret, secretOf } from '../../kernel/vendor-settings.js';
 import { limited } from '../../kernel/with-timeout.js';
 import { isRecord } from './answer.js';
-import {
-  type ClientCertificate,
-  type Exchange,
-  type RawRequest,
-  type Secret,
-  Transport,
-  secretOf,
-} from './transport.js';
+import { type ClientCertificate, type Exchange, type RawRequest, Transport } from './transport.js';
 
 /** The parts of a request that a signature can cover. `path` is the path on the wire, with its query. `body` is empty for a request without one. */
 export interface SignedParts {

@@ -1,16 +1,9 @@
 // One HTTP exchange with one server, and its possible ends. The client, the token requests and SDKs send their requests through this class.
 import { buildConnector, errors, Pool } from 'undici';
 import { machineNow } from '../../kernel/machine-time.js';
+import { type Secret, secretOf } from '../../kernel/vendor-settings.js';
 import { within } from '../../kernel/with-timeout.js';
 import { type VendorAnswer, answerOf } from './answer.js';
-
-/** A function is called again when the vendor refuses the secret, so that a secret in a file can be replaced while the service runs. */
-export type Secret = string | (() => string);
-
-/** The function may throw. Its error could quote the secret or its place, so the error goes no further. */
-export function secretOf(secret: Secret): string {
-  return typeof secret === 'string' ? secret : secret();
-}
 
 /** The certificate of the service and its key, and the certificates that the vendor's must come from. All are PEM. Read for each connection. */
 export interface ClientCertificate {

@@ -2,7 +2,7 @@
 import type { OpenVendor } from '../../vendor-kit/define-vendor.js';
 import { oauth2 } from '../../vendor-kit/http/auth.js';
 import { VendorClient } from '../../vendor-kit/http/client.js';
-import type { Secret } from '../../vendor-kit/http/transport.js';
+import type { Secret } from '../../kernel/vendor-settings.js';
 import { AcmeCreditBureau } from './credit.js';
 import { AcmeIdentityVendor } from './identity.js';
 import { wordOf } from './problems.js';

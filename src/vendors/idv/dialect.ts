@@ -5,7 +5,8 @@ import type { NoVerdict } from '../../ports/vendor-call.js';
 import { type Reader, type VendorAnswer, isRecord, isTurnedAway } from '../../vendor-kit/http/answer.js';
 import { bearer } from '../../vendor-kit/http/auth.js';
 import { VendorClient } from '../../vendor-kit/http/client.js';
-import type { Secret, TransportOptions } from '../../vendor-kit/http/transport.js';
+import type { Secret } from '../../kernel/vendor-settings.js';
+import type { TransportOptions } from '../../vendor-kit/http/transport.js';
 
 export interface IdvOptions extends TransportOptions {
   readonly credential: Secret;

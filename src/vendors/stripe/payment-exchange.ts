@@ -5,7 +5,8 @@ import type { VendorCall } from '../../ports/vendor-call.js';
 import { type VendorAnswer, isRecord, pauseOf } from '../../vendor-kit/http/answer.js';
 import { bearer } from '../../vendor-kit/http/auth.js';
 import { VendorClient } from '../../vendor-kit/http/client.js';
-import type { Method, Secret, TransportOptions } from '../../vendor-kit/http/transport.js';
+import type { Secret } from '../../kernel/vendor-settings.js';
+import type { Method, TransportOptions } from '../../vendor-kit/http/transport.js';
 
 /** The end of an exchange without a usable answer. */
 export type ExchangeEnd =

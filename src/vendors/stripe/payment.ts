@@ -13,7 +13,7 @@ import {
   type RefundVerdict,
 } from '../../ports/payment-processor.js';
 import type { VendorCall } from '../../ports/vendor-call.js';
-import type { Secret } from '../../vendor-kit/http/transport.js';
+import type { Secret } from '../../kernel/vendor-settings.js';
 import { isCheckoutId, newCheckoutParameters, readCheckout } from './checkout-wire.js';
 import { SdkClient } from './payment-exchange.js';
 import {

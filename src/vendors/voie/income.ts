@@ -4,7 +4,8 @@ import { type IncomeOutcome, type IncomeRoute, type IncomeStart, IncomeVendor } 
 import type { VendorCall } from '../../ports/vendor-call.js';
 import { bearer } from '../../vendor-kit/http/auth.js';
 import { VendorClient } from '../../vendor-kit/http/client.js';
-import type { Secret, TransportOptions } from '../../vendor-kit/http/transport.js';
+import type { Secret } from '../../kernel/vendor-settings.js';
+import type { TransportOptions } from '../../vendor-kit/http/transport.js';
 import { ERRORS, inquiryRequest, outcomeReader, readStart } from './income-wire.js';
 
 const INQUIRIES = '/income/v1/inquiries';

@@ -1,7 +1,7 @@
 // A vendor's secret is replaced while the service runs. The adapters read the secret again when the vendor refuses the old one.
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { VendorCall } from '../../../src/ports/vendor-call.js';
-import type { Secret } from '../../../src/vendor-kit/http/transport.js';
+import type { Secret } from '../../../src/kernel/vendor-settings.js';
 import { IdvCreditBureau } from '../../../src/vendors/idv/credit.js';
 import { IdvIdentityVendor } from '../../../src/vendors/idv/identity.js';
 import { StripePaymentProcessor } from '../../../src/vendors/stripe/payment.js';
