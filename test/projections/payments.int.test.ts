@@ -254,6 +254,28 @@ describe('the recovery job of payments', () => {
     expect(processor.asked).toHaveLength(1);
   });
 
+  it('reads a payment whose intent is listed while its event is read', async () => {
+    const id = await opened();
+    processor.status = 'succeeded';
+    let isListed = false;
+    const late = {
+      withIntent: async () => {
+        const listed = isListed ? id : null;
+        isListed = true;
+        return listed;
+      },
+    };
+    const follow = new FollowProcessorEvent(aggregates, processor, reconciler, late);
+    const event: ProcessorWebhookEvent = {
+      ...{ eventId: `evt_${id}`, type: 'payment_intent.succeeded', environment: 'test', intentId: `pi_${id}` },
+      ...{ checkoutSessionId: null, transactionId: null },
+    };
+    await new ReceiveProcessorWebhookEventHandler(new CallsAtOnce(), follow, NO_CHECKOUTS).execute(
+      new ReceiveProcessorWebhookEvent(event, 'stripe', newId()),
+    );
+    expect(await types(id)).toEqual(['PaymentSucceeded']);
+  });
+
   it('raises one alarm when a refund is reversed, even if the processor reports the reversal again', async () => {
     const id = await opened();
     processor.status = 'succeeded';

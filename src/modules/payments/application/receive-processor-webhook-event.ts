@@ -59,24 +59,28 @@ export class FollowProcessorEvent extends PaymentCall<AboutIntent> {
 
   override async askAndRecord(call: VendorCall, { context }: Attempt, event: AboutIntent): Promise<PaymentCallEnd> {
     let told = await this.paymentOf(event);
-    if (told === null && event.transactionId === null && (await this.payments.withIntent(event.intentId)) === null) {
+    if (told === 'unlisted') {
       // A refund event does not name the transaction, and the payment may not be listed by its intent yet.
       const verdict = await this.processor.retrieveIntent(call, event.intentId);
       if (verdict.kind !== 'intent') return verdict.kind === 'not-found' ? 'recorded' : endOf(verdict);
       told = await this.paymentOf({ ...event, transactionId: verdict.intent.transactionId });
     }
-    if (told === null) return 'recorded';
+    if (told === null || told === 'unlisted') return 'recorded';
     const { id, loaded } = told;
     const about = { id, context: { ...context, ...loaded.owner } };
     return endOf(await this.reconciler.reconcile(call, about, loaded, event.intentId));
   }
 
-  /** Null if the event names no payment of this service, or reports no change. Metadata may have been changed or removed at the processor. */
-  async paymentOf(event: AboutIntent): Promise<ToldPayment | null> {
+  /**
+   * Null if the event names no payment of this service, or reports no change. Metadata may have been changed or removed at the processor. `unlisted`: the
+   * event names no transaction, and its intent is not listed or not listed yet.
+   */
+  async paymentOf(event: AboutIntent): Promise<ToldPayment | 'unlisted' | null> {
     const named = event.transactionId === null ? null : paymentIdIn(event.transactionId);
     const told = named !== null && isId(named) ? await this.paymentWith(named, event) : null;
     if (told !== null) return told;
     const listed = await this.payments.withIntent(event.intentId);
+    if (listed === null && event.transactionId === null) return 'unlisted';
     return listed === null || listed === named ? null : this.paymentWith(listed, event);
   }
 
