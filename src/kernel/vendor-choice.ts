@@ -6,8 +6,11 @@ export type Capability = (typeof CAPABILITIES)[number];
 export const CHOSEN_CAPABILITIES = ['identity', 'credit', 'income'] as const satisfies readonly Capability[];
 export type ChosenCapability = (typeof CHOSEN_CAPABILITIES)[number];
 
-/** The ids of the vendors that an account chose. */
+/** The ids of the vendors of a session. */
 export type VendorChoice = Readonly<Record<ChosenCapability, string>>;
+
+/** The ids of the vendors in the settings of an account. A capability is absent if the account has chosen no vendor for it. */
+export type ChosenVendors = Readonly<Partial<Record<ChosenCapability, string>>>;
 
 /** The vendors of an account that has chosen none. Older data names no vendor and means these vendors, so the list never changes. */
 export const FIRST_CHOICE: VendorChoice = { identity: 'idv', credit: 'idv', income: 'voie' };

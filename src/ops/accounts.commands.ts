@@ -60,9 +60,9 @@ interface SettingValues {
   readonly applicationFee?: OrNone<number>;
   readonly maxApplicationFee?: OrNone<number>;
   readonly refundAfterDays?: OrNone<number>;
-  readonly identityVendor?: string;
-  readonly creditVendor?: string;
-  readonly incomeVendor?: string;
+  readonly identityVendor?: OrNone<string>;
+  readonly creditVendor?: OrNone<string>;
+  readonly incomeVendor?: OrNone<string>;
 }
 
 /** The options that `create` and `set` share. */
@@ -181,17 +181,17 @@ abstract class SettingOptions extends OperatorCommand {
     return text === NONE ? NONE : wholeNumber(text, '--submits-per-minute');
   }
 
-  @Option({ flags: '--identity-vendor <id>', description: 'vendor that verifies the identities of new sessions' })
+  @Option({ flags: '--identity-vendor <id|none>', description: 'vendor that verifies the identities of new sessions' })
   readIdentityVendor(text: string): string {
     return text;
   }
 
-  @Option({ flags: '--credit-vendor <id>', description: 'vendor of the credit reports of new sessions' })
+  @Option({ flags: '--credit-vendor <id|none>', description: 'vendor of the credit reports of new sessions' })
   readCreditVendor(text: string): string {
     return text;
   }
 
-  @Option({ flags: '--income-vendor <id>', description: 'vendor that verifies income in new sessions' })
+  @Option({ flags: '--income-vendor <id|none>', description: 'vendor that verifies income in new sessions' })
   readIncomeVendor(text: string): string {
     return text;
   }
@@ -443,7 +443,7 @@ function settingsOf(values: SettingValues): SettingsToSet {
       submitsPerMinute,
     }),
     brand: cleared({ displayName, logo, privacyUrl: privacy }),
-    vendors: given({ identity, credit, income }),
+    vendors: cleared({ identity, credit, income }),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Environment } from '../kernel/environment.js';
 import type { Terms } from '../kernel/terms.js';
-import type { VendorChoice } from '../kernel/vendor-choice.js';
+import type { ChosenVendors } from '../kernel/vendor-choice.js';
 
 /** The kinds of users that an account may screen. */
 export const USER_TYPES = ['CONSUMER', 'AGENT', 'PMC'] as const;
@@ -49,8 +49,8 @@ export interface AccountFacts {
   readonly prepaidBilling: boolean;
   /** Submissions a minute in each environment. With null, the limit of the installation applies. */
   readonly submitsPerMinute: number | null;
-  /** The vendors of the account's new sessions. */
-  readonly vendors: VendorChoice;
+  /** The vendors that the account has chosen for its new sessions. */
+  readonly vendors: ChosenVendors;
 }
 
 export interface ChildrenPage {

@@ -145,17 +145,18 @@ describe('the directories of accounts and keys', () => {
     expect(await accounts.find(id)).not.toBeNull();
   });
 
-  it('give an account the default vendors until it chooses others, and refuse vendors that are not installed', async () => {
+  it('have the vendors that an account has chosen, and refuse vendors that are not installed', async () => {
     const accountId = await open();
     const vendorsOf = async (id: string): Promise<unknown> => (await accounts.read(id))?.vendors;
-    expect(await vendorsOf(accountId)).toEqual({ identity: 'idv', credit: 'idv', income: 'voie' });
+    expect(await vendorsOf(accountId)).toEqual({});
     await set(accountId, { vendors: { identity: 'acme', credit: 'acme' } });
-    expect(await vendorsOf(accountId)).toEqual({ identity: 'acme', credit: 'acme', income: 'voie' });
+    expect(await vendorsOf(accountId)).toEqual({ identity: 'acme', credit: 'acme' });
     expect(await vendorsOf(await open({ vendors: { identity: 'acme', credit: 'acme' } }))).toEqual({
       identity: 'acme',
       credit: 'acme',
-      income: 'voie',
     });
+    await set(accountId, { vendors: { credit: null, identity: null } });
+    expect(await vendorsOf(accountId)).toEqual({});
     for (const [income, said] of [
       ['acme', 'The income vendor must be one of voie.'],
       ['', 'The income vendor must be one of voie.'],
@@ -174,6 +175,8 @@ describe('the directories of accounts and keys', () => {
     await expect(open({ vendors: { identity: 'acme' } })).rejects.toMatchObject(refused);
     const accountId = await open();
     await expect(set(accountId, { vendors: { credit: 'acme' } })).rejects.toMatchObject(refused);
+    const acme = await open({ vendors: { identity: 'acme', credit: 'acme' } });
+    await expect(set(acme, { vendors: { credit: null } })).rejects.toMatchObject(refused);
   });
 
   it('refuse an account under an unknown parent, and a key for an unknown account', async () => {

@@ -1,6 +1,5 @@
 import { type InjectionToken, Module } from '@nestjs/common';
 import { ProcessSettings } from '../../config/process.js';
-import { FIRST_CHOICE } from '../../kernel/vendor-choice.js';
 import { GroupedStream } from '../../platform/aggregates/grouped-stream.js';
 import { rolePart, type Startable } from '../../platform/roles/role-part.js';
 import { VendorPauses } from '../../ports/vendor-pauses.js';
@@ -36,7 +35,7 @@ const ROUTES_FIT: InjectionToken<Startable> = Symbol('vendor routes');
         start: async () => {
           if (readOnly) return;
           const { routes } = (await streams.load(vendorRoutes, INSTALLATION)).state;
-          const fault = rules.faultOf(FIRST_CHOICE, {}, routes);
+          const fault = rules.faultOf({}, {}, routes);
           if (fault !== null) throw new Error(fault);
         },
       }),

@@ -56,7 +56,7 @@ describe('an account', () => {
         applicationFeeCents: null,
         maxApplicationFeeCents: null,
         refundAfterDays: null,
-        vendors: { identity: 'idv', credit: 'idv', income: 'voie' },
+        vendors: {},
       },
       termsVersions: [],
       termsDigests: [],
@@ -195,14 +195,21 @@ describe('an account', () => {
     });
   });
 
-  it('changes the vendor of one capability and keeps the vendors of the others', () => {
+  // Accounts once began with the first vendors as their choice, so that they could not choose the first vendor.
+  it('chooses any vendor for one capability, even the first, and keeps the choices for the others', () => {
     const settings = { vendors: { identity: 'acme', credit: 'idv' } };
     const events = given(OPENED).when({ kind: 'set', settings });
-    expect(events).toEqual([{ type: 'VendorChosen', data: { capability: 'identity', vendor: 'acme' } }]);
-    expect(given(OPENED, ...events).state()).toMatchObject({
-      settings: { vendors: { identity: 'acme', credit: 'idv', income: 'voie' } },
-    });
+    expect(events).toEqual([
+      { type: 'VendorChosen', data: { capability: 'identity', vendor: 'acme' } },
+      { type: 'VendorChosen', data: { capability: 'credit', vendor: 'idv' } },
+    ]);
+    expect(given(OPENED, ...events).state()).toMatchObject({ settings });
     expect(given(OPENED, ...events).when({ kind: 'set', settings })).toEqual([]);
+    const removal = { kind: 'set', settings: { vendors: { identity: null, income: null } } } as const;
+    const removed = given(OPENED, ...events).when(removal);
+    expect(removed).toEqual([{ type: 'VendorChoiceRemoved', data: { capability: 'identity' } }]);
+    expect(given(OPENED, ...events, ...removed).state()).toMatchObject({ settings: { vendors: { credit: 'idv' } } });
+    expect(given(OPENED, ...events, ...removed).when(removal)).toEqual([]);
   });
 
   it('remembers one behaviour for each test vendor until it ends, and records a repeated wish once', () => {

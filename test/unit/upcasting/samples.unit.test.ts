@@ -314,7 +314,10 @@ function everyEvent(): DomainEvent[] {
     { kind: 'open', name: 'Example', parentId: null, settings },
     {
       kind: 'set',
-      settings: { provisionedForLive: false, prepaidBilling: false, connectedPaymentAccount: null, terms: null },
+      settings: {
+        ...{ provisionedForLive: false, prepaidBilling: false, connectedPaymentAccount: null, terms: null },
+        vendors: { identity: null },
+      },
     },
     {
       kind: 'issue-dashboard-token',

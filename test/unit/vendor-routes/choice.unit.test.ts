@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals';
-import { FIRST_CHOICE } from '../../../src/kernel/vendor-choice.js';
 import {
   chosenVendors,
   fallbackVendors,
@@ -32,7 +31,7 @@ const facts = (person: number, notReady: readonly string[] = []): ChoiceFacts =>
 });
 const PERSONS = Array.from({ length: 2_000 }, (_, person) => person);
 const routesWith = (identity: VendorRoute, credit: VendorRoute = BOTH) =>
-  routesOf(FIRST_CHOICE, {}, { identity, credit });
+  routesOf({}, {}, { identity, credit });
 
 describe('the choice of vendors', () => {
   it('leads persons to the vendors in proportion to the weights, and the same person always to the same vendor', () => {
@@ -79,11 +78,11 @@ describe('the choice of vendors', () => {
 
   it('prefers the route of the account to its settings, and its settings to the route of the installation', () => {
     const installation = { identity: SPLIT };
-    const set = { ...FIRST_CHOICE, identity: 'other' };
-    expect(routesOf(FIRST_CHOICE, {}, installation).identity).toEqual(SPLIT);
-    expect(routesOf(set, {}, installation).identity).toEqual(to({ other: 1 }));
-    expect(routesOf(set, { identity: BOTH }, installation).identity).toEqual(BOTH);
-    expect(routesOf(FIRST_CHOICE, {}, {}).identity).toEqual(to({ idv: 1 }));
+    expect(routesOf({}, {}, installation).identity).toEqual(SPLIT);
+    for (const identity of ['other', 'idv'])
+      expect(routesOf({ identity }, {}, installation).identity).toEqual(to({ [identity]: 1 }));
+    expect(routesOf({ identity: 'idv' }, { identity: BOTH }, installation).identity).toEqual(BOTH);
+    expect(routesOf({}, {}, {}).identity).toEqual(to({ idv: 1 }));
   });
 
   it('falls back to another vendor only when the route names one that is ready and fits', () => {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { CHOSEN_CAPABILITIES } from '../../../kernel/vendor-choice.js';
+import { CHOSEN_CAPABILITIES, FIRST_CHOICE } from '../../../kernel/vendor-choice.js';
 import { Vendors, type ChargedCurrency } from '../../../ports/vendors.js';
 import { wrong, type Settings, type SettingsToSet } from '../domain/account.js';
 
@@ -16,10 +16,13 @@ export class VendorRules {
     const { vendors: wanted = {} } = settings;
     for (const capability of CHOSEN_CAPABILITIES) {
       const offered = this.vendors.offering(capability);
-      if (wanted[capability] !== undefined && !offered.includes(wanted[capability]))
+      const vendor = wanted[capability] ?? null;
+      if (vendor !== null && !offered.includes(vendor))
         throw wrong(`${capability}-vendor`, `The ${capability} vendor must be one of ${offered.join(', ')}.`);
     }
-    const { identity, credit } = { ...now.vendors, ...wanted };
+    const vendorOf = (capability: 'identity' | 'credit'): string =>
+      (wanted[capability] === undefined ? now.vendors[capability] : wanted[capability]) ?? FIRST_CHOICE[capability];
+    const [identity, credit] = [vendorOf('identity'), vendorOf('credit')];
     // Refuses vendors that do not fit: a consumer would be verified and would pay, but would never get the report.
     if ((wanted.identity ?? wanted.credit) !== undefined && !this.vendors.knowsPersonBy('credit', credit, identity))
       throw wrong('credit-vendor', `The credit vendor ${credit} has no reports on whom ${identity} has verified.`);

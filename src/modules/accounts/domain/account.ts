@@ -8,9 +8,8 @@ import { INSTALLATION_VERSIONS, TERMS_VERSION, type Terms } from '../../../kerne
 import {
   type Capability,
   CHOSEN_CAPABILITIES,
-  FIRST_CHOICE,
   type ChosenCapability,
-  type VendorChoice,
+  type ChosenVendors,
 } from '../../../kernel/vendor-choice.js';
 
 export const PRODUCTS = ['CONSUMER', 'AGENT', 'PMC'] as const;
@@ -53,7 +52,7 @@ export interface Settings {
   /** Submissions per minute in each environment. With null, the installation's limit applies. */
   readonly submitsPerMinute: number | null;
   /** The vendors of the account's new sessions. A session keeps the vendors with which it began. */
-  readonly vendors: VendorChoice;
+  readonly vendors: ChosenVendors;
 }
 
 /** The appearance of the account on its pages. */
@@ -68,7 +67,8 @@ export interface Brand {
 
 /** Settings that are not named stay as they are. */
 export type SettingsToSet = Partial<Omit<Settings, 'vendors' | 'brand'>> & {
-  readonly vendors?: Partial<VendorChoice>;
+  /** Null removes the choice. */
+  readonly vendors?: Readonly<Partial<Record<ChosenCapability, string | null>>>;
   readonly brand?: Partial<Brand>;
 };
 
@@ -103,7 +103,7 @@ export const DEFAULT_SETTINGS: Settings = {
   refundAfterDays: null,
   exchangesPerMinute: null,
   submitsPerMinute: null,
-  vendors: FIRST_CHOICE,
+  vendors: {},
 };
 
 /** A behaviour of the account's test vendors until a time, ISO 8601 UTC. */
@@ -160,6 +160,8 @@ export type AccountEvent =
   | DomainEvent<'AccountExchangeLimitSet', { readonly perMinute: number | null }>
   | DomainEvent<'AccountSubmitLimitSet', { readonly perMinute: number | null }>
   | DomainEvent<'VendorChosen', { readonly capability: ChosenCapability; readonly vendor: string }>
+  /** The route of the installation applies again. */
+  | DomainEvent<'VendorChoiceRemoved', { readonly capability: ChosenCapability }>
   /** Affects only calls of the test environment. */
   | DomainEvent<'TestVendorBehaviourSet', { readonly capability: Capability; readonly wish: BehaviourWish | null }>
   /** The account's time in the test environment, from now on. `to`: the account's time after the turn (ISO 8601 UTC). */
@@ -293,6 +295,10 @@ export const account: Decider<AccountState, AccountCommand, AccountEvent> = {
         return set({ submitsPerMinute: event.data.perMinute });
       case 'VendorChosen':
         return set({ vendors: { ...state.settings.vendors, [event.data.capability]: event.data.vendor } });
+      case 'VendorChoiceRemoved': {
+        const { [event.data.capability]: _before, ...vendors } = state.settings.vendors;
+        return set({ vendors });
+      }
       case 'TestVendorBehaviourSet': {
         const { [event.data.capability]: _before, ...others } = state.behaviours;
         const { capability, wish } = event.data;
@@ -337,7 +343,7 @@ function settingEvents(wanted: SettingsToSet, current: Settings, termsDigests: r
   const next = checked({
     ...current,
     ...wanted,
-    vendors: { ...current.vendors, ...wanted.vendors },
+    vendors: current.vendors,
     brand: { ...current.brand, ...checkedBrand(wanted.brand ?? {}) },
   });
   return [
@@ -345,11 +351,17 @@ function settingEvents(wanted: SettingsToSet, current: Settings, termsDigests: r
     ...productEvents(next, current, termsDigests),
     ...feeEvents(next, current),
     ...limitEvents(next, current),
-    ...CHOSEN_CAPABILITIES.flatMap((capability): AccountEvent[] => {
-      const vendor = next.vendors[capability];
-      return vendor === current.vendors[capability] ? [] : [{ type: 'VendorChosen', data: { capability, vendor } }];
-    }),
+    ...vendorEvents(wanted.vendors ?? {}, current.vendors),
   ];
+}
+
+function vendorEvents(wanted: NonNullable<SettingsToSet['vendors']>, current: ChosenVendors): AccountEvent[] {
+  return CHOSEN_CAPABILITIES.flatMap((capability): AccountEvent[] => {
+    const vendor = wanted[capability];
+    if (vendor === undefined || vendor === (current[capability] ?? null)) return [];
+    if (vendor === null) return [{ type: 'VendorChoiceRemoved', data: { capability } }];
+    return [{ type: 'VendorChosen', data: { capability, vendor } }];
+  });
 }
 
 function billingEvents(next: Settings, current: Settings): AccountEvent[] {

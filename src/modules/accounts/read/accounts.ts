@@ -39,6 +39,7 @@ const known = exhaustiveEvents<AccountEvent>('account', {
   AccountExchangeLimitSet: true,
   AccountSubmitLimitSet: true,
   VendorChosen: true,
+  VendorChoiceRemoved: true,
   TestVendorBehaviourSet: true,
   TestClockAdvanced: true,
   DashboardTokenIssued: true,
@@ -57,7 +58,7 @@ const TURNED = listOf({ clock: 'turned' });
 
 export const accountProjection: Projection<AccountView, OpenedAccount> = {
   name: 'account',
-  version: 11,
+  version: 12,
   category: account.category,
   evolve(state, event) {
     const next: AccountState = account.evolve(state ?? account.initial, known(event));

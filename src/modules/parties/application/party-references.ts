@@ -46,7 +46,7 @@ export class PartyReferences {
 
   private async stored({ token }: PartyState, accountId: string): Promise<Reference | null> {
     if (token === null) return null;
-    const { vendors = FIRST_CHOICE } = (await this.accounts.find(accountId)) ?? {};
-    return { sessionId: null, subjectId: token.subjectId, vendor: vendors.identity };
+    const { vendors } = (await this.accounts.find(accountId)) ?? {};
+    return { sessionId: null, subjectId: token.subjectId, vendor: vendors?.identity ?? FIRST_CHOICE.identity };
   }
 }

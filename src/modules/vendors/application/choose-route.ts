@@ -1,7 +1,7 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import type { ActionContext } from '../../../kernel/context.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { FIRST_CHOICE, type ChosenCapability } from '../../../kernel/vendor-choice.js';
+import type { ChosenCapability } from '../../../kernel/vendor-choice.js';
 import { GroupedStream } from '../../../platform/aggregates/grouped-stream.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { Accounts } from '../../../published/accounts.js';
@@ -53,7 +53,7 @@ export class ChooseRouteHandler implements ICommandHandler<ChooseRoute> {
   }
 
   private async faultForAll(change: RoutesOf): Promise<string | null> {
-    return this.rules.faultOf(FIRST_CHOICE, {}, { ...(await this.routesIn(INSTALLATION)), ...change });
+    return this.rules.faultOf({}, {}, { ...(await this.routesIn(INSTALLATION)), ...change });
   }
 
   private async faultFor(accountId: string, change: RoutesOf): Promise<string | null> {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { FIRST_CHOICE, type ChosenCapability, type VendorChoice } from '../../../kernel/vendor-choice.js';
+import { FIRST_CHOICE, type ChosenCapability, type ChosenVendors } from '../../../kernel/vendor-choice.js';
 import { Vendors } from '../../../ports/vendors.js';
 import { routesOf, unfitVendors, vendorsIn } from '../domain/choice.js';
 import { wrongRoute, type VendorRoute, type VendorRoutesState } from '../domain/vendor-routes.js';
@@ -36,7 +36,7 @@ export class RouteRules {
 
   /** The rule that the routes break; null if every routed identity vendor has a credit vendor that knows its persons. */
   faultOf(
-    settings: VendorChoice,
+    settings: ChosenVendors,
     own: VendorRoutesState['routes'],
     installation: VendorRoutesState['routes'],
   ): string | null {

@@ -4,7 +4,7 @@ import { Clock } from '../../../kernel/clock.js';
 import type { Environment } from '../../../kernel/environment.js';
 import { keyedId } from '../../../kernel/ids.js';
 import { Unavailable } from '../../../kernel/unavailable.js';
-import { FIRST_CHOICE, type VendorChoice } from '../../../kernel/vendor-choice.js';
+import type { VendorChoice } from '../../../kernel/vendor-choice.js';
 import { GroupedStream } from '../../../platform/aggregates/grouped-stream.js';
 import { Vault } from '../../../ports/vault.js';
 import type { VendorPauses } from '../../../ports/vendor-pauses.js';
@@ -71,7 +71,7 @@ export class VendorRouting extends VendorRoutes implements VendorPauses {
         this.vendors.offering(capability, environment).includes(vendor),
       lot: (vendor) => (Number.parseInt(keyedId(key, personId, vendor).slice(0, 8), 16) + 0.5) / 2 ** 32,
     };
-    return { routes: routesOf(account?.vendors ?? FIRST_CHOICE, own.routes, installation.routes), facts };
+    return { routes: routesOf(account?.vendors ?? {}, own.routes, installation.routes), facts };
   }
 
   private async state(id: string): Promise<VendorRoutesState> {

@@ -1,5 +1,10 @@
 // The choice of the vendors of a new session. The choice is a pure function of the routes, the ready vendors and the person's lots.
-import { FIRST_CHOICE, type ChosenCapability, type VendorChoice } from '../../../kernel/vendor-choice.js';
+import {
+  FIRST_CHOICE,
+  type ChosenCapability,
+  type ChosenVendors,
+  type VendorChoice,
+} from '../../../kernel/vendor-choice.js';
 import type { VendorRoute, VendorRoutesState, VendorWeights } from './vendor-routes.js';
 
 export type Routes = Readonly<Record<ChosenCapability, VendorRoute>>;
@@ -17,18 +22,22 @@ export interface ChoiceFacts {
 }
 
 /**
- * The routes of an account. Its own route comes before the vendor in its settings, and that vendor before the route of the installation. Settings with
- * the first vendor count as no choice, because every account begins with them.
+ * The routes of an account. Its own route comes before the vendor in its settings, and that vendor before the route of the installation.
  */
 export function routesOf(
-  settings: VendorChoice,
+  settings: ChosenVendors,
   own: VendorRoutesState['routes'],
   installation: VendorRoutesState['routes'],
 ): Routes {
   const of = (capability: ChosenCapability): VendorRoute => {
-    const vendor = settings[capability];
-    const set: VendorRoute = { weights: { [vendor]: 1 }, fallback: null };
-    return own[capability] ?? (vendor === FIRST_CHOICE[capability] ? (installation[capability] ?? set) : set);
+    const to = (vendor: string): VendorRoute => ({ weights: { [vendor]: 1 }, fallback: null });
+    const set = settings[capability];
+    return (
+      own[capability] ??
+      (set === undefined ? undefined : to(set)) ??
+      installation[capability] ??
+      to(FIRST_CHOICE[capability])
+    );
   };
   return { identity: of('identity'), credit: of('credit'), income: of('income') };
 }
