@@ -96,10 +96,13 @@ interface Token {
 /** For a token without `expires_in`. */
 const LIFETIME_SECONDS = 300;
 const MARGIN_SECONDS = 60;
+/** The pause after a token request that failed, and after a renewal whose token the vendor refuses too. */
+const RENEWAL_PAUSE_MS = 1_000;
 
 /**
  * OAuth2 client credentials (RFC 6749, section 4.4). All requests that need a token wait for the same token request, which may take half of the client's
- * time limit. A token is renewed a minute before its end, or a fifth of a short life earlier, and when the vendor refuses it.
+ * time limit. A token is renewed a minute before its end, or a fifth of a short life earlier, and when the vendor refuses it. A vendor that refuses
+ * all tokens, or whose token endpoint fails, gets about one token request a second, whatever the number of calls.
  */
 export function oauth2(options: ClientCredentials): AuthScheme {
   return ({ timeoutMs, tls }) => {
@@ -107,13 +110,23 @@ export function oauth2(options: ClientCredentials): AuthScheme {
     const transport = new Transport({ baseUrl: origin, timeoutMs, connections: 1, ...(tls && { tls }) });
     let token: Token | null = null;
     let asked: Promise<Token | NoCredential> | null = null;
+    let failure: NoCredential = {};
+    let failedAt = -Infinity;
+    let renewedAt = -Infinity;
+    const isPausing = (since: number): boolean => performance.now() < since + RENEWAL_PAUSE_MS;
 
     const current = async (onToken: OnToken, refused?: string): Promise<Token | NoCredential> => {
       if (token !== null && token.value !== refused && performance.now() < token.renewAt) return token;
+      if (asked === null && isPausing(failedAt)) return failure;
       asked ??= limited(timeoutMs / 2, undefined, (limit) => requestToken(onToken, limit)).finally(
         () => (asked = null),
       );
       return asked;
+    };
+
+    const failed = (end: NoCredential): NoCredential => {
+      failedAt = performance.now();
+      return (failure = end);
     };
 
     const requestToken = async (onToken: OnToken, limit: AbortSignal): Promise<Token | NoCredential> => {
@@ -122,13 +135,13 @@ export function oauth2(options: ClientCredentials): AuthScheme {
       try {
         const exchange = await transport.exchange(tokenRequest(pathname + search, options), limit);
         onToken(exchange);
-        if (exchange.end !== 'answered') return {};
+        if (exchange.end !== 'answered') return failed({});
         const { status, body, retryAfterSeconds } = exchange.answer;
         const made = status === 200 ? tokenOf(body, startedAt) : null;
         if (made !== null) return (token = made);
-        return retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
+        return failed(retryAfterSeconds === undefined ? {} : { retryAfterSeconds });
       } catch {
-        return {};
+        return failed({});
       }
     };
 
@@ -137,6 +150,10 @@ export function oauth2(options: ClientCredentials): AuthScheme {
         const had = await current(onToken);
         if (!('value' in had)) return had;
         const renew = async (): Promise<boolean> => {
+          if (token?.value === had.value) {
+            if (isPausing(renewedAt)) return false;
+            renewedAt = performance.now();
+          }
           const next = await current(onToken, had.value);
           return 'value' in next && next.value !== had.value;
         };

@@ -50,6 +50,11 @@ export interface Poll<Verdict> {
 /** Marks the ends of exchanges that `VendorCall.onEnd` gets. */
 type Role = '' | 'token-' | 'poll-';
 
+/** The renewals of a call's credential. A vendor that refuses every credential would otherwise cause one for each poll. */
+interface Renewal {
+  isUsed: boolean;
+}
+
 export class VendorClient {
   private readonly transport: Transport;
   private readonly auth: Auth;
@@ -63,13 +68,21 @@ export class VendorClient {
   within<Value>(call: VendorCall, work: (vendor: Conversation) => Promise<Value>): Promise<Value> {
     const { timeoutMs } = this.options;
     const endsAt = performance.now() + timeoutMs;
+    const renewal: Renewal = { isUsed: false };
     return limited(timeoutMs, call.signal, (limit) =>
-      work(new Conversation((request, role) => this.exchange(call, request, limit, role), limit, endsAt)),
+      work(
+        new Conversation((request, role = '') => this.exchange(call, request, limit, { role, renewal }), limit, endsAt),
+      ),
     );
   }
 
   /** One exchange, for SDKs. The caller limits it. A request is sent again only after a refused credential. */
-  async exchange(call: VendorCall, request: VendorRequest, limit: AbortSignal, role: Role = ''): Promise<Exchange> {
+  async exchange(
+    call: VendorCall,
+    request: VendorRequest,
+    limit: AbortSignal,
+    { role, renewal }: { readonly role: Role; readonly renewal: Renewal } = { role: '', renewal: { isUsed: false } },
+  ): Promise<Exchange> {
     const told = (exchange: Exchange, by: Role = role): Exchange => {
       const end = exchange.end === 'answered' ? String(exchange.answer.status) : exchange.end;
       call.onEnd?.(by + end, demandedPause(exchange).retryAfterSeconds);
@@ -78,16 +91,18 @@ export class VendorClient {
     const onToken = (exchange: Exchange): Exchange => told(exchange, 'token-');
     const raw = this.rawRequest(call, request);
     const parts = { method: raw.method, path: this.transport.pathOf(raw.path), body: raw.body ?? '' };
-    const send = async (mayRenew: boolean): Promise<Exchange> => {
+    const send = async (): Promise<Exchange> => {
       const credential = await within(limit, this.auth.credentialFor(parts, onToken), () => null);
       if (credential === null) return told({ end: 'timed-out' });
       if (!('renew' in credential)) return told({ end: 'not-sent', ...credential });
       const headers = { ...raw.headers, ...lowercase(credential.headers) };
       const exchange = told(this.outcomeOf(await this.transport.exchange({ ...raw, headers }, limit)));
       const refused = exchange.end === 'answered' && this.isCredentialRefused(exchange.answer);
-      return refused && mayRenew && (await within(limit, credential.renew(), () => false)) ? send(false) : exchange;
+      if (!refused || renewal.isUsed) return exchange;
+      renewal.isUsed = true;
+      return (await within(limit, credential.renew(), () => false)) ? send() : exchange;
     };
-    return send(true);
+    return send();
   }
 
   /** Lets calls in progress end, each within its time limit. */

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { createServer as createHttpServer } from 'node:http';
 import { type Server, createServer as createHttpsServer } from 'node:https';
 import type { TLSSocket } from 'node:tls';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import type { VendorCall } from '../../../src/ports/vendor-call.js';
 import { isRecord, readerOf } from '../../../src/vendor-kit/http/answer.js';
 import {
@@ -29,6 +29,7 @@ import {
 const closers: (() => Promise<void>)[] = [];
 
 afterEach(async () => {
+  jest.restoreAllMocks();
   for (const close of closers.splice(0).reverse()) await close();
 });
 
@@ -46,7 +47,17 @@ async function serverOf(respond: Respond) {
 function clientOf(baseUrl: string, auth: AuthScheme, timeoutMs = 5_000, tls?: ClientCertificate) {
   const client = new VendorClient({ baseUrl, timeoutMs, auth, ...(tls && { tls }) });
   closers.push(() => client.close());
+  return client;
+}
+
+function senderOf(client: VendorClient) {
   return () => client.within(call, (it) => it.sendOnce({ method: 'POST', path: '/do', json: { a: 'é' } }, read));
+}
+
+/** Turns the clock that measures durations. */
+function passSeconds(seconds: number): void {
+  const now = performance.now.bind(performance);
+  jest.spyOn(performance, 'now').mockImplementation(() => now() + seconds * 1_000);
 }
 
 const authorizations = (requests: readonly SeenRequest[]): unknown[] =>
@@ -69,7 +80,8 @@ describe('OAuth2 client credentials', () => {
   ) {
     const [vendor, tokens] = [await serverOf(respond), await serverOf(token)];
     const auth = oauth2({ tokenUrl: `${tokens.url}/oauth/token`, clientId: 'me', clientSecret: () => 's&t', ...more });
-    return { vendor, tokens, send: clientOf(vendor.url, auth, timeoutMs) };
+    const client = clientOf(vendor.url, auth, timeoutMs);
+    return { vendor, tokens, client, send: senderOf(client) };
   }
 
   it('asks for one token for a hundred calls at once', async () => {
@@ -135,6 +147,34 @@ describe('OAuth2 client credentials', () => {
     expect(tokens.requests).toHaveLength(2);
   });
 
+  it('is renewed once in a call, although the vendor refuses every poll', async () => {
+    const { vendor, tokens, client } = await pair(
+      (socket, { line }) => void socket.write(line.startsWith('POST') ? OK : REFUSED),
+      issuing(),
+      {},
+      600,
+    );
+    const poll = { read, pending: () => false, pauseSeconds: 0.01 };
+    const polled = client.within(call, async (it) => {
+      await it.sendOnce({ method: 'POST', path: '/do' }, read);
+      return it.poll({ method: 'GET', path: '/done' }, poll);
+    });
+    expect((await polled).kind).toBe('pending');
+    expect(vendor.requests.length).toBeGreaterThan(4);
+    expect(tokens.requests).toHaveLength(2);
+  });
+
+  it('is renewed once for many calls, one after the other, until a pause has passed', async () => {
+    const { send, vendor, tokens } = await pair((socket) => void socket.write(REFUSED));
+    const verdicts = [];
+    for (let count = 0; count < 20; count++) verdicts.push(await send());
+    expect(verdicts).toEqual(Array(20).fill({ kind: 'unavailable' }));
+    expect([vendor.requests.length, tokens.requests.length]).toEqual([21, 2]);
+    passSeconds(1);
+    await send();
+    expect(tokens.requests).toHaveLength(3);
+  });
+
   it('sends a request once when the new token is the refused one', async () => {
     const { send, vendor } = await pair((socket) => void socket.write(REFUSED), issuing({ access_token: 'same' }));
     expect(await send()).toEqual({ kind: 'unavailable' });
@@ -180,14 +220,16 @@ describe('OAuth2 client credentials', () => {
     expect(tokens.requests).toHaveLength(1);
   });
 
-  it('asks again after a failure, with the secret of that time', async () => {
+  it('asks again after a failure and a pause, with the secret of that time', async () => {
     const secrets = ['old', 'new'];
     const { send, tokens } = await pair(
       (socket) => void socket.write(OK),
       (socket, _request, count) => void socket.write(count === 1 ? REFUSED : json(200, { access_token: 'token' })),
       { sendAs: 'body', clientSecret: () => secrets.shift()! },
     );
-    expect([await send(), await send()]).toEqual([{ kind: 'unavailable' }, { kind: 'done' }]);
+    expect([await send(), await send()]).toEqual(Array(2).fill({ kind: 'unavailable' }));
+    passSeconds(1);
+    expect(await send()).toEqual({ kind: 'done' });
     expect(tokens.requests.map(({ body }) => new URLSearchParams(body).get('client_secret'))).toEqual(['old', 'new']);
   });
 });
@@ -201,9 +243,11 @@ describe('a secret', () => {
   it('is read again when the vendor refuses it, and the request is sent again', async () => {
     const vendor = await serverOf(accepting('Bearer new'));
     let secret = 'old';
-    const send = clientOf(
-      vendor.url,
-      bearer(() => secret),
+    const send = senderOf(
+      clientOf(
+        vendor.url,
+        bearer(() => secret),
+      ),
     );
     expect(await send()).toEqual({ kind: 'unavailable' });
     secret = 'new';
@@ -214,13 +258,11 @@ describe('a secret', () => {
   it('is kept when it cannot be read again', async () => {
     const vendor = await serverOf((socket, _request, count) => void socket.write(count === 1 ? REFUSED : OK));
     let reads = 0;
-    const send = clientOf(
-      vendor.url,
-      bearer(() => {
-        if (++reads > 1) throw new Error('no such file');
-        return 'key';
-      }),
-    );
+    const auth = bearer(() => {
+      if (++reads > 1) throw new Error('no such file');
+      return 'key';
+    });
+    const send = senderOf(clientOf(vendor.url, auth));
     expect([await send(), await send()]).toEqual([{ kind: 'unavailable' }, { kind: 'done' }]);
   });
 
@@ -229,16 +271,18 @@ describe('a secret', () => {
     const unreadable = (): string => {
       throw new Error('no such file');
     };
-    expect(await clientOf(vendor.url, bearer(unreadable))()).toEqual({ kind: 'unavailable' });
+    expect(await senderOf(clientOf(vendor.url, bearer(unreadable)))()).toEqual({ kind: 'unavailable' });
     expect(vendor.requests).toEqual([]);
   });
 
   it('can be the password of a user', async () => {
     const vendor = await serverOf(accepting(`Basic ${Buffer.from('me:pass:word').toString('base64')}`));
     expect(
-      await clientOf(
-        vendor.url,
-        basic('me', () => 'pass:word'),
+      await senderOf(
+        clientOf(
+          vendor.url,
+          basic('me', () => 'pass:word'),
+        ),
       )(),
     ).toEqual({ kind: 'done' });
   });
@@ -252,7 +296,7 @@ describe('a secret', () => {
         'x-signature': createHmac('sha256', key).update(`${method} ${path} ${body}`).digest('hex'),
       }),
     );
-    await clientOf(`${vendor.url}/api`, auth)();
+    await senderOf(clientOf(`${vendor.url}/api`, auth))();
     expect(vendor.requests[0]!.headers.get('x-signature')).toBe(sign('POST /api/do {"a":"é"}'));
     expect(Buffer.from(vendor.requests[0]!.body, 'latin1').toString()).toBe('{"a":"é"}');
   });
@@ -281,7 +325,7 @@ describe('a client certificate', () => {
   it('is shown to the vendor and to its token endpoint', async () => {
     const { url, seen } = await vendor();
     const auth = oauth2({ tokenUrl: `${url}/token`, clientId: 'me', clientSecret: 'secret' });
-    expect(await clientOf(url, auth, 5_000, pairOf(client))()).toEqual({ kind: 'done' });
+    expect(await senderOf(clientOf(url, auth, 5_000, pairOf(client)))()).toEqual({ kind: 'done' });
     expect(seen).toEqual(['/token true', '/do true']);
   });
 
@@ -300,7 +344,7 @@ describe('a client certificate', () => {
     ],
   ])('makes the call unavailable, and nothing is sent, when %s', async (_name, tls) => {
     const { url, seen } = await vendor();
-    expect(await clientOf(url, bearer('key'), 5_000, tls)()).toEqual({ kind: 'unavailable' });
+    expect(await senderOf(clientOf(url, bearer('key'), 5_000, tls))()).toEqual({ kind: 'unavailable' });
     expect(seen).toEqual([]);
   });
 });
@@ -308,9 +352,9 @@ describe('a client certificate', () => {
 describe('a credential', () => {
   it('is in no address, and in no error about a secret that no header can hold', async () => {
     const vendor = await serverOf((socket) => void socket.write(OK));
-    const send = clientOf(vendor.url, bearer('canary\r\nx: y'));
+    const send = senderOf(clientOf(vendor.url, bearer('canary\r\nx: y')));
     await expect(send()).rejects.toThrow(/^(?!.*canary).*authorization/s);
-    await clientOf(vendor.url, bearer('canary'))();
+    await senderOf(clientOf(vendor.url, bearer('canary')))();
     expect(vendor.requests.map(({ line }) => line)).toEqual(['POST /do HTTP/1.1']);
   });
 
