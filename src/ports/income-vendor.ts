@@ -1,6 +1,6 @@
 // The vendor that verifies income and employment. Only workers call the vendor (`src/external-calls`).
 import type { VendorSubject } from '../kernel/vendor-subject.js';
-import type { NoVerdict, VendorCall } from './vendor-call.js';
+import type { NeedsUser, NoVerdict, VendorCall } from './vendor-call.js';
 
 /** `PAYROLL` asks the employer's payroll. `BANKING` reads bank transactions. */
 export type IncomeRoute = 'PAYROLL' | 'BANKING';
@@ -39,6 +39,7 @@ export type IncomeStart =
 
 export type IncomeOutcome =
   | { readonly kind: 'in-progress' }
+  | NeedsUser
   | { readonly kind: 'completed'; readonly report: IncomeReport }
   | { readonly kind: 'failed'; readonly reason: IncomeFailure }
   | NoVerdict;
@@ -50,6 +51,9 @@ export type IncomeOutcome =
 export abstract class IncomeVendor {
   /** `subject` is the person of the linked screening, in the form that the vendor's capability needs; null for an inquiry without a screening. */
   abstract start(call: VendorCall, route: IncomeRoute, subject: VendorSubject | null): Promise<IncomeStart>;
-  /** Changes nothing. */
+  /**
+   * Changes nothing. While the vendor waits for the person, each answer is `needs-user`. After the person has acted, the answer may be another round
+   * with another opening.
+   */
   abstract outcomeOf(call: VendorCall, inquiry: string): Promise<IncomeOutcome>;
 }

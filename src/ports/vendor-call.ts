@@ -1,6 +1,7 @@
 // The common parts of calls to every vendor.
 import type { ActionContext } from '../kernel/context.js';
 import type { Environment } from '../kernel/environment.js';
+import type { UserAction } from '../kernel/user-action.js';
 import type { VendorBehaviour } from '../kernel/vendor-behaviour.js';
 
 /** The fields of every call. */
@@ -65,6 +66,11 @@ export function vendorCall({
  * request and repeats its answer. `query`: a request changes nothing.
  */
 export type DeliverySemantics = 'at-most-once' | 'idempotent' | 'query';
+
+/** The person must act at the vendor, at the latest until `until`. A vendor that sets no end gets one from its folder. */
+export interface NeedsUser extends UserAction {
+  readonly kind: 'needs-user';
+}
 
 /** The vendor cannot answer now. Nothing was decided and, for `unavailable`, nothing was executed. */
 export type NoVerdict =

@@ -80,6 +80,12 @@ export interface EventData {
     readonly screening_session_id?: string;
     readonly report_url?: string;
   };
+  'income_report.user_action_required': {
+    readonly income_session_id: string;
+    readonly route: 'PAYROLL' | 'BANKING';
+    readonly screening_session_id?: string;
+    readonly until: string;
+  };
   'income_report.failed': {
     readonly income_session_id: string;
     readonly route: 'PAYROLL' | 'BANKING';
@@ -259,6 +265,20 @@ export const EVENT_CATALOGUE: { readonly [Type in EventType]: EventRule<Type> } 
       route: ROUTE,
       screening_session_id: SCREENING_OF_INCOME,
       report_url: REPORT_URL,
+    },
+  },
+  'income_report.user_action_required': {
+    firesWhen:
+      'The person must act at the vendor, such as log in at the payroll of the employer. A later round has an event of its own.',
+    fields: {
+      income_session_id: INCOME_SESSION,
+      route: ROUTE,
+      screening_session_id: SCREENING_OF_INCOME,
+      until: {
+        type: 'string',
+        meaning:
+          'The end of the round (ISO 8601 UTC). The status of the session has the address of the vendor until then.',
+      },
     },
   },
   'income_report.failed': {

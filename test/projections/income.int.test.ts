@@ -458,6 +458,49 @@ describe('income sessions', () => {
     expect(await vault.get(screening.subjectId, reportEntry(id))).not.toBeNull();
   });
 
+  it('show how the vendor is opened while the person must act there, round by round, and keep the address in the vault only', async () => {
+    const until = (minutes: number): string => new Date(clock.time + minutes * 60_000).toISOString();
+    const [first, second] = [until(30), until(45)];
+    vendor.outcomes.PAYROLL = { kind: 'needs-user', open: { url: 'https://vendor.test/canary-1' }, until: first };
+    const id = await process().open();
+    await recover(id, 2);
+    const actionOf = async () => statuses.userActionOf(id, await statusOf(id));
+    expect(await actionOf()).toEqual({ open: { url: 'https://vendor.test/canary-1' }, until: first });
+    expect(incomeStatusResult(id, await statusOf(id), { reportUrl: () => null }, await actionOf())).toMatchObject({
+      status: 'IN_PROGRESS',
+      user_action: { until: first, url: 'https://vendor.test/canary-1' },
+    });
+    vendor.outcomes.PAYROLL = { kind: 'needs-user', open: { sdk: 'link', token: 'canary-2' }, until: second };
+    await process().settle(id, true);
+    expect(await actionOf()).toEqual({ open: { sdk: 'link', token: 'canary-2' }, until: second });
+    const log = JSON.stringify(await store.readStream(`income-${id}`));
+    expect([log, JSON.stringify(await followed(id))].join()).not.toContain('canary');
+    vendor.outcomes.PAYROLL = { kind: 'in-progress' };
+    await process().settle(id, true);
+    expect(await actionOf()).toBeNull();
+    vendor.outcomes.PAYROLL = COMPLETED;
+    await process().settle(id, true);
+    const about = { income_session_id: id, route: 'PAYROLL' };
+    expect(await published(id)).toEqual([
+      { type: 'income_report.user_action_required', ...about, until: first },
+      { type: 'income_report.user_action_required', ...about, until: second },
+      { type: 'income_report.completed', ...about },
+    ]);
+    expect(await vault.get(derivedId('income-subject', id), inquiryEntry(id))).toBeNull();
+  });
+
+  it('expire when the person has not acted within the round', async () => {
+    const until = new Date(clock.time + 600_000).toISOString();
+    vendor.outcomes.PAYROLL = { kind: 'needs-user', open: { url: 'https://vendor.test/' }, until };
+    const id = await process().open();
+    await recover(id);
+    expect([await viewOf(id), new Date(clock.time).toISOString()]).toEqual([
+      expect.objectContaining({ status: 'EXPIRED', updated_at: until }),
+      until,
+    ]);
+    expect(await vault.get(derivedId('income-subject', id), inquiryEntry(id))).toBeNull();
+  });
+
   it.each(['NO_MATCH', 'VENDOR_ERROR'] as const)(
     'fail once with the reason %s when every route has failed',
     async (reason) => {

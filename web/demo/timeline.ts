@@ -43,6 +43,11 @@ const MEANINGS: Readonly<Record<string, readonly [IconName, ...Texts]>> = {
   'report.revoked': ['stop', 'A share has ended', 'Un informe ya no se comparte'],
   'report.unavailable': ['alert', 'A report is not available', 'Un informe no está disponible'],
   'income_report.completed': ['check', 'An income is confirmed', 'Unos ingresos están confirmados'],
+  'income_report.user_action_required': [
+    'lock',
+    'The person must act at the vendor',
+    'La persona debe actuar con el proveedor',
+  ],
   'income_report.failed': ['alert', 'An income is not confirmed', 'Unos ingresos no se confirmaron'],
 };
 

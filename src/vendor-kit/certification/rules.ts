@@ -22,6 +22,7 @@ const UNDECIDED: ReadonlySet<string> = new Set([
   'pending',
   'under-review',
   'in-progress',
+  'needs-user',
   'refused-otherwise',
 ]);
 /** Answers with which a vendor says that it executed nothing. */

@@ -44,6 +44,14 @@ export const noOutcome = (
   seconds: number,
   cause: EventOf<'RouteAwaited'>['data']['cause'] = 'IN_PROGRESS',
 ): IncomeCommand => ({ kind: 'record-no-outcome', now: at(seconds), attemptId, looks, cause });
+export const userAction = (attemptId: string, looks: number, seconds: number, until = 900): IncomeCommand => ({
+  kind: 'record-user-action',
+  now: at(seconds),
+  attemptId,
+  looks,
+  until: at(until),
+  patienceMs: TTL_SECONDS * 1_000,
+});
 export const failure = (attemptId: string, reason: 'NO_MATCH' | 'VENDOR_ERROR', seconds: number): IncomeCommand => ({
   kind: 'record-failure',
   now: at(seconds),
@@ -78,6 +86,16 @@ export const AWAITED = (
   lookAgainAt: number,
   cause: EventOf<'RouteAwaited'>['data']['cause'] = 'IN_PROGRESS',
 ): IncomeEvent => ({ type: 'RouteAwaited', data: { route, attemptId, cause, lookAgainAt: iso(lookAgainAt) } });
+export const USER_REQUESTED = (
+  route: Route,
+  attemptId: string,
+  lookAgainAt: number,
+  until = 900,
+  expiresAt = until + TTL_SECONDS,
+): IncomeEvent => ({
+  type: 'UserActionRequested',
+  data: { route, attemptId, until: iso(until), lookAgainAt: iso(lookAgainAt), expiresAt: iso(expiresAt) },
+});
 export const FAILED = (
   route: Route,
   attemptId: string,

@@ -24,6 +24,8 @@ import {
   STARTED,
   started,
   TTL_SECONDS,
+  USER_REQUESTED,
+  userAction,
 } from './histories.js';
 
 describe('opening an income session', () => {
@@ -115,6 +117,66 @@ describe('an unknown outcome of a route', () => {
     created()
       .when({ kind: 'expire', now: at(TTL_SECONDS - 0.001) })
       .then();
+  });
+});
+
+describe('a round of the person at the vendor', () => {
+  const acting = () => inProgress().and(USER_REQUESTED('PAYROLL', 'first', 3));
+
+  it('leaves the vendor its whole time after the round, and is looked at until its end', () => {
+    const { state } = inProgress()
+      .when(userAction('first', 0, 1))
+      .then(USER_REQUESTED('PAYROLL', 'first', 3));
+    expect(state).toMatchObject({ status: 'IN_PROGRESS', attempt: { userActsUntil: iso(900), looks: 1 } });
+    expect([dueAt(state), isOverdue(state, at(900 + TTL_SECONDS - 1))]).toEqual([iso(3), false]);
+    acting()
+      .and(AWAITED('PAYROLL', 'first', 899, 'USER_ACTING'))
+      .when(userAction('first', 2, 899))
+      .then(AWAITED('PAYROLL', 'first', 900, 'USER_ACTING'));
+  });
+
+  it('is recorded once, and looked at with pauses of at most five minutes', () => {
+    acting()
+      .when(userAction('first', 0, 1))
+      .then();
+    let session = acting();
+    let seconds = 3;
+    const delays: number[] = [];
+    for (let looks = 1; looks < 10; looks++) {
+      const { state } = (session = session.when(userAction('first', looks, seconds, 900)).decided);
+      const due = (new Date(dueAt(state) as string).getTime() - at(0).getTime()) / 1_000;
+      delays.push(due - seconds);
+      seconds = due;
+    }
+    expect(delays.slice(0, 7)).toEqual([4, 8, 16, 32, 64, 128, 256]);
+  });
+
+  it('is followed by another round, or by the work of the vendor, which ends the round', () => {
+    const next = acting()
+      .when(userAction('first', 1, 60, 1_800))
+      .then(USER_REQUESTED('PAYROLL', 'first', 64, 1_800));
+    expect(next.state).toMatchObject({ attempt: { userActsUntil: iso(1_800) } });
+    const down = acting().and(AWAITED('PAYROLL', 'first', 9, 'VENDOR_UNAVAILABLE'));
+    expect(down.state).toMatchObject({ attempt: { userActsUntil: iso(900) } });
+    const working = acting().and(AWAITED('PAYROLL', 'first', 9));
+    expect(working.state).not.toHaveProperty('attempt.userActsUntil');
+    working.when(report('first', 10)).then(RELEASED('PAYROLL', 'first', 10));
+    acting()
+      .when(failure('first', 'NO_MATCH', TTL_SECONDS + 60))
+      .then(FAILED('PAYROLL', 'first'), REQUESTED('BANKING', 'second', TTL_SECONDS + 60));
+  });
+
+  it('that is over ends the session as expired, and rounds end at the latest a day after the first end of the session', () => {
+    acting()
+      .when(userAction('first', 1, 900))
+      .then(EXPIRED());
+    const last = TTL_SECONDS + 86_400;
+    inProgress()
+      .when(userAction('first', 0, 1, 30 * 86_400))
+      .then(USER_REQUESTED('PAYROLL', 'first', 3, last));
+    const long = inProgress().and(USER_REQUESTED('PAYROLL', 'first', 3, last));
+    long.when(userAction('first', 1, 7_200, 60 * 86_400)).then(AWAITED('PAYROLL', 'first', 7_204, 'USER_ACTING'));
+    long.when(userAction('first', 1, last, 60 * 86_400)).then(EXPIRED());
   });
 });
 

@@ -15,6 +15,7 @@ import {
   REQUESTED,
   SESSION_FAILED,
   STARTED,
+  USER_REQUESTED,
 } from './histories.js';
 
 const ID = '0190a6d0-0000-7000-8000-0000000000aa';
@@ -108,6 +109,20 @@ describe('published events of income sessions', () => {
       screening_session_id: 'screening',
       reason_code: 'VENDOR_ERROR',
     });
+  });
+
+  it('each round of the person publishes income_report.user_action_required with its end', () => {
+    const rounds = [USER_REQUESTED('PAYROLL', 'first', 5), USER_REQUESTED('PAYROLL', 'first', 70, 1_800)];
+    const events = published(linked([...PAYROLL_ONLY, ...rounds]), PUBLIC);
+    expect(events.map(({ type, data }) => [type, data])).toEqual(
+      [900, 1_800].map((until) => [
+        'income_report.user_action_required',
+        { income_session_id: ID, route: 'PAYROLL', screening_session_id: 'screening', until: iso(until) },
+      ]),
+    );
+    expect(Object.keys(events[0]?.data ?? {}).sort()).toEqual(
+      Object.keys(EVENT_CATALOGUE['income_report.user_action_required'].fields).sort(),
+    );
   });
 
   it('have exactly the fields of the catalogue when all values are known', () => {

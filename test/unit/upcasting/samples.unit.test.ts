@@ -411,6 +411,7 @@ function everyEvent(): DomainEvent[] {
     income.open(['PAYROLL', 'BANKING'], 'screening'),
     income.started('first'),
     income.noOutcome('first', 0, 1),
+    income.userAction('first', 1, 1),
     income.failure('first', 'NO_MATCH', 2),
     income.started('second', 3),
     income.report('second', 4),

@@ -111,6 +111,17 @@ export class IncomeProgress extends ExternalCall<null> {
           next: this.policy.attempt(newId(), later),
         });
       }
+      case 'needs-user':
+        // The vault stores the opening before the log records the round, so that a page that sees the round can open the vendor.
+        await this.secrets.keepInquiry(subjectId, id, { ...kept, open: outcome.open });
+        return record({
+          kind: 'record-user-action',
+          now: this.clock.now(),
+          attemptId,
+          looks,
+          until: new Date(outcome.until),
+          patienceMs: this.policy.limits.sessionTtlSeconds * 1_000,
+        });
       default:
         return record({ kind: 'record-no-outcome', now: this.clock.now(), attemptId, looks, cause: causeOf(outcome) });
     }

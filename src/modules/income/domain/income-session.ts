@@ -43,6 +43,15 @@ export type IncomeCommand =
       readonly looks: number;
       readonly cause: NoOutcomeCause;
     }
+  /** `until`: the vendor's end of the round. `patienceMs`: the time that the vendor has after the person has acted. */
+  | {
+      readonly kind: 'record-user-action';
+      readonly now: Date;
+      readonly attemptId: string;
+      readonly looks: number;
+      readonly until: Date;
+      readonly patienceMs: number;
+    }
   /** `next`: the attempt of the next route, if there is a next route. */
   | {
       readonly kind: 'record-failure';
@@ -60,6 +69,10 @@ export type IncomeCommand =
 
 const FIRST_LOOK_MS = 1_000;
 const LAST_DELAY_MS = 30_000;
+/** Persons are slower than vendors, and most vendors send a notice when the person has acted. */
+const LAST_DELAY_OF_USER_MS = 300_000;
+/** The time after the first end of a session in which rounds of the person can end. */
+const ROUNDS_MS = 86_400_000;
 
 export const incomeSession: Decider<IncomeState, IncomeCommand, IncomeEvent> = {
   category: 'income',
@@ -103,7 +116,7 @@ function decide(command: IncomeCommand, state: IncomeState): readonly IncomeEven
       const attempt = pending(state, command.attemptId);
       if (!isOpen(state) || !attempt || attempt.looks !== command.looks) return [];
       if (isOverdue(state, command.now)) return [expired('NO_OUTCOME')];
-      const lookAgainAt = after(command.now, Math.min(LAST_DELAY_MS, FIRST_LOOK_MS * 2 ** (attempt.looks + 1)));
+      const lookAgainAt = after(command.now, delay(attempt, LAST_DELAY_MS));
       return [
         {
           type: 'RouteAwaited',
@@ -111,6 +124,8 @@ function decide(command: IncomeCommand, state: IncomeState): readonly IncomeEven
         },
       ];
     }
+    case 'record-user-action':
+      return requestUser(command, state);
     case 'record-failure':
       return isOpen(state) && pending(state, command.attemptId) ? fail(command, state) : [];
     case 'record-report': {
@@ -135,6 +150,37 @@ function decide(command: IncomeCommand, state: IncomeState): readonly IncomeEven
     default:
       return command satisfies never;
   }
+}
+
+/** A round that is not over yet. The session ends as expired when the vendor still waits for the person after the round. */
+function requestUser(
+  { now, attemptId, looks, until, patienceMs }: Extract<IncomeCommand, { kind: 'record-user-action' }>,
+  state: IncomeState,
+): readonly IncomeEvent[] {
+  const attempt = pending(state, attemptId);
+  if (!isOpen(state) || !attempt || attempt.looks !== looks) return [];
+  const { route, expiresAt, firstExpiresAt = expiresAt } = state;
+  const end = earlier(until.toISOString(), after(new Date(firstExpiresAt), ROUNDS_MS));
+  if (now >= new Date(end) || isOverdue(state, now)) return [expired('NO_OUTCOME')];
+  const lookAgainAt = earlier(after(now, delay(attempt, LAST_DELAY_OF_USER_MS)), end);
+  if (attempt.userActsUntil === end)
+    return [{ type: 'RouteAwaited', data: { route, attemptId, cause: 'USER_ACTING', lookAgainAt } }];
+  const patient = after(new Date(end), patienceMs);
+  return [
+    {
+      type: 'UserActionRequested',
+      data: { route, attemptId, until: end, lookAgainAt, expiresAt: patient > expiresAt ? patient : expiresAt },
+    },
+  ];
+}
+
+function delay({ looks }: Attempt, last: number): number {
+  return Math.min(last, FIRST_LOOK_MS * 2 ** (looks + 1));
+}
+
+/** ISO 8601 UTC times of one form have the order of their texts. */
+function earlier(one: string, other: string): string {
+  return one < other ? one : other;
 }
 
 /** The next route begins, and no event is published. When the last route fails, the session fails for the same reason. */
@@ -212,9 +258,15 @@ function evolve(state: IncomeState, event: IncomeEvent): IncomeState {
       return { ...state, status: 'IN_PROGRESS', attempt: { attemptId, started: true, lookAgainAt, looks: 0 } };
     }
     case 'RouteAwaited':
+      return attempt ? { ...state, attempt: awaited(attempt, event.data) } : state;
+    case 'UserActionRequested': {
+      const { until, lookAgainAt, expiresAt } = event.data;
+      const { firstExpiresAt = state.expiresAt } = state;
+      const looks = (attempt?.looks ?? 0) + 1;
       return attempt
-        ? { ...state, attempt: { ...attempt, lookAgainAt: event.data.lookAgainAt, looks: attempt.looks + 1 } }
+        ? { ...state, expiresAt, firstExpiresAt, attempt: { ...attempt, lookAgainAt, looks, userActsUntil: until } }
         : state;
+    }
     case 'RouteFailed':
       return { ...state, attempt: null };
     case 'IncomeReportReleased':
@@ -226,4 +278,17 @@ function evolve(state: IncomeState, event: IncomeEvent): IncomeState {
     default:
       return assertNever(event, state);
   }
+}
+
+/** The person's round ends when the vendor works again. A call that failed says nothing about the round. */
+function awaited(
+  { userActsUntil, ...attempt }: Attempt,
+  { cause, lookAgainAt }: Extract<IncomeEvent, { type: 'RouteAwaited' }>['data'],
+): Attempt {
+  return {
+    ...attempt,
+    ...(cause !== 'IN_PROGRESS' && userActsUntil !== undefined && { userActsUntil }),
+    lookAgainAt,
+    looks: attempt.looks + 1,
+  };
 }

@@ -1,10 +1,12 @@
 // The events and the state of an income session. The decisions of an income session are in income-session.ts.
 import type { DomainEvent } from '../../../kernel/domain-event.js';
+import type { UserActionOpening } from '../../../kernel/user-action.js';
 
 export type Route = 'PAYROLL' | 'BANKING';
 export type FailureReason = 'NO_MATCH' | 'VENDOR_ERROR';
 /** The reason why an answer of the vendor contained no outcome. */
-export type NoOutcomeCause = 'IN_PROGRESS' | 'VENDOR_UNAVAILABLE' | 'VENDOR_TIMED_OUT' | 'VENDOR_UNINTELLIGIBLE';
+export type NoOutcomeCause =
+  'IN_PROGRESS' | 'USER_ACTING' | 'VENDOR_UNAVAILABLE' | 'VENDOR_TIMED_OUT' | 'VENDOR_UNINTELLIGIBLE';
 
 /** Every time is ISO 8601 UTC. */
 export type IncomeEvent =
@@ -37,6 +39,20 @@ export type IncomeEvent =
         readonly lookAgainAt: string;
       }
     >
+  /**
+   * The person must act at the vendor until `until`. The vault stores how the vendor is opened. A later event begins another round. `expiresAt` is the
+   * new end of the session, which leaves the vendor time after the person has acted.
+   */
+  | DomainEvent<
+      'UserActionRequested',
+      {
+        readonly route: Route;
+        readonly attemptId: string;
+        readonly until: string;
+        readonly lookAgainAt: string;
+        readonly expiresAt: string;
+      }
+    >
   | DomainEvent<'RouteFailed', { readonly route: Route; readonly attemptId: string; readonly reason: FailureReason }>
   /** The vault stores the report. */
   | DomainEvent<
@@ -56,6 +72,8 @@ export interface Attempt {
   readonly lookAgainAt: string;
   /** The number of the vendor's answers without an outcome since the request or the start. */
   readonly looks: number;
+  /** The end of the person's round at the vendor. Absent if no round is open. */
+  readonly userActsUntil?: string;
 }
 
 interface Opened {
@@ -65,6 +83,8 @@ interface Opened {
   /** The session grant under which the session was opened. Pages need a token of that grant (docs/contract/server.md#sessions-of-a-grant). */
   readonly grantId?: string;
   readonly expiresAt: string;
+  /** The end before the first round of the person. Absent without a round. */
+  readonly firstExpiresAt?: string;
   /** The vendor of the session's calls, even if the account has chosen another vendor since. */
   readonly vendor: string;
   /** The current route. After the session's end: the route that gave the outcome, or the last route. */
@@ -93,6 +113,8 @@ export type IncomeSession = Exclude<IncomeState, { status: 'NONE' }>;
 export interface InquiryContent {
   readonly attemptId: string;
   readonly inquiry: string;
+  /** How the vendor is opened in the person's current round, or was opened in the last round. */
+  readonly open?: UserActionOpening;
 }
 
 /** The name of the inquiry's vault entry under the session's subject. */

@@ -11,13 +11,22 @@ import {
   openCallsIn,
   type Projection,
 } from '../../../kernel/projection.js';
+import type { UserAction } from '../../../kernel/user-action.js';
 import { ListProgress, readPart, type ListPart } from '../../../ports/list-part.js';
 import { type Page, ReadModels } from '../../../ports/read-models.js';
+import { readEntry } from '../../../ports/vault-entry.js';
 import { Vault } from '../../../ports/vault.js';
 import { Accounts } from '../../../published/accounts.js';
 import { EXTERNAL_ID_KEY, externalIdHash } from '../../../published/external-ids.js';
-import type { FailureReason, IncomeEvent, IncomeSession, Route } from '../domain/income.js';
-import { dueAt, incomeSession } from '../domain/income-session.js';
+import {
+  type FailureReason,
+  type IncomeEvent,
+  type IncomeSession,
+  type InquiryContent,
+  inquiryEntry,
+  type Route,
+} from '../domain/income.js';
+import { dueAt, incomeSession, isOpen } from '../domain/income-session.js';
 
 interface Followed {
   readonly accountId: string;
@@ -40,6 +49,8 @@ export interface IncomeStatus extends Omit<Followed, 'session' | 'externalIdHash
   readonly failureReason: FailureReason | null;
   /** The time of the last change that the status shows. */
   readonly updatedAt: string;
+  /** Set while the person must act at the vendor. `subjectId`: the owner of the vault entry with the opening. */
+  readonly userAction: { readonly until: string; readonly subjectId: string } | null;
 }
 
 function beginning(event: IncomeEvent, createdAt: string): Pick<Followed, 'createdAt' | 'externalIdHash'> {
@@ -48,7 +59,7 @@ function beginning(event: IncomeEvent, createdAt: string): Pick<Followed, 'creat
 
 export const incomeStatus: Projection<IncomeStatus, Followed> = {
   name: 'income_status',
-  version: 9,
+  version: 10,
   category: incomeSession.category,
   toldWithoutLog: true,
 
@@ -58,7 +69,10 @@ export const incomeStatus: Projection<IncomeStatus, Followed> = {
     const { accountId, environment, occurredAt } = event.metadata;
     if (session.status === 'NONE' || accountId === null || environment === null)
       throw new Error(`${event.stream} does not begin with an opened session`);
-    const unchanged = doc?.session.status === session.status && doc.session.route === session.route;
+    const unchanged =
+      doc?.session.status === session.status &&
+      doc.session.route === session.route &&
+      roundOf(doc.session) === roundOf(session);
     const { createdAt, externalIdHash: hash } = doc ?? beginning(recorded, occurredAt);
     const updatedAt = unchanged ? doc.updatedAt : occurredAt;
     return { accountId, environment, session, createdAt, updatedAt, externalIdHash: hash };
@@ -74,6 +88,7 @@ export const incomeStatus: Projection<IncomeStatus, Followed> = {
     failureReason: session.status === 'FAILED' ? session.reasonCode : null,
     createdAt,
     updatedAt,
+    userAction: userActionOf(session),
   }),
   entries: ({ accountId: account, environment, session, createdAt, externalIdHash: hash }) => {
     const due = dueAt(session);
@@ -86,11 +101,21 @@ export const incomeStatus: Projection<IncomeStatus, Followed> = {
   },
 };
 
+function roundOf(session: IncomeSession): string | null {
+  return (isOpen(session) && session.attempt?.userActsUntil) || null;
+}
+
+function userActionOf(session: IncomeSession): IncomeStatus['userAction'] {
+  const until = roundOf(session);
+  return until === null ? null : { until, subjectId: session.subjectId };
+}
+
 const known = exhaustiveEvents<IncomeEvent>('income_status', {
   IncomeSessionOpened: true,
   RouteRequested: true,
   RouteStarted: true,
   RouteAwaited: true,
+  UserActionRequested: true,
   RouteFailed: true,
   IncomeReportReleased: true,
   IncomeSessionFailed: true,
@@ -146,6 +171,14 @@ export class IncomeStatusReader {
   async findReadable(incomeSessionId: string, reader: Reader): Promise<IncomeStatus | null> {
     const status = await this.find(incomeSessionId, reader);
     return status && (await this.accounts.mayRead(reader.accountId, status.accountId)) ? status : null;
+  }
+
+  /** How the person opens the vendor, while the person must act there. Null after the erasure of the person, too. */
+  async userActionOf(incomeSessionId: string, { userAction }: IncomeStatus): Promise<UserAction | null> {
+    if (userAction === null) return null;
+    const { subjectId, until } = userAction;
+    const kept = await readEntry<InquiryContent>(this.vault, subjectId, inquiryEntry(incomeSessionId));
+    return kept === 'erased' || kept?.open === undefined ? null : { open: kept.open, until };
   }
 
   /** Sessions whose vendor must be asked, and sessions whose time limit has passed. */

@@ -1,10 +1,20 @@
 // The income session and its report, as the platform and the server API return them (docs/contract/platform.md#income-sessions).
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import type { UserAction } from '../../../../kernel/user-action.js';
 import type { ViewedIncomeReport } from '../../application/view-income-report.js';
 import type { IncomeLinks } from '../../read/income-links.js';
 import type { IncomeStatus } from '../../read/income-status.js';
 
 export const INCOME_STATUSES = ['CREATED', 'IN_PROGRESS', 'COMPLETED', 'FAILED', 'EXPIRED'] as const;
+
+export class UserActionResult {
+  @ApiProperty({ format: 'date-time', description: 'The end of the round' }) readonly until!: string;
+  @ApiPropertyOptional({ format: 'uri', description: "The vendor's page, to be opened in a window of its own" })
+  readonly url?: string;
+  @ApiPropertyOptional({ description: "The vendor's SDK that the page must run; absent if there is a `url`" })
+  readonly sdk?: string;
+  @ApiPropertyOptional({ description: 'The token for the SDK' }) readonly token?: string;
+}
 
 export class IncomeStatusResult {
   @ApiProperty({ format: 'uuid' }) readonly income_session_id!: string;
@@ -20,6 +30,11 @@ export class IncomeStatusResult {
   readonly reason_code?: 'NO_MATCH' | 'VENDOR_ERROR';
   @ApiPropertyOptional({ format: 'uri', description: 'Address where a server reads the report of a COMPLETED session' })
   readonly report_url?: string;
+  @ApiPropertyOptional({
+    type: UserActionResult,
+    description: 'Present while the person must act at the vendor. Absent in lists',
+  })
+  readonly user_action?: UserActionResult;
   @ApiProperty({ format: 'date-time' }) readonly created_at!: string;
   @ApiProperty({ format: 'date-time' }) readonly updated_at!: string;
   @ApiPropertyOptional({ format: 'date-time' }) readonly completed_at?: string;
@@ -54,7 +69,12 @@ export class IncomeReportResult {
   @ApiProperty({ type: [PaystubResult] }) readonly paystubs!: readonly PaystubResult[];
 }
 
-export function incomeStatusResult(id: string, status: IncomeStatus, links: IncomeLinks): IncomeStatusResult {
+export function incomeStatusResult(
+  id: string,
+  status: IncomeStatus,
+  links: IncomeLinks,
+  userAction: UserAction | null = null,
+): IncomeStatusResult {
   const { screeningSessionId, failureReason, updatedAt } = status;
   const completed = status.status === 'COMPLETED';
   const reportUrl = completed ? links.reportUrl(id) : null;
@@ -65,6 +85,7 @@ export function incomeStatusResult(id: string, status: IncomeStatus, links: Inco
     ...(screeningSessionId === null ? {} : { screening_session_id: screeningSessionId }),
     ...(failureReason === null ? {} : { reason_code: failureReason }),
     ...(reportUrl === null ? {} : { report_url: reportUrl }),
+    ...(userAction && { user_action: { until: userAction.until, ...userAction.open } }),
     created_at: status.createdAt,
     updated_at: updatedAt,
     ...(completed ? { completed_at: updatedAt } : {}),

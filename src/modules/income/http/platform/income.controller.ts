@@ -97,6 +97,6 @@ export class IncomeController {
   ): Promise<IncomeStatusResult> {
     const status = await this.statuses.findOwn(id, reader);
     if (!status) throw new DomainError('request.not_found');
-    return incomeStatusResult(id, status, this.links);
+    return incomeStatusResult(id, status, this.links, await this.statuses.userActionOf(id, status));
   }
 }

@@ -74,7 +74,7 @@ export class ServerIncomeController {
   ): Promise<IncomeStatusResult> {
     const status = await this.statuses.findReadable(id, principal);
     if (!status) throw new DomainError('request.not_found');
-    return incomeStatusResult(id, status, this.links);
+    return incomeStatusResult(id, status, this.links, await this.statuses.userActionOf(id, status));
   }
 
   @Get(':income_session_id/report')
