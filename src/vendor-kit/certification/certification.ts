@@ -1,6 +1,6 @@
 // The cases of a certification, and the level that their results give.
 import type { Applicant } from '../../kernel/applicant.js';
-import type { Capability } from '../../kernel/vendor-choice.js';
+import { CAPABILITIES, type Capability } from '../../kernel/vendor-choice.js';
 import { within } from '../../kernel/with-timeout.js';
 import type { Vendor } from '../define-vendor.js';
 import type { CertifiedDouble, CertifiedPersona, Role } from '../double/certified-double.js';
@@ -9,9 +9,10 @@ import { FAULTS } from './faults.js';
 import { type Circumstances, Laboratory, type Observation, UNDISTURBED_MS, always, rolesIn } from './laboratory.js';
 import { type Certificate, LEVELS, type Level, type Result } from '../certificate.js';
 import { type Path, changesOf, decidingPaths, statusChanged, wordChanged } from './mutations.js';
-import { GRANTING, NotPrepared, type Operation, PERSON, fits, newCall, operationsOf, personOf } from './operations.js';
+import { NotPrepared, type Operation, PERSON, fits, grants, newCall, personOf } from './operations.js';
 import { keepOutput } from './output.js';
 import { type Fault, JSON_TYPE } from './proxy.js';
+import { operationsOf } from './vendor-operations.js';
 import { brokenCountRules, brokenMutationRules, brokenVerdictRules, mainRoleOf } from './rules.js';
 
 /** One case of one capability. `problems` is null if the case does not apply, and `reason` then tells why. */
@@ -44,7 +45,7 @@ export async function certificationOf(
   const output = keepOutput();
   const laboratory = await Laboratory.open(vendor, double);
   try {
-    const run = new Run(laboratory, operationsOf(vendor, double, personas), personas, waitMs);
+    const run = new Run(laboratory, operationsOf(vendor, double, personas, laboratory.running.pay), personas, waitMs);
     const results = await run.all();
     const leaks = findingsOf(run.canaries(), 'the output of the process', Buffer.from(output.text()));
     return results.map((result) =>
@@ -74,10 +75,8 @@ class Run {
   async all(): Promise<readonly CaseResult[]> {
     const { capabilities } = this.laboratory.vendor;
     const results: CaseResult[] = [];
-    for (const capability of ['identity', 'credit', 'income'] as const)
+    for (const capability of CAPABILITIES)
       if (capabilities[capability] !== undefined) results.push(...(await this.ofCapability(capability)));
-    if (capabilities.payment !== undefined)
-      results.push({ capability: 'payment', name: 'verdicts', level: 'bronze', problems: null, reason: OF_PAYMENT });
     return results;
   }
 
@@ -99,9 +98,10 @@ class Run {
     if (errors.length === 0) add('bronze', 'documented errors', null, 'the double lists no error of the vendor');
     else add('bronze', 'documented errors', await this.each(errors, (error) => this.errorProblems(error, able)));
     // The adapter reads answers of one kind alike, so one persona of each kind meets changes and faults.
-    const kinds = [...new Map([...able].reverse().map((one) => [`${one.method} ${one.expected.kind}`, one])).values()];
+    const kindOf = ({ method, expected }: Operation): string => `${method} ${expected.kind} ${grants(expected)}`;
+    const kinds = [...new Map([...able].reverse().map((one) => [kindOf(one), one])).values()];
     add('bronze', 'unheard-of words', await this.each(kinds, (operation) => this.mutationProblems(operation, able)));
-    if (able.every(({ applicant }) => applicant === undefined))
+    if (able.every(({ applicant, charge }) => applicant === undefined && charge === undefined))
       add('bronze', 'fields', null, 'the vendor knows persons by sessions');
     else if (this.laboratory.running.understood === undefined)
       add('bronze', 'fields', ['the double does not tell what it understood']);
@@ -120,26 +120,31 @@ class Run {
     const has = (method: string, facts: object): boolean =>
       operations.some((operation) => operation.method === method && fits(facts, operation.expected));
     const { identity } = this.laboratory.vendor.capabilities;
-    const needed: readonly (readonly [problem: string, met: boolean])[] =
-      capability === 'identity'
-        ? [
-            ['no persona is confirmed', has('register', { kind: 'confirmed' })],
-            ['no persona is refused', has('register', { kind: 'refused' })],
-            ...(identity?.stepUp ?? []).map((method): [string, boolean] => [
-              `no persona is challenged with ${method}`,
-              has(method === 'otp' ? 'verifyOtp' : 'verifyKba', { kind: 'confirmed' }),
-            ]),
-          ]
-        : capability === 'credit'
-          ? [
-              ['no persona has a report', has('pullReport', { kind: 'report' })],
-              ['no persona is refused a report', has('pullReport', { kind: 'refused' })],
-            ]
-          : [
-              ['no persona has an income', has('outcomeOf', { kind: 'completed' })],
-              ['no inquiry of a persona fails', has('outcomeOf', { kind: 'failed' })],
-            ];
-    return needed.filter(([, met]) => !met).map(([problem]) => problem);
+    const needed: { readonly [Name in Capability]: readonly (readonly [problem: string, met: boolean])[] } = {
+      identity: [
+        ['no persona is confirmed', has('register', { kind: 'confirmed' })],
+        ['no persona is refused', has('register', { kind: 'refused' })],
+        ...(identity?.stepUp ?? []).map((method): [string, boolean] => [
+          `no persona is challenged with ${method}`,
+          has(method === 'otp' ? 'verifyOtp' : 'verifyKba', { kind: 'confirmed' }),
+        ]),
+      ],
+      credit: [
+        ['no persona has a report', has('pullReport', { kind: 'report' })],
+        ['no persona is refused a report', has('pullReport', { kind: 'refused' })],
+      ],
+      income: [
+        ['no persona has an income', has('outcomeOf', { kind: 'completed' })],
+        ['no inquiry of a persona fails', has('outcomeOf', { kind: 'failed' })],
+      ],
+      payment: [
+        ['no consumer pays an intent', has('retrieveIntent', { intent: { status: 'succeeded' } })],
+        ['no consumer pays a checkout', has('retrieveCheckout', { session: { status: 'complete' } })],
+        ['no payment is refunded', has('refundIntent', { kind: 'refunded' })],
+        ['no refund is refused', has('refundIntent', { kind: 'refused' })],
+      ],
+    };
+    return needed[capability].filter(([, met]) => !met).map(([problem]) => problem);
   }
 
   private async verdictProblems(operation: Operation): Promise<readonly string[]> {
@@ -169,17 +174,17 @@ class Run {
   private async mutationProblems(operation: Operation, able: readonly Operation[]): Promise<readonly string[]> {
     const clean = this.clean.get(operation);
     if (clean === undefined) return [];
-    const grants = GRANTING.has(operation.expected.kind);
+    const isGrant = grants(operation.expected);
     const alike = able.filter(({ method }) => method === operation.method);
     const cleanOf = (granting: boolean): readonly Observation[] =>
-      alike.filter((one) => GRANTING.has(one.expected.kind) === granting).flatMap((one) => this.clean.get(one) ?? []);
-    const deciding = grants ? decidingPaths(cleanOf(true), cleanOf(false)) : [];
+      alike.filter((one) => grants(one.expected) === granting).flatMap((one) => this.clean.get(one) ?? []);
+    const deciding = isGrant ? decidingPaths(cleanOf(true), cleanOf(false)) : [];
     const decides = (path: Path): boolean => deciding.some((one) => JSON.stringify(one) === JSON.stringify(path));
     const trials = changesOf(clean)
-      .filter(({ path }) => operation.capability === 'identity' || !grants || decides(path))
-      .map(({ role, path }) => ({ role, fault: wordChanged(path), mayGrant: grants && !decides(path) }));
+      .filter(({ path }) => operation.capability === 'identity' || !isGrant || decides(path))
+      .map(({ role, path }) => ({ role, fault: wordChanged(path), mayGrant: isGrant && !decides(path) }));
     const last = clean.requests.at(-1)?.role;
-    if (grants && last)
+    if (isGrant && last)
       for (const status of [404, 500]) trials.push({ role: last, fault: statusChanged(status), mayGrant: false });
     return this.each(trials, async ({ role, fault, mayGrant }) => {
       const seen = await this.observe(operation, { faults: always(role, fault) });
@@ -189,15 +194,17 @@ class Run {
 
   private async fieldProblems(able: readonly Operation[]): Promise<readonly string[]> {
     const { understood } = this.laboratory.running;
-    const registrations = able.filter(({ applicant }) => applicant !== undefined);
-    return this.each(registrations, async (operation) => {
+    const telling = able.filter(({ applicant, charge }) => applicant !== undefined || charge !== undefined);
+    return this.each(telling, async (operation) => {
       const told = understood?.(this.clean.get(operation)?.call.attemptId ?? '');
       if (!told) return ['the vendor knows no request with the key of the attempt'];
-      const sent: Readonly<Record<string, unknown>> = { ...operation.applicant };
+      const { applicant, charge } = operation;
+      const sent: Readonly<Record<string, unknown>> = { ...applicant, ...charge };
       const wrong = Object.entries(told)
-        .filter(([name]) => name in PERSON)
+        .filter(([name]) => name in (charge ?? PERSON))
         .filter(([name, value]) => !fits(value, sent[name]));
-      const lost = NEEDED_FIELDS.filter((name) => told[name] === undefined);
+      const needed = charge === undefined ? NEEDED_FIELDS : Object.keys(charge);
+      const lost = needed.filter((name) => told[name] === undefined);
       return [
         ...wrong.map(([name]) => `the vendor understands another ${name} than was sent`),
         ...lost.map((name) => `the vendor does not get the ${name}`),
@@ -213,9 +220,10 @@ class Run {
       const main = mainRoleOf(clean);
       const single = roles.map((role) => ({ operation, clean, role, faults: always(role, fault) }));
       // The request for the outcome of a lost answer meets the fault as well.
-      if (main === null || this.laboratory.double.roles.outcome === undefined || roles.includes('outcome'))
-        return single;
-      const faults = { [main]: RESET_AFTER, ...always('outcome', fault) };
+      const lost = lostAnswerOf(operation);
+      const { outcome } = this.laboratory.double.roles;
+      if (main === null || lost === null || outcome === undefined || roles.includes('outcome')) return single;
+      const faults = { [main]: lost, ...always('outcome', fault) };
       return [...single, { operation, clean, role: 'outcome' as const, faults }];
     });
     return this.each(trials, async ({ operation, clean, role, faults }) => {
@@ -237,7 +245,7 @@ class Run {
   }
 
   private async floodProblems(able: readonly Operation[]): Promise<readonly string[]> {
-    const [operation] = able.filter(({ expected, method }) => method === 'register' || GRANTING.has(expected.kind));
+    const [operation] = able.filter(({ expected, method }) => method === 'register' || grants(expected));
     if (operation === undefined) return ['no operation can be repeated'];
     const act = await this.laboratory.prepared(operation);
     return this.laboratory.withAdapters(4 * UNDISTURBED_MS, async (adapters, proxy) => {
@@ -310,7 +318,7 @@ class NextCall {
   private readonly other: Operation | undefined;
 
   constructor(able: readonly Operation[]) {
-    this.other = able.find(({ expected }) => !GRANTING.has(expected.kind));
+    this.other = able.find(({ expected }) => !grants(expected));
   }
 
   readonly make: NonNullable<Circumstances['then']> = async (adapters, proxy) => {
@@ -318,7 +326,7 @@ class NextCall {
     if (this.other === undefined) return;
     const act = await this.other.prepare(adapters).catch(() => null);
     const verdict = await act?.(adapters, newCall()).catch(() => null);
-    if (verdict && GRANTING.has(verdict.kind)) this.problems.push('the next call gets the answer of this call');
+    if (verdict && grants(verdict)) this.problems.push('the next call gets the answer of this call');
   };
 }
 
@@ -359,8 +367,17 @@ export function certificateFrom(results: readonly CaseResult[], smokeTested?: st
 }
 
 const RESET_AFTER = FAULTS.find(({ name }) => name === 'reset after the request is executed') as Fault;
+const FAILED_AFTER = statusChanged(500);
 const NEEDED_FIELDS = ['firstName', 'lastName', 'dateOfBirth', 'ssn'] as const;
-const OF_PAYMENT = 'the roles of a payment processor are tested in its contract suite';
+
+/**
+ * The fault after which the adapter asks for the outcome; null if it never asks. The adapter of a processor repeats a lost request, and asks when a
+ * creation fails.
+ */
+function lostAnswerOf({ capability, method }: Operation): Fault | null {
+  if (capability !== 'payment') return RESET_AFTER;
+  return method.startsWith('create') ? FAILED_AFTER : null;
+}
 
 function personalIn(applicant: Applicant): readonly (readonly [name: string, values: readonly string[]])[] {
   const { ssn = '', firstName = '', phoneNumber = '', email = '', address, dateOfBirth = '' } = applicant;

@@ -1,4 +1,4 @@
-// The operations of a vendor that its certification runs, for each persona.
+// The operations of a vendor's certification that are about a person, for each persona.
 import { randomUUID } from 'node:crypto';
 import type { Applicant } from '../../kernel/applicant.js';
 import type { Capability } from '../../kernel/vendor-choice.js';
@@ -6,6 +6,7 @@ import type { KnownPerson, VendorSubject } from '../../kernel/vendor-subject.js'
 import type { KbaQuestion } from '../../ports/identity-vendor.js';
 import type { DeliverySemantics, VendorCall } from '../../ports/vendor-call.js';
 import type { OpenVendor, Vendor, VendorPorts } from '../define-vendor.js';
+import type { Charge, CheckoutSession, PaymentIntent } from '../../ports/payment-processor.js';
 import type { CertifiedDouble, CertifiedPersona, ExpectedVerdict } from '../double/certified-double.js';
 
 export interface Verdict {
@@ -16,7 +17,10 @@ export interface Verdict {
   readonly retryAfterSeconds?: number;
   readonly reply?: object;
   readonly report?: object;
+  readonly intent?: PaymentIntent;
+  readonly session?: CheckoutSession;
 }
+
 /** Makes the call whose verdict is judged. */
 export type Act = (adapters: OpenVendor, call: VendorCall) => Promise<Verdict>;
 
@@ -29,6 +33,8 @@ export interface Operation {
   readonly expected: ExpectedVerdict;
   /** The person whose own data are sent. */
   readonly applicant?: Partial<Applicant>;
+  /** The charge that is sent. */
+  readonly charge?: Charge;
   /** Makes the earlier calls, without faults. */
   prepare(adapters: OpenVendor): Promise<Act>;
 }
@@ -49,8 +55,12 @@ export const PERSON: Applicant = {
   termsAcceptedAt: '2026-01-02T03:04:05.678Z',
 };
 
-/** Verdicts that give a person or a file to the caller. An answer that was changed must never lead to one of them. */
-export const GRANTING: ReadonlySet<string> = new Set(['confirmed', 'report', 'completed']);
+/** Verdicts that give a person, a file or money to the caller. An answer that was changed must never lead to one of them. */
+const GRANTING: ReadonlySet<string> = new Set(['confirmed', 'report', 'completed', 'refunded']);
+
+export function grants({ kind, intent, session }: ExpectedVerdict | Verdict): boolean {
+  return GRANTING.has(kind) || fits({ status: 'succeeded' }, intent) || fits({ status: 'complete' }, session);
+}
 
 function subjectOf(person: KnownPerson): VendorSubject {
   return {
@@ -90,7 +100,8 @@ export class NotPrepared extends Error {
   override readonly name = 'NotPrepared';
 }
 
-export function operationsOf(
+/** The operations of the ports that are about a person. */
+export function personOperations(
   vendor: Vendor,
   double: CertifiedDouble,
   personas: readonly CertifiedPersona[],
@@ -99,10 +110,10 @@ export function operationsOf(
     ...identityOperations(vendor, double, personas),
     ...creditOperations(vendor, personas),
     ...incomeOperations(vendor, personas),
-  ].filter(({ method }) => double.absent?.includes(method) !== true);
+  ];
 }
 
-function port<Name extends Capability>(adapters: OpenVendor, capability: Name): VendorPorts[Name] {
+export function port<Name extends Capability>(adapters: OpenVendor, capability: Name): VendorPorts[Name] {
   const adapter = adapters[capability];
   if (adapter === undefined) throw new NotPrepared(`the vendor opens no adapter for ${capability}`);
   return adapter as VendorPorts[Name];

@@ -4,7 +4,8 @@ import type { CertifiedDouble, CertifiedPersona } from '../double/certified-doub
 import { findingsOf } from '../canaries.js';
 import { canariesOf } from './certification.js';
 import { Laboratory } from './laboratory.js';
-import { fits, operationsOf } from './operations.js';
+import { fits } from './operations.js';
+import { operationsOf } from './vendor-operations.js';
 
 export interface Recording {
   /** The name of the operation, as the name of a file. */
@@ -22,7 +23,9 @@ export async function recordingsOf(
   try {
     const recordings: Recording[] = [];
     // The first persona of each verdict is recorded.
-    const named = new Map([...operationsOf(vendor, double, personas)].reverse().map((one) => [one.name, one]));
+    const named = new Map(
+      [...operationsOf(vendor, double, personas, laboratory.running.pay)].reverse().map((one) => [one.name, one]),
+    );
     for (const operation of named.values()) {
       const seen = await laboratory.observe(operation);
       if (!fits(operation.expected, seen.verdict)) throw new Error(`${operation.name} has another verdict`);

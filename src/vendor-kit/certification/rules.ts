@@ -2,7 +2,7 @@
 import type { Role } from '../double/certified-double.js';
 import { RETRY_AFTER_SECONDS } from './faults.js';
 import { type Observation, rolesIn } from './laboratory.js';
-import { GRANTING, type Operation, fits } from './operations.js';
+import { type Operation, fits, grants } from './operations.js';
 import type { Fault, SeenRequest } from './proxy.js';
 
 export interface Trial {
@@ -24,14 +24,20 @@ const UNDECIDED: ReadonlySet<string> = new Set([
   'in-progress',
   'needs-user',
   'refused-otherwise',
+  'not-made',
 ]);
 /** Answers with which a vendor says that it executed nothing. */
 const TURNED_AWAY: ReadonlySet<number> = new Set([401, 403, 429, 503]);
+/** The most requests of an operation. A processor's key lets an adapter ask more often within the time limit. */
+const MOST_SENT = 2;
+const MOST_SENT_TO_PROCESSOR = 4;
 /** The most requests that a fault may add to the requests of an undisturbed operation. */
 const MOST_REPEATS = 8;
 
 export function mainRoleOf(clean: Observation): Role | null {
-  return rolesIn(clean).find((role) => role !== 'token') ?? null;
+  const roles = rolesIn(clean);
+  // A processor may be asked before it is told to change something.
+  return roles.find((role) => role === 'processor') ?? roles.find((role) => role !== 'token') ?? null;
 }
 
 /** The last request of an undisturbed operation decides it. */
@@ -49,13 +55,20 @@ export function brokenVerdictRules(trial: Trial): readonly string[] {
     return isLearnt(trial) ? [] : [`the verdict is ${verdict.kind}, but the vendor did not say so`];
   }
   return [
-    ...(verdict.kind === 'unavailable' && mayHaveExecuted(trial)
-      ? ['the verdict is unavailable, which means "not executed", but the vendor may have executed the request']
-      : []),
+    ...executedAfterAll(trial, verdict.kind),
     ...(trial.fault.once && !fits(trial.operation.expected, verdict) && needsNewToken(trial)
       ? ['the token is not renewed after a 401']
       : []),
   ];
+}
+
+/** The verdict states that nothing was executed. */
+function executedAfterAll(trial: Trial, kind: string): readonly string[] {
+  if (kind === 'unavailable' && mayHaveExecuted(trial))
+    return ['the verdict is unavailable, which means "not executed", but the vendor may have executed the request'];
+  return kind === 'not-made' && mainRequestsOf(trial).some(({ forwarded }) => forwarded)
+    ? ['the verdict is not-made, but the vendor has executed the request']
+    : [];
 }
 
 /** Whether the adapter got an answer from which it can know the verdict. */
@@ -74,8 +87,12 @@ function unharmedIn(requests: readonly SeenRequest[], fault: Fault): readonly Se
 function mayHaveExecuted({ operation, clean, fault, seen: { requests } }: Trial): boolean {
   if (operation.semantics !== 'at-most-once') return false;
   if (unharmedIn(requests, fault).some(({ role }) => role === 'outcome')) return false;
-  const main = requests.filter(({ role }) => role === mainRoleOf(clean));
+  const main = mainRequestsOf({ clean, seen: { requests } });
   return main.some(({ forwarded, answer }) => forwarded || !TURNED_AWAY.has(answer?.status ?? 0));
+}
+
+function mainRequestsOf({ clean, seen }: { clean: Observation; seen: Pick<Observation, 'requests'> }) {
+  return seen.requests.filter(({ role }) => role === mainRoleOf(clean));
 }
 
 /** A vendor with access tokens renews its token once, because a 401 means that nothing was executed. */
@@ -99,9 +116,11 @@ export function brokenCountRules(trial: Trial): readonly string[] {
 }
 
 /** The rules for requests that the vendor may execute, whatever their keys. */
-function executionRules({ operation: { semantics }, clean, seen }: Trial): readonly string[] {
+function executionRules(trial: Trial): readonly string[] {
+  const { semantics, capability } = trial.operation;
   if (semantics === 'query') return [];
-  const main = seen.requests.filter((request) => request.role === mainRoleOf(clean));
+  const main = mainRequestsOf(trial);
+  const most = capability === 'payment' ? MOST_SENT_TO_PROCESSOR : MOST_SENT;
   const executing = main.filter(({ answer, forwarded }) => forwarded || answer?.status !== 401);
   return [
     ...(semantics === 'at-most-once' && executing.length > 1
@@ -110,7 +129,7 @@ function executionRules({ operation: { semantics }, clean, seen }: Trial): reado
     ...(semantics === 'idempotent' && new Set(executing.map(identity)).size > 1
       ? ['a repeated request differs from the first request']
       : []),
-    ...(main.length > 2 ? [`${main.length} requests were sent`] : []),
+    ...(main.length > most ? [`${main.length} requests were sent`] : []),
   ];
 }
 
@@ -136,5 +155,5 @@ function identity({ method, url, headers, body }: SeenRequest): string {
 export function brokenMutationRules(seen: Observation, mayGrant: boolean): readonly string[] {
   if (seen.thrown !== null) return ['the adapter throws'];
   if (seen.verdict === null) return ['the adapter gives no verdict within its time limit'];
-  return !mayGrant && GRANTING.has(seen.verdict.kind) ? [`the verdict becomes ${seen.verdict.kind}`] : [];
+  return !mayGrant && grants(seen.verdict) ? [`the verdict becomes ${seen.verdict.kind}`] : [];
 }

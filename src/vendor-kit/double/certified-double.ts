@@ -6,9 +6,10 @@ import type { SandboxPart } from './sandbox-part.js';
 
 /**
  * The purpose of a request. `token`: gets an access token. `submit`: begins something that may be billed. `verdict`: asks for the result of an
- * accepted request. `answer`: a person's answer. `outcome`: asks for the result of an earlier key. `report`: pulls a report.
+ * accepted request. `answer`: a person's answer. `outcome`: asks for the result of an earlier key. `report`: pulls a report. `processor`: makes,
+ * changes or refunds a payment.
  */
-export const ROLES = ['token', 'submit', 'verdict', 'answer', 'outcome', 'report'] as const;
+export const ROLES = ['token', 'submit', 'verdict', 'answer', 'outcome', 'report', 'processor'] as const;
 export type Role = (typeof ROLES)[number];
 
 /** The facts of a verdict that a persona must get. Further facts of the verdict are not compared. */
@@ -25,6 +26,16 @@ export interface CertifiedPersona {
   /** `reference`: the session of another vendor, by which this vendor knows the person. */
   readonly reference?: string;
   readonly income?: { readonly route: IncomeRoute; readonly verdict: ExpectedVerdict };
+  readonly payment?: {
+    /** The consumer's means of payment, in the words of `pay`; null for a consumer who does not pay. */
+    readonly by: string | null;
+    /** The verdicts after the consumer paid, or did not pay, an intent: of a look, and of a refund. */
+    readonly intent: ExpectedVerdict;
+    readonly refund: ExpectedVerdict;
+    /** The verdicts for a checkout session: of a look, and of its end. */
+    readonly checkout: ExpectedVerdict;
+    readonly expiry: ExpectedVerdict;
+  };
 }
 
 /** An error that the vendor documents, and its verdict. */
@@ -41,7 +52,9 @@ export interface RunningDouble {
   readonly part: SandboxPart;
   /** The settings of the vendor for the double at this address. Each value except addresses is also a canary. */
   readonly settings: (url: string) => Readonly<Record<string, string | null>>;
-  /** The person as the double has understood the request with this key, in the words of the applicant; null for an unknown key. */
+  /** The consumer pays the intent or the checkout session with this id. */
+  readonly pay?: (id: string, by: string) => Promise<void>;
+  /** The person or the charge as the double has understood the request with this key, in the port's words; null for an unknown key. */
   readonly understood?: (key: string) => Readonly<Record<string, unknown>> | null;
 }
 
@@ -51,6 +64,8 @@ export interface CertifiedDouble {
   readonly errors?: readonly DocumentedError[];
   /** The operations of the port that the vendor has not got. */
   readonly absent?: readonly string[];
+  /** The account that receives the money of charges. Without it, the platform keeps the money. */
+  readonly connectedAccount?: string;
   readonly code?: { readonly right: string; readonly wrong: string };
   readonly answers?: (
     questions: readonly KbaQuestion[],

@@ -190,12 +190,18 @@ function readEnd({ end, status, retryAfterSeconds }: ExchangeFailed): Unsettled 
   }
 }
 
-/** Zero when the expanded charge is missing, because the intent alone shows no refunds. The charge's own sum may still include a failed refund. */
+const CHARGE_STATES: readonly string[] = ['succeeded', 'pending', 'failed'];
+
+/**
+ * Null if the charge has an unknown state. Zero when the expanded charge is missing, because the intent alone shows no refunds. The charge's own sum
+ * may still include a failed refund.
+ */
 function refundedOf(charge: Stripe.PaymentIntent['latest_charge'] | undefined): unknown {
   if (charge === null || charge === undefined || typeof charge === 'string') return 0;
-  const { amount_refunded, refunds } = charge as Partial<typeof charge>;
+  const { amount_refunded, refunds, status } = charge as Partial<typeof charge>;
+  if (!CHARGE_STATES.includes(String(status))) return null;
   if (!isCents(amount_refunded) || !Array.isArray(refunds?.data) || refunds.has_more) return amount_refunded;
-  const given = refunds.data.filter(({ status }) => status !== 'failed' && status !== 'canceled');
+  const given = refunds.data.filter((refund) => refund.status !== 'failed' && refund.status !== 'canceled');
   return Math.min(
     amount_refunded,
     given.reduce((sum, { amount }) => sum + amount, 0),

@@ -21,7 +21,10 @@ const answer = (fields: object): Stripe.Response<Stripe.PaymentIntent> =>
 describe('the refunded amount of an intent', () => {
   const refund = (status: string, amount: number) => ({ object: 'refund', status, amount });
   const read = (amountRefunded: number, refunds?: object): unknown =>
-    readIntent(answer({ latest_charge: { amount_refunded: amountRefunded, ...(refunds && { refunds }) } }), () => true);
+    readIntent(
+      answer({ latest_charge: { status: 'succeeded', amount_refunded: amountRefunded, ...(refunds && { refunds }) } }),
+      () => true,
+    );
   const list = (data: object[], more = false) => ({ object: 'list', data, has_more: more });
 
   // The sum of the charge may or may not include a failed refund.

@@ -40,16 +40,26 @@ async function pay(engine: Engine, request: Incoming, reply: FastifyReply): Prom
   if (session.status === 'expired') return html(reply.code(400), checkout(session, null));
   const chosen = chosenMethod(request.body ?? [], engine.now());
   if ('problem' in chosen) return html(reply.code(402), checkout(session, chosen.problem));
+  const tried = await payOnPage(engine, session, chosen.method);
+  if (tried.status === 'complete') return reply.redirect(successAddress(tried), 303);
+  return html(reply.code(402), checkout(tried, 'Your card was declined. Try another one.'));
+}
+
+/** One try to pay the session. Returns the session after the try. */
+export async function payOnPage(
+  engine: Engine,
+  session: CheckoutSession,
+  paymentMethod: string,
+): Promise<CheckoutSession> {
   const intent = session.intentId === null ? null : engine.intent(session.intentId);
-  const tried = paySession(session, intent, chosen.method, { now: engine.now(), settleMs: engine.settleMs });
+  const tried = paySession(session, intent, paymentMethod, { now: engine.now(), settleMs: engine.settleMs });
   const completed =
     tried.session.status === 'complete'
       ? [engine.event('checkout.session.completed', sessionObject(tried.session), tried.session.intentId, null)]
       : [];
   const changes = engine.intentChanges(tried.change, null);
   await engine.happen({ ...changes, sessions: [tried.session], events: [...changes.events, ...completed] });
-  if (tried.session.status === 'complete') return reply.redirect(successAddress(tried.session), 303);
-  return html(reply.code(402), checkout(tried.session, 'Your card was declined. Try another one.'));
+  return tried.session;
 }
 
 /** The payment method of the pressed button, or of the typed card. */

@@ -1,8 +1,9 @@
 // The payment processor as a part of the sandbox: its HTTP interface, its checkout page, its events (docs/sandbox.md).
 import type { FastifyInstance } from 'fastify';
 import type { SandboxPart } from '../../../vendor-kit/double/sandbox-part.js';
-import { mountCheckoutPage } from './checkout-page.js';
+import { mountCheckoutPage, payOnPage } from './checkout-page.js';
 import { mountControls } from './controls.js';
+import { confirmIntent } from './intents.js';
 import { Engine } from './engine.js';
 import { EventDelivery, type EventReceiver } from './event-delivery.js';
 import { type Keys, mountPayments } from './payment-routes.js';
@@ -46,6 +47,29 @@ export class SandboxProcessor implements SandboxPart {
     mountCheckoutPage(server, this.engine);
     mountControls(server, this.engine);
     this.engine.resume();
+  }
+
+  /** The consumer pays an intent or a checkout session with a test payment method. A decline changes the payment as well. */
+  async pay(id: string, paymentMethod: string): Promise<void> {
+    const { engine } = this;
+    const session = this.record.session(id);
+    if (session !== null) {
+      await payOnPage(engine, session, paymentMethod);
+      return;
+    }
+    const change = confirmIntent(engine.intent(id), paymentMethod, engine.now(), engine.settleMs);
+    await engine.happen(engine.intentChanges(change, null));
+  }
+
+  /** The charge of the intent or checkout session that the call with this key made or changed; null for an unknown key. */
+  understood(key: string): Readonly<Record<string, unknown>> | null {
+    const call = this.record.call(key);
+    const body = call.state === 'executed' ? call.answer.body : {};
+    const id = 'id' in body ? String(body.id) : '';
+    const object = this.record.intent(id) ?? this.record.session(id);
+    if (object === null) return null;
+    const { amount, currency, applicationFee, destination } = object;
+    return { amountCents: amount, currency, connectedAccount: destination, applicationFeeCents: applicationFee };
   }
 
   close(): void {

@@ -1,0 +1,16 @@
+// All operations of a vendor that its certification runs.
+import type { Vendor } from '../define-vendor.js';
+import type { CertifiedDouble, CertifiedPersona, RunningDouble } from '../double/certified-double.js';
+import { type Operation, personOperations } from './operations.js';
+import { paymentOperations } from './payment-operations.js';
+
+export function operationsOf(
+  vendor: Vendor,
+  double: CertifiedDouble,
+  personas: readonly CertifiedPersona[],
+  pay?: RunningDouble['pay'],
+): readonly Operation[] {
+  const ofPersons = personOperations(vendor, double, personas);
+  const ofPayments = paymentOperations(vendor.capabilities.payment, double, personas, pay);
+  return [...ofPersons, ...ofPayments].filter(({ method }) => double.absent?.includes(method) !== true);
+}
