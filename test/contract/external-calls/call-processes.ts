@@ -9,7 +9,7 @@ import { QueuedExternalCalls } from '../../../src/external-calls/queued-external
 import { VendorPlaces } from '../../../src/external-calls/vendor-places.js';
 import { SystemClock } from '../../../src/kernel/clock.js';
 import type { Vault } from '../../../src/ports/vault.js';
-import type { Vendors } from '../../../src/ports/vendors.js';
+import type { VendorLimits, Vendors } from '../../../src/ports/vendors.js';
 import { until } from '../../support/eventually.js';
 import { RedisServer } from '../../support/redis.js';
 import { Vaults } from '../../support/vaults.js';
@@ -31,6 +31,8 @@ interface WorkerProcess {
   readonly aheadMs?: number;
   readonly timeoutMs?: number;
   readonly concurrency?: number;
+  /** The limits of the vendor acme. */
+  readonly acme?: VendorLimits;
   readonly drainMs?: number;
   readonly patience?: WorkerPatience;
   readonly redis?: Redis;
@@ -106,13 +108,14 @@ export class CallProcesses {
     kinds: readonly (ExternalCall<never> | AttemptRecovery)[],
     { nearby, aheadMs = 0, timeoutMs = 5_000, concurrency = SLOTS, drainMs = 1_000, ...process }: WorkerProcess = {},
   ): Promise<CallWorkers> {
+    const { acme = {} } = process;
     const redis = process.redis ?? (await this.connection());
     const workers = new CallWorkers(
       redis,
       new RedisSealedPayloads(redis, process.vault ?? this.vault),
       clockOf(() => new Date(Date.now() + aheadMs)),
       () => ({ timeoutMs, concurrency }),
-      VENDORS,
+      { ...VENDORS, limitsOf: (vendor) => (vendor === 'acme' ? acme : {}) },
       () => kinds as readonly (ExternalCall | AttemptRecovery)[],
       nearby ?? { name: randomUUID(), over: () => undefined },
       { drainDelay: 0.2, drainMs, ...process.patience },

@@ -9,7 +9,7 @@ import type { Attempt } from '../../../src/external-calls/external-call.js';
 import type { QueuedExternalCalls } from '../../../src/external-calls/queued-external-calls.js';
 import { Unavailable } from '../../../src/kernel/unavailable.js';
 import { RedisServer } from '../../support/redis.js';
-import { CallProcesses } from './call-processes.js';
+import { CallProcesses, SLOTS } from './call-processes.js';
 import { attempt, CANARY, Hens, Nest, until } from './hens.js';
 
 describe('external calls', () => {
@@ -386,6 +386,21 @@ describe('external calls', () => {
         await calls.admit(hens, one);
         expect(await make(calls, one)).toBe('egg');
       }
+    });
+
+    it('run in no more slots than their vendor allows', async () => {
+      const calls = await caller({ timeoutMs: 60_000 });
+      const running = { idv: 0, acme: 0 };
+      hens.answer = ({ vendor }) => {
+        running[vendor === 'acme' ? 'acme' : 'idv'] += 1;
+        return new Promise(() => undefined);
+      };
+      await worker({ drainMs: 1, acme: { concurrency: 2 } });
+      for (let count = 0; count < 10; count++)
+        for (const vendor of ['acme', 'idv']) void make(calls, { ...attempt(), vendor });
+      await until(() => running.idv === SLOTS);
+      await until(async () => (await calls.backlog('identity-vendor-acme-test')).waiting === 8);
+      expect(running).toEqual({ idv: SLOTS, acme: 2 });
     });
 
     it('leave room for other accounts, even if many calls of one account hang', async () => {

@@ -72,6 +72,26 @@ describe('the vendor registry', () => {
     await registry.close();
   });
 
+  it('gives a vendor its own time limit, unless the common limit is shorter', async () => {
+    const given: Record<string, number> = {};
+    const vendor = (id: string, timeoutMs?: number): Vendor =>
+      defineVendor({
+        id,
+        capabilities: {},
+        settings: {},
+        ...(timeoutMs !== undefined && { limits: { timeoutMs } }),
+        async open(_, limitMs) {
+          given[id] = limitMs;
+          return { close: async () => undefined };
+        },
+      });
+    const settings = { live: {}, test: null };
+    const vendors = [vendor('quick', 300), vendor('patient', 5_000), vendor('usual')];
+    const registry = await opened({ quick: settings, patient: settings, usual: settings }, vendors);
+    expect(given).toEqual({ quick: 300, patient: 1_000, usual: 1_000 });
+    await registry.close();
+  });
+
   it('closes all vendors at the same time, so that no vendor waits for another', async () => {
     let bothClose: () => void = () => undefined;
     const both = new Promise<void>((resolve) => (bothClose = resolve));

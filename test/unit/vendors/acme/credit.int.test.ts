@@ -7,6 +7,7 @@ import { startSandbox, type RunningSandbox } from '../../../../sandbox/server.js
 import { newId } from '../../../../src/kernel/ids.js';
 import type { KeptApplicant } from '../../../../src/kernel/vendor-subject.js';
 import type { ReportVerdict } from '../../../../src/ports/credit-bureau.js';
+import type { Applicant } from '../../../../src/ports/identity-vendor.js';
 import type { VendorCall } from '../../../../src/ports/vendor-call.js';
 import type { OpenVendor } from '../../../../src/vendor-kit/define-vendor.js';
 import { openAcme } from '../../../../src/vendors/acme/adapter.js';
@@ -61,6 +62,19 @@ describe('the bureau of acme', () => {
     expect(verdicts).toMatchObject(expected.map(([, verdict]) => verdict));
   });
 
+  it('shares its client and its access token with the verifications', async () => {
+    const vendor = openAcme({ url: sandbox.url, clientId: 'client', clientSecret: () => 'secret', timeoutMs: 10_000 });
+    const before = (await calls()).tokens;
+    const applicant: Applicant = { ...APPLICANT, jscPayload: 'fingerprint' };
+    const [registered, pulled] = await Promise.all([
+      vendor.identity!.register(aCall(), applicant),
+      pull({}, aCall(), vendor),
+    ]);
+    expect([registered.kind, pulled.kind]).toEqual(['confirmed', 'report']);
+    expect((await calls()).tokens).toBe(before + 1);
+    await vendor.close();
+  });
+
   it('sends the person, the purpose, the end user and the consent', async () => {
     const call = aCall();
     await pull({}, call);
@@ -96,8 +110,6 @@ describe('the bureau of acme', () => {
     );
   });
 
-  async function reportsBilled(): Promise<number> {
-    const calls: any = await (await fetch(`${sandbox.url}/control/calls`)).json();
-    return calls.operations.report.billed as number;
-  }
+  const calls = async (): Promise<any> => (await fetch(`${sandbox.url}/control/calls`)).json();
+  const reportsBilled = async (): Promise<number> => (await calls()).operations.report.billed;
 });
