@@ -64,7 +64,7 @@ describe('the bureau of acme', () => {
 
   it('shares its client and its access token with the verifications', async () => {
     const vendor = openAcme({ url: sandbox.url, clientId: 'client', clientSecret: () => 'secret', timeoutMs: 10_000 });
-    const before = (await calls()).tokens;
+    const before: number = (await calls()).tokens;
     const applicant: Applicant = { ...APPLICANT, jscPayload: 'fingerprint' };
     const [registered, pulled] = await Promise.all([
       vendor.identity!.register(aCall(), applicant),
