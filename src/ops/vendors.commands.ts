@@ -201,6 +201,7 @@ export class ResumeVendorCommand extends SwitchCommand {
 interface RouteValues extends ConsentValues {
   readonly account?: string;
   readonly fallback?: string;
+  readonly shadow?: string;
 }
 
 @SubCommand({
@@ -229,12 +230,21 @@ export class RouteVendorsCommand extends ConsentedCommand {
     return text;
   }
 
+  @Option({
+    flags: '--shadow <vendor>',
+    description: 'identity vendor that is also called about test persons, to compare its verdicts',
+  })
+  readShadow(text: string): string {
+    return text;
+  }
+
   override async run([named = '', ...words]: string[], values: RouteValues): Promise<void> {
     const capability = oneOf(named, CHOSEN_CAPABILITIES, 'The capability');
-    const { account: accountId = null, fallback } = values;
+    const { account: accountId = null, fallback, shadow } = values;
     if (fallback !== undefined && capability !== 'identity')
       throw new WrongInput('--fallback goes with the identity vendors, because only a registration can be repeated.');
-    const route = routeIn(words, fallback ?? null);
+    const routed = routeIn(words, fallback ?? null);
+    const route = routed === null || shadow === undefined ? routed : { ...routed, shadow };
     await this.commands.execute(new ChooseRoute({ capability, route, accountId }, reasonedContext(values)));
     const { routes } = (await this.streams.load(vendorRoutes, accountId ?? INSTALLATION)).state;
     print({ account: accountId, routes });
@@ -276,7 +286,7 @@ function weightOf(
 }
 
 function leadsTo(vendor: string, route: VendorRoute | undefined): boolean {
-  return route !== undefined && (vendor in route.weights || route.fallback === vendor);
+  return route !== undefined && (vendor in route.weights || [route.fallback, route.shadow].includes(vendor));
 }
 
 function isAbout(vendor: string, { data }: RecordedEvent): boolean {
@@ -284,12 +294,14 @@ function isAbout(vendor: string, { data }: RecordedEvent): boolean {
     vendor: named,
     weights,
     fallback,
+    shadow,
   } = data as {
     readonly vendor?: string;
     readonly weights?: object;
     readonly fallback?: string;
+    readonly shadow?: string;
   };
-  return named === vendor || fallback === vendor || (weights !== undefined && vendor in weights);
+  return [named, fallback, shadow].includes(vendor) || (weights !== undefined && vendor in weights);
 }
 
 function changeIn({ type, data, metadata }: RecordedEvent): object {

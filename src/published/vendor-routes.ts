@@ -17,4 +17,10 @@ export abstract class VendorRoutes {
    * The vendors after the identity vendor `now.identity` has not executed the registration of the person. Null if no other vendor may be called.
    */
   abstract fallback(now: VendorChoice, person: RoutedPerson): Promise<VendorChoice | null>;
+
+  /**
+   * The identity vendor that is also called about the person, only to compare its verdict with the verdict of the vendor `decidedBy`. Null for every
+   * live person.
+   */
+  abstract shadow(decidedBy: string, person: RoutedPerson): Promise<string | null>;
 }

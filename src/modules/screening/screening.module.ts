@@ -32,6 +32,7 @@ import { screeningPublisher } from './application/publish.js';
 import { ScreeningDirectory } from './application/screening-directory.js';
 import { ScreeningPolicy } from './application/screening-policy.js';
 import { SessionSecrets } from './application/session-secrets.js';
+import { ShadowRegistration } from './application/shadow-registration.js';
 import { SubmissionLimits } from './application/submission-limits.js';
 import { WhenReportReleased } from './application/when-report-released.js';
 import { SettleVerification, SettleVerificationHandler } from './application/settle-verification.js';
@@ -67,6 +68,7 @@ async function waiting(lists: CompleteLists, account: string): Promise<readonly 
     PersonAnswers,
     Registration,
     SessionSecrets,
+    ShadowRegistration,
     SubmissionLimits,
     EarlierScreenings,
     GrantedSessions,

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type CommandResult, runOperatorCommand } from '../../support/operator.js';
+import { productionHere } from '../../support/production.js';
 import { RedisServer } from '../../support/redis.js';
 
 let redis: RedisServer;
@@ -96,6 +97,34 @@ describe('ops vendors', () => {
     ]);
   });
 
+  it('sets a shadow with the route, and a route without one ends it', async () => {
+    const [{ routes }] = rowsOf(await ops('vendors', 'route', 'identity', 'idv=1', '--shadow', 'acme', ...REASON));
+    expect(routes).toEqual({ identity: { weights: { idv: 1 }, fallback: null, shadow: 'acme' } });
+    const [shown] = rowsOf(await ops('vendors', 'show', 'acme'));
+    const by = { by: 'j.doe', reason: 'ticket 4711' };
+    expect(shown).toMatchObject({ routes, changes: [{ type: 'VendorRouteChosen', shadow: 'acme', ...by }] });
+    const [after] = rowsOf(await ops('vendors', 'route', 'identity', 'idv=1', ...REASON));
+    expect(after.routes).toEqual({ identity: { weights: { idv: 1 }, fallback: null } });
+  });
+
+  it('refuses a shadow that is set up for live traffic only', async () => {
+    const acme = {
+      URL: 'https://acme.example.com',
+      CLIENT_ID: 'id',
+      CLIENT_SECRET: 'Acme-secret-1',
+      NOTICE_SECRET: 'Acme-notices-1',
+    };
+    const settings = Object.entries(acme).map(([name, value]) => [`VENDOR_ACME_${name}`, value]);
+    const place = { DATA_DIR: join(folder, 'production'), REDIS_URL: redis.url };
+    const live = { ...(await productionHere()), ...place, ...(Object.fromEntries(settings) as object) };
+    const words = ['vendors', 'route', 'identity', 'idv=1', '--shadow', 'acme', ...REASON];
+    const { exitCode, stderr } = await runOperatorCommand(words, live);
+    expect([exitCode, stderr]).toEqual([
+      1,
+      'A shadow gets test traffic only, and acme is not set up for test traffic.\n',
+    ]);
+  });
+
   it.each([
     [['identity', 'nobody=1'], /nobody is not set up/],
     [['identity', 'voie=1'], /voie is not set up/],
@@ -104,6 +133,9 @@ describe('ops vendors', () => {
     [['identity', 'idv'], /A weight is written/],
     [['identity', 'idv=1', '--fallback', 'voie'], /voie is not set up/],
     [['income', 'voie=1', '--fallback', 'voie'], /--fallback goes with the identity vendors/],
+    [['identity', 'idv=1', '--shadow', 'nobody'], /nobody is not set up for test traffic/],
+    [['identity', 'idv=1', '--shadow', 'idv'], /idv cannot be its shadow/],
+    [['credit', 'idv=1', '--shadow', 'acme'], /Only the route of the identity vendors has a shadow/],
     [['payment', 'stripe=1'], /The capability must be one of identity, credit, income/],
     [['identity', 'idv=1', '--account', '01234567-89ab-7cde-8f01-23456789abcd'], /no such account/],
   ])('refuses the route %j', async (words, message) => {

@@ -52,7 +52,7 @@ import type { Reports } from '../../../src/published/reports.js';
 import type { Screenings } from '../../../src/published/screenings.js';
 import type { SessionGrants } from '../../../src/published/session-grants.js';
 import { clockOf } from '../../support/clock.js';
-import { SetRoutes } from '../../support/vendor-routes.js';
+import { NO_SHADOW, SetRoutes } from '../../support/vendor-routes.js';
 
 const APPLICANT: Applicant = {
   userType: 'CONSUMER',
@@ -211,6 +211,7 @@ function aProcess(dies: (stream: string, types: readonly string[]) => boolean = 
     sessions,
     secrets,
     new SetRoutes(),
+    NO_SHADOW,
     clock,
   );
   const grants = { find: async () => null } as unknown as SessionGrants;

@@ -39,7 +39,7 @@ import type { Vault } from '../../../src/ports/vault.js';
 import { CallsAtOnce } from '../../support/external-calls.js';
 import { CountedInMemory } from '../../support/rate-limiter.js';
 import type { VendorCall } from '../../../src/ports/vendor-call.js';
-import { SetRoutes } from '../../support/vendor-routes.js';
+import { NO_SHADOW, SetRoutes } from '../../support/vendor-routes.js';
 import type { Accounts } from '../../../src/published/accounts.js';
 
 const APPLICANT: Applicant = {
@@ -211,6 +211,7 @@ describe('a submission', () => {
         new SessionChallenges(secrets, policy),
         secrets,
         routes,
+        NO_SHADOW,
         clock,
       ),
       vault,

@@ -87,7 +87,7 @@ import { CallsAtOnce } from '../../support/external-calls.js';
 import { CountedInMemory } from '../../support/rate-limiter.js';
 import { clockOf } from '../../support/clock.js';
 import { directReply, refusedWith, type DirectReply } from '../../support/direct-reply.js';
-import { SetRoutes } from '../../support/vendor-routes.js';
+import { NO_SHADOW, SetRoutes } from '../../support/vendor-routes.js';
 
 const PARTY = '6f0c6b52-3a0b-8f0e-9a55-0d1f3c2b7a90';
 const RENTER: Applicant = {
@@ -270,6 +270,7 @@ function harness(calls: ExternalCalls = new Workers(), log: EventStore = store) 
     sessions,
     secrets,
     new SetRoutes(),
+    NO_SHADOW,
     clock,
   );
   const grants = { find: async () => null } as unknown as SessionGrants;

@@ -33,6 +33,7 @@ import { share } from '../../../src/modules/reports/domain/share.js';
 import { shareRegister } from '../../../src/modules/reports/domain/share-register.js';
 import { type PersonCommand, screenedPerson } from '../../../src/modules/screening/domain/screened-person.js';
 import { type SessionCommand, screeningSession } from '../../../src/modules/screening/domain/screening-session.js';
+import { vendorComparisons } from '../../../src/modules/screening/domain/vendor-comparisons.js';
 import type { PaymentProgress } from '../../../src/modules/screening/domain/session.js';
 import {
   vendorRoutes,
@@ -229,10 +230,14 @@ function everyEvent(): DomainEvent[] {
   run<VendorRoutesState, VendorRoutesCommand, VendorRoutesEvent>(
     vendorRoutes,
     { kind: 'route', capability: 'identity', route },
+    { kind: 'route', capability: 'identity', route: { ...route, weights: { idv: 1 }, shadow: 'acme' } },
     { kind: 'route', capability: 'identity', route: null },
     { kind: 'pause', vendor: 'acme', environments },
     { kind: 'resume', vendor: 'acme', environments },
   );
+  const confirmed = { vendor: 'idv', verdict: 'confirmed' } as const;
+  const refused = { vendor: 'acme', verdict: 'refused' } as const;
+  run(vendorComparisons, { kind: 'record', sessionId: 'session', first: confirmed, shadow: refused });
   run(screeningSession, SUBMIT, { kind: 'give-up', now: at(100), attemptId: 'registration' });
   const review = record('record-registration', 'registration', { kind: 'under-review', lookAgainAfter: 60 }, 1);
   run(

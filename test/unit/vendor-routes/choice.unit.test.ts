@@ -3,6 +3,7 @@ import {
   chosenVendors,
   fallbackVendors,
   routesOf,
+  shadowVendor,
   unfitVendors,
   type ChoiceFacts,
 } from '../../../src/modules/vendors/domain/choice.js';
@@ -97,6 +98,27 @@ describe('the choice of vendors', () => {
   });
 });
 
+describe('the shadow of a route', () => {
+  const beside = (environment: 'live' | 'test', decidedBy = 'idv', notReady: readonly string[] = []) =>
+    shadowVendor(decidedBy, environment, routesWith({ ...to({ idv: 1 }), shadow: 'acme' }), facts(1, notReady));
+
+  it('is called about test persons while it is ready, and never about live persons', () => {
+    expect([beside('test'), beside('live')]).toEqual(['acme', null]);
+    expect(beside('test', 'idv', ['acme'])).toBeNull();
+  });
+
+  it('is never compared with itself, and a route needs no shadow', () => {
+    expect(beside('test', 'acme')).toBeNull();
+    expect(shadowVendor('idv', 'test', routesWith(to({ idv: 1 })), facts(1))).toBeNull();
+  });
+
+  it('never decides about a person', () => {
+    const routes = routesWith({ ...to({ idv: 1 }), shadow: 'acme' });
+    expect(chosenVendors(routes, facts(1, ['idv'])).identity).toBe('idv');
+    expect(fallbackVendors({ identity: 'idv', credit: 'idv', income: 'voie' }, routes, facts(1))).toBeNull();
+  });
+});
+
 describe('the routes of an installation', () => {
   const chosen = (route: VendorRoute): VendorRoutesEvent => ({
     type: 'VendorRouteChosen',
@@ -116,6 +138,18 @@ describe('the routes of an installation', () => {
     const removed: VendorRoutesEvent = { type: 'VendorRouteRemoved', data: { capability: 'identity' } };
     expect(after.when(choose(null)).then(removed).state.routes).toEqual({});
     given(vendorRoutes).when(choose(null)).then();
+  });
+
+  it('have a shadow, which is another vendor than those that get persons', () => {
+    const shadowed = { ...to({ idv: 90, acme: 0 }), shadow: 'acme' };
+    const after = given(vendorRoutes, chosen(to({ idv: 90, acme: 0 })))
+      .when(choose(shadowed))
+      .then(chosen(shadowed));
+    after.when(choose({ ...shadowed })).then();
+    const { detail } = wrongRoute('The route leads persons to acme, so acme cannot be its shadow.');
+    for (const route of [SPLIT, to({ idv: 1 }, 'acme')])
+      after.when(choose({ ...route, shadow: 'acme' })).thenRefused('request.invalid', detail);
+    after.when(choose(to({ idv: 90, acme: 0 }))).then(chosen(to({ idv: 90, acme: 0 })));
   });
 
   it.each([[{}], [{ idv: 0 }], [{ idv: -1, acme: 2 }], [{ idv: 1.5 }], [{ idv: 10_001 }]])(

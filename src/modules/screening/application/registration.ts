@@ -4,13 +4,19 @@ import { ChallengeRecorder, type Attempted } from '../../../challenges/applicati
 import { ExternalCall, type Attempt } from '../../../external-calls/external-call.js';
 import { Clock } from '../../../kernel/clock.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
-import { IdentityVendor, type Applicant, type VendorCall } from '../../../ports/identity-vendor.js';
+import {
+  IdentityVendor,
+  type Applicant,
+  type RegistrationVerdict,
+  type VendorCall,
+} from '../../../ports/identity-vendor.js';
 import { VendorRoutes } from '../../../published/vendor-routes.js';
 import { existing, pending, screeningSession } from '../domain/screening-session.js';
 import type { SessionState } from '../domain/session.js';
 import { RegistrationRecorder } from './registration-recorder.js';
 import { SessionChallenges } from './session-challenges.js';
 import { SessionSecrets } from './session-secrets.js';
+import { ShadowRegistration } from './shadow-registration.js';
 
 export interface RegistrationInput {
   readonly applicant: Applicant;
@@ -32,27 +38,34 @@ export class Registration extends ExternalCall<RegistrationInput> {
     private readonly sessions: SessionChallenges,
     private readonly secrets: SessionSecrets,
     private readonly routes: VendorRoutes,
+    private readonly shadow: ShadowRegistration,
     private readonly clock: Clock,
   ) {
     super();
   }
 
-  override async askAndRecord(
-    call: VendorCall,
-    attempt: Attempt,
-    { applicant, phoneId }: RegistrationInput,
-  ): Promise<void> {
+  override async askAndRecord(call: VendorCall, attempt: Attempt, input: RegistrationInput): Promise<void> {
+    const { applicant } = input;
     const reserved = await this.attempted(attempt);
     if (pending(reserved.known.state, attempt.attemptId) === null) return;
     const attempted = await this.sealed(reserved, applicant);
     const once = askingOnce(call);
     const verdict = await this.identityVendor.register(once, applicant);
     const after = verdict.kind === 'unavailable' ? await this.fallenBack(attempted) : null;
-    if (after === null) return this.recorder.record(attempted, verdict, phoneId);
+    if (after === null) return this.record(attempted, verdict, input);
     const next = await this.sealed(after, applicant);
     const { vendors } = existing(next.known.state);
     const second = await this.identityVendor.register({ ...once, vendor: vendors.identity }, applicant);
-    await this.recorder.record(next, second, phoneId);
+    await this.record(next, second, input);
+  }
+
+  private async record(
+    decided: Attempted<SessionState>,
+    verdict: RegistrationVerdict,
+    { applicant, phoneId }: RegistrationInput,
+  ): Promise<void> {
+    await this.recorder.record(decided, verdict, phoneId);
+    this.shadow.begin(decided, verdict, applicant);
   }
 
   /** The vault has the person's own data before the log records it. Both precede the call. */

@@ -41,6 +41,7 @@ export class ChooseRouteHandler implements ICommandHandler<ChooseRoute> {
 
   async execute({ wish: { capability, route, accountId }, context }: ChooseRoute): Promise<void> {
     if (route !== null) this.rules.check(capability, route);
+    if (route?.shadow !== undefined) this.rules.checkShadow(capability, route.shadow);
     const change = { [capability]: route ?? undefined };
     const fault = await (accountId === null ? this.faultForAll(change) : this.faultFor(accountId, change));
     if (fault !== null) throw wrongRoute(fault);

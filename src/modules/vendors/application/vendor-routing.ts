@@ -11,7 +11,14 @@ import type { VendorPauses } from '../../../ports/vendor-pauses.js';
 import { Vendors } from '../../../ports/vendors.js';
 import { Accounts } from '../../../published/accounts.js';
 import { VendorRoutes, type RoutedPerson } from '../../../published/vendor-routes.js';
-import { chosenVendors, fallbackVendors, routesOf, type ChoiceFacts, type Routes } from '../domain/choice.js';
+import {
+  chosenVendors,
+  fallbackVendors,
+  routesOf,
+  shadowVendor,
+  type ChoiceFacts,
+  type Routes,
+} from '../domain/choice.js';
 import { INSTALLATION, vendorRoutes, type VendorRoutesState } from '../domain/vendor-routes.js';
 
 /** The age in milliseconds after which a process reads new events of the routes. */
@@ -47,6 +54,11 @@ export class VendorRouting extends VendorRoutes implements VendorPauses {
   override async fallback(now: VendorChoice, person: RoutedPerson): Promise<VendorChoice | null> {
     const { routes, facts } = await this.known(person);
     return fallbackVendors(now, routes, facts);
+  }
+
+  override async shadow(decidedBy: string, person: RoutedPerson): Promise<string | null> {
+    const { routes, facts } = await this.known(person);
+    return shadowVendor(decidedBy, person.environment, routes, facts);
   }
 
   async has(vendor: string, environment: Environment): Promise<boolean> {

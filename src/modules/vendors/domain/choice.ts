@@ -1,4 +1,5 @@
 // The choice of the vendors of a new session. The choice is a pure function of the routes, the ready vendors and the person's lots.
+import type { Environment } from '../../../kernel/environment.js';
 import {
   FIRST_CHOICE,
   type ChosenCapability,
@@ -62,6 +63,17 @@ export function fallbackVendors(now: VendorChoice, routes: Routes, facts: Choice
   if (fallback === null || fallback === now.identity || !facts.isReady('identity', fallback)) return null;
   if (!fits(fallback, routes, facts.takesSessionsOf)) return null;
   return { identity: fallback, ...followers(fallback, routes, facts) };
+}
+
+/** The vendor that is also called about a test person after the verdict of the vendor `decidedBy`. Null if the route has no shadow that is ready. */
+export function shadowVendor(
+  decidedBy: string,
+  environment: Environment,
+  { identity: { shadow } }: Routes,
+  { isReady }: Pick<ChoiceFacts, 'isReady'>,
+): string | null {
+  if (environment === 'live' || shadow === undefined || shadow === decidedBy) return null;
+  return isReady('identity', shadow) ? shadow : null;
 }
 
 /** The identity vendors of the routes whose persons no routed credit vendor knows. They would pay, and never get the report. */

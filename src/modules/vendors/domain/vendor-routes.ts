@@ -12,6 +12,8 @@ export interface VendorRoute {
   readonly weights: VendorWeights;
   /** The vendor that registers a person when the chosen vendor has not executed the registration; null: no second vendor is called. */
   readonly fallback: string | null;
+  /** The identity vendor that is also called about test persons, so that operators can compare the verdicts. Absent if none is. */
+  readonly shadow?: string;
 }
 
 export type VendorRoutesCommand =
@@ -49,6 +51,9 @@ export const vendorRoutes: Decider<VendorRoutesState, VendorRoutesCommand, Vendo
         if (route === null) return now ? [{ type: 'VendorRouteRemoved', data: { capability } }] : [];
         if (!Object.values(route.weights).every(isWeight) || !Object.values(route.weights).some((weight) => weight > 0))
           throw wrongRoute(`A weight is a whole number from 0 to ${MOST_WEIGHT}, and one weight must be above 0.`);
+        const { shadow } = route;
+        if (shadow !== undefined && ((route.weights[shadow] ?? 0) > 0 || route.fallback === shadow))
+          throw wrongRoute(`The route leads persons to ${shadow}, so ${shadow} cannot be its shadow.`);
         return isSame(now, route) ? [] : [{ type: 'VendorRouteChosen', data: { capability, ...route } }];
       }
       case 'pause':
@@ -70,8 +75,8 @@ export const vendorRoutes: Decider<VendorRoutesState, VendorRoutesCommand, Vendo
   evolve(state, event) {
     switch (event.type) {
       case 'VendorRouteChosen': {
-        const { capability, weights, fallback } = event.data;
-        return { ...state, routes: { ...state.routes, [capability]: { weights, fallback } } };
+        const { capability, ...route } = event.data;
+        return { ...state, routes: { ...state.routes, [capability]: route } };
       }
       case 'VendorRouteRemoved': {
         const { [event.data.capability]: _, ...routes } = state.routes;
@@ -99,11 +104,12 @@ function isWeight(weight: number): boolean {
   return Number.isSafeInteger(weight) && weight >= 0 && weight <= MOST_WEIGHT;
 }
 
-function isSame(now: VendorRoute | undefined, { weights, fallback }: VendorRoute): boolean {
+function isSame(now: VendorRoute | undefined, { weights, fallback, shadow }: VendorRoute): boolean {
   const names = Object.keys(weights);
   return (
     now !== undefined &&
     now.fallback === fallback &&
+    now.shadow === shadow &&
     names.length === Object.keys(now.weights).length &&
     names.every((name) => now.weights[name] === weights[name])
   );
