@@ -38,7 +38,7 @@ interface Declaration<Classes extends readonly Class[]> extends Pick<AttemptReco
   readonly inject: Classes;
   /** The ids of at most `limit` aggregates with due attempts in that environment, the most overdue first. */
   due(environment: Environment, now: Date, limit: number, ...readers: InstancesOf<Classes>): Promise<string[]>;
-  /** Null for an id that names no aggregate. Absent if all aggregates ask the first vendor, whose notices do not name an aggregate. */
+  /** Null for an id that names no aggregate. Absent if all aggregates ask the first vendor. */
   askedFor?(id: string, ...readers: InstancesOf<Classes>): Promise<AskedVendor | null>;
   /**
    * Asks the vendor for the result of the attempt, or ends the attempt. `signal` aborts when the time limit for the vendor's answer has passed. After a

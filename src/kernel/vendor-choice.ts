@@ -2,12 +2,16 @@
 export const CAPABILITIES = ['identity', 'credit', 'income', 'payment'] as const;
 export type Capability = (typeof CAPABILITIES)[number];
 
-/** The capabilities whose vendor an account can choose. The installation chooses the payment processor, whose events go to one address. */
-export const CHOSEN_CAPABILITIES = ['identity', 'credit', 'income'] as const satisfies readonly Capability[];
+/** The capabilities whose vendors are chosen for each new session. */
+export const ROUTED_CAPABILITIES = ['identity', 'credit', 'income'] as const satisfies readonly Capability[];
+export type RoutedCapability = (typeof ROUTED_CAPABILITIES)[number];
+
+/** The capabilities whose vendor an account can choose. The processor is chosen for each new payment, by the account alone. */
+export const CHOSEN_CAPABILITIES = [...ROUTED_CAPABILITIES, 'payment'] as const satisfies readonly Capability[];
 export type ChosenCapability = (typeof CHOSEN_CAPABILITIES)[number];
 
 /** The ids of the vendors of a session. */
-export type VendorChoice = Readonly<Record<ChosenCapability, string>>;
+export type VendorChoice = Readonly<Record<RoutedCapability, string>>;
 
 /** The ids of the vendors in the settings of an account. A capability is absent if the account has chosen no vendor for it. */
 export type ChosenVendors = Readonly<Partial<Record<ChosenCapability, string>>>;

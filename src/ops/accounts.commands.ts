@@ -63,6 +63,7 @@ interface SettingValues {
   readonly identityVendor?: OrNone<string>;
   readonly creditVendor?: OrNone<string>;
   readonly incomeVendor?: OrNone<string>;
+  readonly paymentVendor?: OrNone<string>;
 }
 
 /** The options that `create` and `set` share. */
@@ -193,6 +194,11 @@ abstract class SettingOptions extends OperatorCommand {
 
   @Option({ flags: '--income-vendor <id|none>', description: 'vendor that verifies income in new sessions' })
   readIncomeVendor(text: string): string {
+    return text;
+  }
+
+  @Option({ flags: '--payment-vendor <id|none>', description: 'payment processor of new payments' })
+  readPaymentVendor(text: string): string {
     return text;
   }
 }
@@ -421,6 +427,7 @@ function settingsOf(values: SettingValues): SettingsToSet {
     identityVendor: identity,
     creditVendor: credit,
     incomeVendor: income,
+    paymentVendor: payment,
   } = values;
   return {
     ...given({
@@ -443,7 +450,7 @@ function settingsOf(values: SettingValues): SettingsToSet {
       submitsPerMinute,
     }),
     brand: cleared({ displayName, logo, privacyUrl: privacy }),
-    vendors: cleared({ identity, credit, income }),
+    vendors: cleared({ identity, credit, income, payment }),
   };
 }
 

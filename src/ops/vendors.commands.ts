@@ -8,7 +8,7 @@ import { kindOf, vendorName } from '../external-calls/call-queues.js';
 import { openMark } from '../external-calls/vendor-guard.js';
 import { machineTimeOf, type RecordedEvent } from '../kernel/domain-event.js';
 import { ENVIRONMENTS, type Environment } from '../kernel/environment.js';
-import { CAPABILITIES, CHOSEN_CAPABILITIES, type Capability, type ChosenCapability } from '../kernel/vendor-choice.js';
+import { CAPABILITIES, ROUTED_CAPABILITIES, type Capability, type RoutedCapability } from '../kernel/vendor-choice.js';
 import { ChooseRoute } from '../modules/vendors/application/choose-route.js';
 import { PauseVendor } from '../modules/vendors/application/pause-vendor.js';
 import {
@@ -239,7 +239,7 @@ export class RouteVendorsCommand extends ConsentedCommand {
   }
 
   override async run([named = '', ...words]: string[], values: RouteValues): Promise<void> {
-    const capability = oneOf(named, CHOSEN_CAPABILITIES, 'The capability');
+    const capability = oneOf(named, ROUTED_CAPABILITIES, 'The capability');
     const { account: accountId = null, fallback, shadow } = values;
     if (fallback !== undefined && capability !== 'identity')
       throw new WrongInput('--fallback goes with the identity vendors, because only a registration can be repeated.');
@@ -281,7 +281,7 @@ function weightOf(
   { vendor, capability }: Pick<VendorRow, 'vendor' | 'capability'>,
   routes: VendorRoutesState['routes'],
 ): number | null {
-  const route = routes[capability as ChosenCapability];
+  const route = routes[capability as RoutedCapability];
   return route === undefined ? null : (route.weights[vendor] ?? 0);
 }
 

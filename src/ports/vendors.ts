@@ -44,6 +44,9 @@ export abstract class Vendors {
   /** Whether the direct API passes on the vendor's own answers (docs/contract/direct.md#passthrough). */
   abstract speaksDirect(capability: 'identity' | 'credit', vendor: string): boolean;
 
-  /** Keyed by the lowercase ISO 4217 code; null if the payment processor accepts no payments in the currency. */
-  abstract currency(code: string): ChargedCurrency | null;
+  /**
+   * Keyed by the lowercase ISO 4217 code; null if the payment processor accepts no payments in the currency. Without a processor, the first one is
+   * meant.
+   */
+  abstract currency(code: string, processor?: string): ChargedCurrency | null;
 }

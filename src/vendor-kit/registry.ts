@@ -157,14 +157,17 @@ export class VendorRegistry extends Vendors implements VendorNotices {
     return this.vendors.get(vendor)?.capabilities[capability]?.speaks !== undefined;
   }
 
-  override currency(code: string): ChargedCurrency | null {
-    const currencies = this.vendors.get(FIRST_VENDORS.payment)?.capabilities.payment?.currencies ?? {};
+  override currency(code: string, processor = FIRST_VENDORS.payment): ChargedCurrency | null {
+    const currencies = this.vendors.get(processor)?.capabilities.payment?.currencies ?? {};
     return Object.hasOwn(currencies, code) ? (currencies[code] ?? null) : null;
   }
 
-  /** The names of the default vendor's operations. */
+  /** The names of all operations that a vendor of the capability has. */
   operationsOf(capability: Capability): readonly string[] {
-    return Object.keys(this.vendors.get(FIRST_VENDORS[capability])?.capabilities[capability]?.operations ?? {});
+    const named = [...this.vendors.values()].flatMap(({ capabilities }) =>
+      Object.keys(capabilities[capability]?.operations ?? {}),
+    );
+    return [...new Set(named)];
   }
 
   /** The adapter for a call; null if its vendor is not configured. Test traffic never reaches a live vendor. */

@@ -1,5 +1,5 @@
 // An account chooses its vendors (docs/operations/install.md#vendors-of-an-account). The whole service runs in this process, with the second
-// vendor acme.
+// vendor acme and a second payment processor, which is an instance of stripe's contract.
 import 'reflect-metadata';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,14 +12,19 @@ import { pino } from 'pino';
 import { startSandbox, type RunningSandbox } from '../../sandbox/server.js';
 import { AppModule } from '../../src/app.module.js';
 import { readConfig } from '../../src/config/config.js';
+import { VendorNoticesRoute } from '../../src/external-calls/vendor-notices.js';
 import { Clock } from '../../src/kernel/clock.js';
 import type { CallerContext } from '../../src/kernel/context.js';
 import { newId } from '../../src/kernel/ids.js';
-import type { VendorChoice } from '../../src/kernel/vendor-choice.js';
+import type { ChosenVendors } from '../../src/kernel/vendor-choice.js';
 import { AddCredit } from '../../src/modules/accounts/application/add-credit.js';
 import { OpenAccount } from '../../src/modules/accounts/application/open-account.js';
 import { SetSettings } from '../../src/modules/accounts/application/set-settings.js';
 import { OpenReport } from '../../src/modules/reports/application/open-report.js';
+import { ConfirmPayment } from '../../src/modules/payments/application/confirm-payment.js';
+import { CreateIntent } from '../../src/modules/payments/application/create-intent.js';
+import { RefundPayment } from '../../src/modules/payments/application/refund-payment.js';
+import { paymentIdIn } from '../../src/modules/payments/domain/payment.js';
 import { AnswerStepUp } from '../../src/modules/screening/application/answer-step-up.js';
 import { SubmitScreening } from '../../src/modules/screening/application/submit-screening.js';
 import { secretsEntry, type SessionSecretsContent } from '../../src/modules/screening/domain/session.js';
@@ -31,12 +36,14 @@ import { keepEntry, readEntry } from '../../src/ports/vault-entry.js';
 import { Screenings } from '../../src/published/screenings.js';
 import { findVendors, VendorRegistry } from '../../src/vendor-kit/registry.js';
 import { AcmeDouble } from '../../src/vendors/acme/double/acme.js';
+import { SandboxProcessor } from '../../src/vendors/stripe/double/processor.js';
 import { SetClock } from '../support/clock.js';
 import { until } from '../support/eventually.js';
+import { eventAbout, intentIn, Processor, signatureOf } from '../support/processor.js';
 import { RedisServer } from '../support/redis.js';
 import { SANDBOX_CREDENTIAL, sandboxHarness, type SandboxHarness } from '../support/sandbox-harness.js';
 
-const found = await findVendors();
+const found = await findVendors(undefined, 'stripe-two:stripe');
 
 const ACME = { identity: 'acme', credit: 'acme' };
 const FIRST = { identity: 'idv', credit: 'idv' };
@@ -52,6 +59,10 @@ describe('the vendor of an account', () => {
     retryAfter: null,
     hangsMs: VENDOR_TIMEOUT_SECONDS * 1_000,
   });
+  const processors = { stripe: 'whsec_of_the_first_processor', 'stripe-two': 'whsec_of_the_second_processor' };
+  type ProcessorId = keyof typeof processors;
+  let first: RunningSandbox;
+  let second: RunningSandbox;
   let acme: RunningSandbox;
   let redis: RedisServer;
   let sandbox: SandboxHarness;
@@ -61,9 +72,15 @@ describe('the vendor of an account', () => {
   let vault: Vault;
 
   beforeAll(async () => {
-    [redis, sandbox, acme] = await Promise.all([
+    const processor = (id: ProcessorId): Promise<RunningSandbox> => {
+      const part = new SandboxProcessor({ folder: join(folder, id), secretKey: `sk_test_of_${id}`, events: null });
+      return startSandbox({ host: '127.0.0.1', port: 0, parts: [part] });
+    };
+    [redis, sandbox, first, second, acme] = await Promise.all([
       RedisServer.start(),
       sandboxHarness(),
+      processor('stripe'),
+      processor('stripe-two'),
       startSandbox({ host: '127.0.0.1', port: 0, parts: [double] }),
     ]);
     const config = readConfig(
@@ -74,6 +91,13 @@ describe('the vendor of an account', () => {
         IDENTITY_VENDOR_KEY: SANDBOX_CREDENTIAL,
         INCOME_VENDOR_KEY: SANDBOX_CREDENTIAL,
         VENDOR_ACME_URL: acme.url,
+        VENDOR_INSTANCES: 'stripe-two:stripe',
+        PROCESSOR_URL: first.url,
+        PROCESSOR_SECRET_KEY: 'sk_test_of_stripe',
+        PROCESSOR_WEBHOOK_SECRET: processors.stripe,
+        VENDOR_STRIPE_TWO_URL: second.url,
+        VENDOR_STRIPE_TWO_SECRET_KEY: 'sk_test_of_stripe-two',
+        VENDOR_STRIPE_TWO_WEBHOOK_SECRETS: processors['stripe-two'],
         VENDOR_TIMEOUT: String(VENDOR_TIMEOUT_SECONDS),
       },
       { vendors: found },
@@ -93,7 +117,7 @@ describe('the vendor of an account', () => {
   });
   afterAll(async () => {
     await service.close();
-    await acme.close();
+    await Promise.all([acme, first, second].map((one) => one.close()));
     await sandbox.close();
     await redis.stop();
     rmSync(folder, { recursive: true });
@@ -111,7 +135,7 @@ describe('the vendor of an account', () => {
     );
   }
 
-  async function anAccount(vendors: Partial<VendorChoice>): Promise<CallerContext> {
+  async function anAccount(vendors: ChosenVendors, payer: 'account' | 'consumer' = 'account'): Promise<CallerContext> {
     const accountId = newId();
     const context = {
       accountId,
@@ -122,7 +146,7 @@ describe('the vendor of an account', () => {
     } as const;
     await run(
       new OpenAccount(
-        { accountId, name: 'Example', parentId: null, settings: { payer: 'account', prepaidBilling: true, vendors } },
+        { accountId, name: 'Example', parentId: null, settings: { payer, prepaidBilling: true, vendors } },
         context,
       ),
     );
@@ -244,6 +268,63 @@ describe('the vendor of an account', () => {
       .map((queue) => (queue as Queue).name)
       .filter((name) => name.includes('identity'));
     expect(new Set(queues)).toEqual(new Set(['identity-vendor-acme-test', 'identity-vendor-acme-test-settle']));
+    added.mockRestore();
+  });
+
+  it('receives the payments of the account and all their later calls, and takes nothing from the first processor', async () => {
+    const added = jest.spyOn(Queue.prototype, 'add');
+    const at = { stripe: new Processor(first.url), 'stripe-two': new Processor(second.url) };
+    const opened = async (id: ProcessorId, vendors: ChosenVendors) => {
+      const context = await anAccount(vendors, 'consumer');
+      const sessionId = await submit(context, 'Payer');
+      const wish = { amountCents: 3_500, applicationFeeCents: null };
+      const { transactionId, clientSecret } = await run(new CreateIntent(sessionId, wish, context));
+      const stream = `payment-${paymentIdIn(transactionId)}`;
+      const [begun] = await service.get(EventStore, { strict: false }).readStream(stream);
+      expect(begun?.data).toMatchObject({ vendor: id });
+      const processor = at[id];
+      const intents = (one: Processor): Promise<unknown[]> => one.intents({ transaction: transactionId });
+      const others = Object.values(at).filter((one) => one !== processor);
+      expect([await intents(processor), ...(await Promise.all(others.map(intents)))].map((all) => all.length)).toEqual([
+        1, 0,
+      ]);
+      expect((await processor.confirm(clientSecret, 'pm_card_visa')).status).toBe(200);
+      return { context, sessionId, transactionId, intent: intentIn(clientSecret) };
+    };
+    const tell = (intent: string, secret: ProcessorId, vendor?: ProcessorId): Promise<void> => {
+      const body = eventAbout(intent);
+      return service.get(VendorNoticesRoute, { strict: false }).receive({
+        ...{ params: vendor === undefined ? {} : { vendor }, requestId: newId(), body: Buffer.from(body) },
+        headers: {
+          'stripe-signature': signatureOf(body, { secret: processors[secret], at: clock.now().getTime() / 1e3 }),
+        },
+      });
+    };
+    const statusOf = async (sessionId: string): Promise<unknown> => (await screenings.find(sessionId))?.paymentStatus;
+
+    const own = await opened('stripe-two', { payment: 'stripe-two' });
+    const other = await opened('stripe', {});
+    // The account chooses another processor afterwards. The payment stays where it was begun.
+    await run(new SetSettings(own.context.accountId, { vendors: { payment: null } }, own.context));
+    clock.pass(60);
+
+    await expect(tell(own.intent, 'stripe', 'stripe-two')).rejects.toMatchObject({ code: 'request.invalid' });
+    await tell(own.intent, 'stripe');
+    await tell(other.intent, 'stripe-two', 'stripe-two');
+    expect([await statusOf(own.sessionId), await statusOf(other.sessionId)]).toEqual(['PENDING', 'PENDING']);
+    await tell(own.intent, 'stripe-two', 'stripe-two');
+    await tell(other.intent, 'stripe');
+    await until('both sessions are paid', async () =>
+      (await Promise.all([own, other].map(({ sessionId }) => statusOf(sessionId)))).every((one) => one === 'SUCCEEDED'),
+    );
+
+    const before = await at.stripe.allCalls();
+    expect(await run(new ConfirmPayment(own.transactionId, own.context))).toMatchObject({ status: 'SUCCEEDED' });
+    expect(await run(new RefundPayment(own.transactionId, 'other', own.context))).toMatchObject({ status: 'REFUNDED' });
+    expect(await at['stripe-two'].money({ intent: own.intent })).toMatchObject({ received: 3_500, refunded: 3_500 });
+    expect(await at.stripe.allCalls()).toEqual(before);
+    const queues = added.mock.contexts.map((queue) => (queue as Queue).name).filter((name) => name.includes('payment'));
+    expect(new Set(queues)).toEqual(new Set(['payment-processor-test', 'payment-processor-stripe-two-test']));
     added.mockRestore();
   });
 

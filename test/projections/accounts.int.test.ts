@@ -43,7 +43,7 @@ class PlayedVendors extends Vendors {
   }
 
   override offering(capability: string): readonly string[] {
-    return capability === 'income' ? ['voie'] : ['acme', 'idv'];
+    return { income: ['voie'], payment: ['stripe', 'only-yen'] }[capability] ?? ['acme', 'idv'];
   }
   override knowsPersonBy(_capability: string, vendor: string, identityVendor: string): 'session' | null {
     return vendor === identityVendor ? 'session' : null;
@@ -57,8 +57,8 @@ class PlayedVendors extends Vendors {
   override certifiedAs(): string | null {
     return null;
   }
-  override currency(code: string): ChargedCurrency | null {
-    return CURRENCIES[code] ?? null;
+  override currency(code: string, processor?: string): ChargedCurrency | null {
+    return processor === 'only-yen' && code !== 'jpy' ? null : (CURRENCIES[code] ?? null);
   }
 }
 
@@ -176,7 +176,17 @@ describe('the directories of accounts and keys', () => {
     const accountId = await open();
     await expect(set(accountId, { vendors: { credit: 'acme' } })).rejects.toMatchObject(refused);
     const acme = await open({ vendors: { identity: 'acme', credit: 'acme' } });
-    await expect(set(acme, { vendors: { credit: null } })).rejects.toMatchObject(refused);
+    for (const capability of ['identity', 'credit'])
+      await expect(set(acme, { vendors: { [capability]: null } })).rejects.toMatchObject(refused);
+  });
+
+  it('refuse a payment processor that does not charge the currency of the account', async () => {
+    const accountId = await open();
+    const refused = { code: 'request.invalid', detail: { field: 'currency' } };
+    await expect(set(accountId, { vendors: { payment: 'only-yen' } })).rejects.toMatchObject(refused);
+    await set(accountId, { currency: 'jpy', feeCents: 0, vendors: { payment: 'only-yen' } });
+    await expect(set(accountId, { currency: 'usd' })).rejects.toMatchObject(refused);
+    expect((await accounts.read(accountId))?.vendors).toEqual({ payment: 'only-yen' });
   });
 
   it('refuse an account under an unknown parent, and a key for an unknown account', async () => {

@@ -20,7 +20,7 @@ import { CheckoutPolicy } from './application/checkout-policy.js';
 import { CheckoutReconciler } from './application/checkout-reconciler.js';
 import { CheckoutTerms } from './application/checkout-terms.js';
 import { ConfirmPaymentHandler, LookAtIntent } from './application/confirm-payment.js';
-import { CreateIntentHandler, TakeUpIntent } from './application/create-intent.js';
+import { CreateIntentHandler } from './application/create-intent.js';
 import { FollowCheckoutEvent } from './application/follow-checkout-event.js';
 import { LookUpCheckout, LookUpCheckoutHandler } from './application/look-up-checkout.js';
 import { PaymentInVain } from './application/in-vain.js';
@@ -39,12 +39,14 @@ import {
 import { MakeRefund, RefundPaymentHandler } from './application/refund-payment.js';
 import { RefundAsOperatorHandler } from './application/refund-as-operator.js';
 import { RequestRefund } from './application/request-refund.js';
+import { TakeUpIntent } from './application/take-up-intent.js';
 import { WhenCheckoutPaid } from './application/when-checkout-paid.js';
 import { WhenPaymentProgressed } from './application/when-payment-progressed.js';
 import { WhenReportProgressed } from './application/when-report-progressed.js';
 import { WhenRenterRegistered } from './application/when-renter-registered.js';
 import { WhenSessionInVain } from './application/when-session-in-vain.js';
 import { WhenVerifiedAgain } from './application/when-verified-again.js';
+import { checkout } from './domain/checkout.js';
 import { payment, plannedRefundAt } from './domain/payment.js';
 import { openCheckouts, OpenCheckoutsReader } from './read/open-checkouts.js';
 import { openPayments, OpenPaymentsReader, plannedRefunds } from './read/open-payments.js';
@@ -145,15 +147,24 @@ import { openPayments, OpenPaymentsReader, plannedRefunds } from './read/open-pa
     ...attemptRecovery({
       vendor: 'payment-processor',
       operation: 'look-up-payment',
-      inject: [OpenPaymentsReader],
+      inject: [OpenPaymentsReader, AggregateStore],
       due: (environment, now, limit, payments) => payments.due(environment, now, limit),
+      askedFor: async (id, _payments, aggregates) => {
+        const { owner, state } = await aggregates.load(payment, id);
+        return owner && state.status !== 'NONE' ? { vendor: state.vendor, environment: owner.environment } : null;
+      },
       settle: (id, signal) => new LookUpPayment(id, signal),
     }),
     ...attemptRecovery({
       vendor: 'payment-processor',
       operation: 'look-up-checkout',
-      inject: [OpenCheckoutsReader],
+      inject: [OpenCheckoutsReader, AggregateStore],
       due: (environment, now, limit, checkouts) => checkouts.due(environment, now, limit),
+      askedFor: async (id, _checkouts, aggregates) => {
+        const { owner, state } = await aggregates.load(checkout, id);
+        if (owner === null || state.status === 'NONE') return null;
+        return { vendor: state.opening.vendor, environment: owner.environment };
+      },
       settle: (id, signal) => new LookUpCheckout(id, signal),
     }),
   ],

@@ -205,7 +205,7 @@ describe('an account', () => {
     ]);
     expect(given(OPENED, ...events).state()).toMatchObject({ settings });
     expect(given(OPENED, ...events).when({ kind: 'set', settings })).toEqual([]);
-    const removal = { kind: 'set', settings: { vendors: { identity: null, income: null } } } as const;
+    const removal = { kind: 'set', settings: { vendors: { identity: null, income: null, payment: null } } } as const;
     const removed = given(OPENED, ...events).when(removal);
     expect(removed).toEqual([{ type: 'VendorChoiceRemoved', data: { capability: 'identity' } }]);
     expect(given(OPENED, ...events, ...removed).state()).toMatchObject({ settings: { vendors: { credit: 'idv' } } });

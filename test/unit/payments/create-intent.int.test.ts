@@ -17,9 +17,9 @@ import {
 import {
   CreateIntent,
   CreateIntentHandler,
-  TakeUpIntent,
   type CreatedIntent,
 } from '../../../src/modules/payments/application/create-intent.js';
+import { TakeUpIntent } from '../../../src/modules/payments/application/take-up-intent.js';
 import { PaymentPolicy } from '../../../src/modules/payments/application/payment-policy.js';
 import { PaymentReconciler } from '../../../src/modules/payments/application/payment-reconciler.js';
 import { WhenPaymentProgressed } from '../../../src/modules/payments/application/when-payment-progressed.js';
@@ -132,6 +132,7 @@ function harness(limits: Pick<Limits, 'paymentIntentsPerMinute' | 'confirmsPerMi
     feeCents: 50,
     currency: 'usd',
     connectedPaymentAccount: 'acct_good',
+    vendors: {},
     applicationFeeCents: null,
     maxApplicationFeeCents: null,
   };

@@ -13,11 +13,8 @@ import {
   ConfirmPaymentHandler,
   LookAtIntent,
 } from '../../../src/modules/payments/application/confirm-payment.js';
-import {
-  CreateIntent,
-  CreateIntentHandler,
-  TakeUpIntent,
-} from '../../../src/modules/payments/application/create-intent.js';
+import { CreateIntent, CreateIntentHandler } from '../../../src/modules/payments/application/create-intent.js';
+import { TakeUpIntent } from '../../../src/modules/payments/application/take-up-intent.js';
 import { PaymentInVain } from '../../../src/modules/payments/application/in-vain.js';
 import { LookUpPayment, LookUpPaymentHandler } from '../../../src/modules/payments/application/look-up-payment.js';
 import { PaymentPolicy } from '../../../src/modules/payments/application/payment-policy.js';
@@ -526,6 +523,7 @@ export class PlayedInstallation {
       feeCents: 50,
       currency: 'usd',
       connectedPaymentAccount: 'acct_1',
+      vendors: {},
       prepaidBilling: false,
       applicationFeeCents: null,
       maxApplicationFeeCents: null,

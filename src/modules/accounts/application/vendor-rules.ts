@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { CHOSEN_CAPABILITIES, FIRST_CHOICE } from '../../../kernel/vendor-choice.js';
+import { type ChosenCapability, CHOSEN_CAPABILITIES, FIRST_VENDORS } from '../../../kernel/vendor-choice.js';
 import { Vendors, type ChargedCurrency } from '../../../ports/vendors.js';
 import { wrong, type Settings, type SettingsToSet } from '../domain/account.js';
 
@@ -20,22 +20,31 @@ export class VendorRules {
       if (vendor !== null && !offered.includes(vendor))
         throw wrong(`${capability}-vendor`, `The ${capability} vendor must be one of ${offered.join(', ')}.`);
     }
-    const vendorOf = (capability: 'identity' | 'credit'): string =>
-      (wanted[capability] === undefined ? now.vendors[capability] : wanted[capability]) ?? FIRST_CHOICE[capability];
-    const [identity, credit] = [vendorOf('identity'), vendorOf('credit')];
-    // Refuses vendors that do not fit: a consumer would be verified and would pay, but would never get the report.
-    if ((wanted.identity ?? wanted.credit) !== undefined && !this.vendors.knowsPersonBy('credit', credit, identity))
-      throw wrong('credit-vendor', `The credit vendor ${credit} has no reports on whom ${identity} has verified.`);
-    if ((settings.currency ?? settings.feeCents) !== undefined) this.checkFee({ ...now, ...settings });
+    const next = (capability: ChosenCapability): string =>
+      chosen(wanted[capability], now.vendors[capability], capability);
+    if ('identity' in wanted || 'credit' in wanted) this.checkCredit(next('identity'), next('credit'));
+    if ('currency' in settings || 'feeCents' in settings || 'payment' in wanted)
+      this.checkFee({ ...now, ...settings }, next('payment'));
   }
 
-  private checkFee({ currency: code, feeCents }: Pick<Settings, 'currency' | 'feeCents'>): void {
-    const currency = this.vendors.currency(code);
+  /** Refuses vendors that do not fit: a consumer would be verified and would pay, but would never get the report. */
+  private checkCredit(identity: string, credit: string): void {
+    if (!this.vendors.knowsPersonBy('credit', credit, identity))
+      throw wrong('credit-vendor', `The credit vendor ${credit} has no reports on whom ${identity} has verified.`);
+  }
+
+  private checkFee({ currency: code, feeCents }: Pick<Settings, 'currency' | 'feeCents'>, processor: string): void {
+    const currency = this.vendors.currency(code, processor);
     if (currency === null)
       throw wrong('currency', 'The currency must be a lowercase ISO 4217 code that the payment processor charges.');
     if (feeCents % currency.step !== 0)
       throw wrong('fee', `A fee in this currency must be a multiple of ${currency.step}: ${countedIn(currency)}.`);
   }
+}
+
+/** Null removes the choice, so that the first vendor counts. */
+function chosen(wanted: string | null | undefined, now: string | undefined, capability: ChosenCapability): string {
+  return (wanted === undefined ? now : wanted) ?? FIRST_VENDORS[capability];
 }
 
 function countedIn({ exponent }: ChargedCurrency): string {

@@ -9,7 +9,7 @@ import type { VendorCall } from '../../../ports/vendor-call.js';
 import { checkout, checkoutReference, type Checkout, type CheckoutState } from '../domain/checkout.js';
 import { chargeOf } from './charge-of.js';
 import { CheckoutPageStore } from './checkout-page-store.js';
-import { endOf, isGivenUp, isHopeless, type PaymentCallEnd } from './payment-call.js';
+import { atProcessor, endOf, isGivenUp, isHopeless, type PaymentCallEnd } from './payment-call.js';
 
 /** An opening that has a session at the processor. */
 export type WithSession = Checkout & { readonly checkoutSessionId: string };
@@ -35,7 +35,7 @@ export class CheckoutReconciler {
     }
     const reference = checkoutReference(id, ordinal);
     const verdict = await this.processor.createCheckout(
-      { ...call, attemptId: `${reference}:create` },
+      { ...atProcessor(call, opening), attemptId: `${reference}:create` },
       chargeOf(opening, opening),
       {
         ...kept.wish,
@@ -77,7 +77,7 @@ export class CheckoutReconciler {
 
   /** Retrieves the session and records it. */
   async look(call: VendorCall, id: string, state: WithSession, context: ActionContext): Promise<PaymentCallEnd> {
-    const verdict = await this.processor.retrieveCheckout(call, state.checkoutSessionId);
+    const verdict = await this.processor.retrieveCheckout(atProcessor(call, state.opening), state.checkoutSessionId);
     if (verdict.kind === 'checkout') await this.observe(id, verdict.session, context, false);
     return endOf(verdict);
   }
@@ -90,7 +90,11 @@ export class CheckoutReconciler {
     { context, toReplace }: { readonly context: ActionContext; readonly toReplace: boolean },
   ): Promise<PaymentCallEnd> {
     const { checkoutSessionId, opening } = state;
-    const verdict = await this.expired(call, checkoutReference(id, opening.ordinal), checkoutSessionId);
+    const verdict = await this.expired(
+      atProcessor(call, opening),
+      checkoutReference(id, opening.ordinal),
+      checkoutSessionId,
+    );
     // A session that the processor does not know cannot be paid there.
     const session: Pick<CheckoutSession, 'id' | 'status' | 'payment'> | null =
       verdict.kind === 'checkout'

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { CallerContext } from '../../../kernel/context.js';
 import { DomainError } from '../../../kernel/domain-error.js';
+import { FIRST_VENDORS } from '../../../kernel/vendor-choice.js';
 import { Accounts } from '../../../published/accounts.js';
 import { Parties, type PartyFacts } from '../../../published/parties.js';
 import { Screenings, type ScreeningFacts } from '../../../published/screenings.js';
@@ -11,7 +12,7 @@ import { refuseInVain } from './refuse-in-vain.js';
 /** The renter of a checkout, and its price. */
 export interface Terms extends Pick<
   Opening,
-  'subjectId' | 'amountCents' | 'applicationFeeCents' | 'currency' | 'connectedAccount' | 'refundAfterDays'
+  'subjectId' | 'amountCents' | 'applicationFeeCents' | 'currency' | 'connectedAccount' | 'refundAfterDays' | 'vendor'
 > {
   readonly partyId: string;
   readonly newest: Registration;
@@ -49,6 +50,7 @@ export class CheckoutTerms {
       currency: account.currency,
       connectedAccount: account.connectedPaymentAccount,
       ...(account.refundAfterDays && { refundAfterDays: account.refundAfterDays }),
+      vendor: account.vendors.payment ?? FIRST_VENDORS.payment,
     };
   }
 

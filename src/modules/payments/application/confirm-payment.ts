@@ -92,7 +92,7 @@ export class ConfirmPaymentHandler implements ICommandHandler<ConfirmPayment> {
     paymentIntentId: string,
     context: ConfirmPayment['context'],
   ): Promise<Payment> {
-    const attempt = { id, attemptId: newId(), subject: null, context };
+    const attempt = { id, attemptId: newId(), subject: null, context, vendor: before.vendor };
     await this.calls.admit(this.lookAtIntent, attempt);
     const end = await this.calls.make(this.lookAtIntent, attempt, { paymentIntentId });
     const reloaded = await this.aggregates.load(payment, id);

@@ -47,7 +47,8 @@ export class LookUpCheckoutHandler implements ICommandHandler<LookUpCheckout> {
     const look = { kind: 'look-up', basedOn: state.events } as const;
     const { events } = await this.aggregates.execute(checkout, { id: partyId, known: loaded }, look, context);
     if (events.length === 0) return;
-    const call = { ...vendorCall({ id: partyId, attemptId: newId(), subject: null, context }), signal };
+    const { vendor } = state.opening;
+    const call = { ...vendorCall({ id: partyId, attemptId: newId(), subject: null, context, vendor }), signal };
     await untilNextLook(this.ask(call, partyId, state, context));
   }
 

@@ -59,7 +59,7 @@ export class LookUpPaymentHandler implements ICommandHandler<LookUpPayment> {
       context,
     );
     if (noted.events.length === 0) return;
-    const attempt = { id: paymentId, attemptId: newId(), subject: null, context };
+    const attempt = { id: paymentId, attemptId: newId(), subject: null, context, vendor: state.vendor };
     const call = { ...vendorCall(attempt), signal };
     await untilNextLook(
       isRefundOpen(state)

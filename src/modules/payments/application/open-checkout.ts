@@ -140,10 +140,10 @@ export class OpenCheckoutHandler implements ICommandHandler<OpenCheckout> {
   private async make(
     call: ExternalCall<{ readonly ordinal: number }, PaymentCallEnd>,
     id: string,
-    { status, opening: { ordinal } }: Checkout,
+    { status, opening: { ordinal, vendor } }: Checkout,
     { request: { fields }, context }: OpenCheckout,
   ): Promise<void> {
-    const attempt = { id, attemptId: newId(), subject: null, context };
+    const attempt = { id, attemptId: newId(), subject: null, context, vendor };
     await this.calls.admit(call, attempt);
     const end = await this.calls.make(call, attempt, { ordinal });
     const field = isPartRefused(end) ? fields[refusedPart(end)] : undefined;

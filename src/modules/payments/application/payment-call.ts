@@ -3,6 +3,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { ExternalCall } from '../../../external-calls/external-call.js';
 import { DomainError, fieldError } from '../../../kernel/domain-error.js';
 import type { CallersPart, CheckoutVerdict, IntentVerdict } from '../../../ports/payment-processor.js';
+import type { VendorCall } from '../../../ports/vendor-call.js';
 import type { Payment, PaymentState } from '../domain/payment.js';
 
 /** `recorded`: the payment has recorded the processor's answer. Any other end is not a fact of the payment, and the caller gets it as an error. */
@@ -32,6 +33,11 @@ export abstract class PaymentCall<Input> extends ExternalCall<Input, PaymentCall
   override async recordNotAsked(): Promise<PaymentCallEnd> {
     return 'unavailable';
   }
+}
+
+/** The call goes to the recorded processor. The attempt may name another, if two requests began the payment at the same time. */
+export function atProcessor(call: VendorCall, { vendor }: { readonly vendor: string }): VendorCall {
+  return { ...call, vendor };
 }
 
 type Verdict = IntentVerdict | CheckoutVerdict;

@@ -7,7 +7,7 @@ import { PaymentProcessor, type IntentVerdict, type PaymentIntent } from '../../
 import type { VendorCall } from '../../../ports/vendor-call.js';
 import { Screenings } from '../../../published/screenings.js';
 import { payment, type Payment, type PaymentState } from '../domain/payment.js';
-import { existing } from './payment-call.js';
+import { atProcessor, existing } from './payment-call.js';
 import { PaymentSecrets } from './payment-secrets.js';
 
 export interface Observed {
@@ -47,7 +47,7 @@ export class PaymentReconciler {
   ): Promise<Observed | NoIntent> {
     let known = loaded;
     for (let look = 1; ; look++) {
-      const verdict = await this.processor.retrieveIntent(call, paymentIntentId);
+      const verdict = await this.processor.retrieveIntent(atProcessor(call, existing(loaded.state)), paymentIntentId);
       if (verdict.kind !== 'intent') return verdict;
       const observed = await this.record(id, known, verdict.intent, context);
       if (observed.payment.state.events - observed.recorded === eventsOf(known) || look === MAX_LOOKS) return observed;

@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import { vendorName } from '../../../external-calls/call-queues.js';
 import type { Attempt } from '../../../external-calls/external-call.js';
 import { ExternalCalls } from '../../../external-calls/external-calls.js';
 import { isId, newId } from '../../../kernel/ids.js';
+import { FIRST_VENDORS } from '../../../kernel/vendor-choice.js';
 import { AggregateStore, type LoadedAggregate } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
-import { FIRST_VENDORS } from '../../../kernel/vendor-choice.js';
 import { PaymentProcessor, type ProcessorWebhookEvent } from '../../../ports/payment-processor.js';
 import type { VendorCall } from '../../../ports/vendor-call.js';
 import { payment, paymentIdIn, type PaymentState } from '../domain/payment.js';
@@ -31,8 +32,8 @@ export class ReceiveProcessorWebhookEvent extends Command<void> {
 
 /** Finds payments by the records in the log, not by the present data of the processor. */
 export abstract class PaymentsByIntent {
-  /** The id of the payment that recorded this intent; null if no payment did, or if the payment is not listed yet. */
-  abstract withIntent(intentId: string): Promise<string | null>;
+  /** The id of the payment that recorded this intent of the processor; null if no payment did, or if the payment is not listed yet. */
+  abstract withIntent(intentId: string, vendor: string): Promise<string | null>;
 }
 
 interface ToldPayment {
@@ -57,13 +58,17 @@ export class FollowProcessorEvent extends PaymentCall<AboutIntent> {
     super();
   }
 
-  override async askAndRecord(call: VendorCall, { context }: Attempt, event: AboutIntent): Promise<PaymentCallEnd> {
-    let told = await this.paymentOf(event);
+  override async askAndRecord(
+    call: VendorCall,
+    { context, vendor }: Attempt,
+    event: AboutIntent,
+  ): Promise<PaymentCallEnd> {
+    let told = await this.paymentOf(event, vendor);
     if (told === 'unlisted') {
       // A refund event does not name the transaction, and the payment may not be listed by its intent yet.
       const verdict = await this.processor.retrieveIntent(call, event.intentId);
       if (verdict.kind !== 'intent') return verdict.kind === 'not-found' ? 'recorded' : endOf(verdict);
-      told = await this.paymentOf({ ...event, transactionId: verdict.intent.transactionId });
+      told = await this.paymentOf({ ...event, transactionId: verdict.intent.transactionId }, vendor);
     }
     if (told === null || told === 'unlisted') return 'recorded';
     const { id, loaded } = told;
@@ -72,24 +77,31 @@ export class FollowProcessorEvent extends PaymentCall<AboutIntent> {
   }
 
   /**
-   * Null if the event names no payment of this service, or reports no change. Metadata may have been changed or removed at the processor. `unlisted`: the
-   * event names no transaction, and its intent is not listed or not listed yet.
+   * Null if the event names no payment at the processor that has sent the event, or reports no change. Metadata may have been changed or removed at
+   * the processor. `unlisted`: the event names no transaction, and its intent is not listed or not listed yet.
    */
-  async paymentOf(event: AboutIntent): Promise<ToldPayment | 'unlisted' | null> {
+  async paymentOf(
+    event: AboutIntent,
+    vendor: string = FIRST_VENDORS.payment,
+  ): Promise<ToldPayment | 'unlisted' | null> {
     const named = event.transactionId === null ? null : paymentIdIn(event.transactionId);
-    const told = named !== null && isId(named) ? await this.paymentWith(named, event) : null;
+    const told = named !== null && isId(named) ? await this.paymentWith(named, event, vendor) : null;
     if (told !== null) return told;
-    const listed = await this.payments.withIntent(event.intentId);
+    const listed = await this.payments.withIntent(event.intentId, vendor);
     if (listed === null && event.transactionId === null) return 'unlisted';
-    return listed === null || listed === named ? null : this.paymentWith(listed, event);
+    return listed === null || listed === named ? null : this.paymentWith(listed, event, vendor);
   }
 
-  private async paymentWith(id: string, { eventId, environment, intentId }: AboutIntent): Promise<ToldPayment | null> {
+  private async paymentWith(
+    id: string,
+    { eventId, environment, intentId }: AboutIntent,
+    vendor: string,
+  ): Promise<ToldPayment | null> {
     const loaded: LoadedAggregate<PaymentState> = await this.aggregates.load(payment, id);
     const { owner, state, history } = loaded;
     if (owner?.environment !== environment) return null;
     // An intent that is not recorded yet cannot be paid, because no browser has its secret. The payment that the intent's metadata names is ignored.
-    if (state.status === 'NONE' || state.paymentIntentId !== intentId) return null;
+    if (state.status === 'NONE' || state.paymentIntentId !== intentId || state.vendor !== vendor) return null;
     return history.some(({ metadata }) => metadata.$causationId === eventId) ? null : { id, loaded };
   }
 }
@@ -103,33 +115,30 @@ export class ReceiveProcessorWebhookEventHandler implements ICommandHandler<Rece
   ) {}
 
   async execute({ event, vendor, correlationId }: ReceiveProcessorWebhookEvent): Promise<void> {
-    // Every payment is made at the first processor.
-    if (vendor !== FIRST_VENDORS.payment) return;
     const { checkoutSessionId, intentId } = event;
-    if (checkoutSessionId !== null) await this.aboutCheckout({ ...event, checkoutSessionId }, correlationId);
-    else if (intentId !== null) await this.aboutIntent({ ...event, intentId }, correlationId);
+    if (checkoutSessionId !== null)
+      await this.aboutCheckout({ ...event, checkoutSessionId }, attemptOf(event, vendor, correlationId));
+    else if (intentId !== null) await this.aboutIntent({ ...event, intentId }, attemptOf(event, vendor, correlationId));
   }
 
-  private async aboutIntent(event: AboutIntent, correlationId: string): Promise<void> {
-    if (event.transactionId !== null && (await this.followEvent.paymentOf(event)) === null) return;
-    const attempt = attemptOf(event, correlationId);
+  private async aboutIntent(event: AboutIntent, attempt: Attempt): Promise<void> {
+    if (event.transactionId !== null && (await this.followEvent.paymentOf(event, attempt.vendor)) === null) return;
     refuseUnlessRecorded(await this.calls.make(this.followEvent, attempt, event));
   }
 
-  private async aboutCheckout(event: AboutCheckout, correlationId: string): Promise<void> {
-    if ((await this.followCheckout.checkoutOf(event)) === null) return;
-    const attempt = attemptOf(event, correlationId);
+  private async aboutCheckout(event: AboutCheckout, attempt: Attempt): Promise<void> {
+    if ((await this.followCheckout.checkoutOf(event, attempt.vendor)) === null) return;
     refuseUnlessRecorded(await this.calls.make(this.followCheckout, attempt, event));
   }
 }
 
-function attemptOf({ eventId, environment }: ProcessorWebhookEvent, correlationId: string): Attempt {
+function attemptOf({ eventId, environment }: ProcessorWebhookEvent, vendor: string, correlationId: string): Attempt {
   const context = {
     accountId: null,
     environment,
-    actor: { kind: 'vendor', id: 'payment-processor' },
+    actor: { kind: 'vendor', id: vendorName('payment-processor', vendor) },
     correlationId,
     causationId: eventId,
   } as const;
-  return { id: eventId, attemptId: newId(), subject: null, context };
+  return { id: eventId, attemptId: newId(), subject: null, context, vendor };
 }

@@ -10,7 +10,7 @@ import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { PaymentProcessor } from '../../../ports/payment-processor.js';
 import type { VendorCall } from '../../../ports/vendor-call.js';
 import { isRefundOpen, payment, refundKeyOf } from '../domain/payment.js';
-import { endOf, existing, PaymentCall, type PaymentCallEnd } from './payment-call.js';
+import { atProcessor, endOf, existing, PaymentCall, type PaymentCallEnd } from './payment-call.js';
 import { PaymentReconciler } from './payment-reconciler.js';
 import { paymentNamed, refundedPayment, RequestRefund, type RefundedPayment } from './request-refund.js';
 import { WhenPaymentProgressed } from './when-payment-progressed.js';
@@ -53,7 +53,10 @@ export class MakeRefund extends PaymentCall<null> {
     if (!isRefundOpen(state)) return 'recorded';
     const { refusals } = state.refund;
     const attemptId = refundKeyOf(id, refusals, state.reference);
-    const verdict = await this.processor.refundIntent({ ...call, attemptId }, state.paymentIntentId);
+    const verdict = await this.processor.refundIntent(
+      { ...atProcessor(call, state), attemptId },
+      state.paymentIntentId,
+    );
     if (verdict.kind === 'not-made' || (verdict.kind === 'refused' && verdict.code !== ALREADY_REFUNDED)) {
       endOf(verdict);
       const code = verdict.kind === 'refused' ? verdict.code : KEPT_FAILURE;
@@ -81,8 +84,8 @@ export class RefundPaymentHandler implements ICommandHandler<RefundPayment> {
   ) {}
 
   async execute({ transactionId, reasonCode, context }: RefundPayment): Promise<RefundedPayment> {
-    const { id } = await paymentNamed(this.aggregates, transactionId, (owner) => isOpenTo(owner, {}, context));
-    const attempt = { id, attemptId: newId(), subject: null, context };
+    const { id, vendor } = await paymentNamed(this.aggregates, transactionId, (owner) => isOpenTo(owner, {}, context));
+    const attempt = { id, attemptId: newId(), subject: null, context, vendor };
     await this.calls.admit(this.makeRefund, attempt);
     let open = false;
     try {

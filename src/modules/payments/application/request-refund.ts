@@ -25,13 +25,13 @@ export async function paymentNamed(
   aggregates: AggregateStore,
   transactionId: string,
   isOpen: (owner: Owner | null) => boolean,
-): Promise<{ readonly id: string; readonly owner: Owner | null }> {
+): Promise<{ readonly id: string; readonly owner: Owner | null; readonly vendor: string }> {
   const id = paymentIdIn(transactionId);
   if (id === null || !isId(id)) throw new DomainError('payment.not_found');
   const { state, owner }: LoadedAggregate<PaymentState> = await aggregates.load(payment, id);
-  const isNamedSo = state.status !== 'NONE' && transactionIdOf(id, state.reference) === transactionId;
-  if (!isNamedSo || !isOpen(owner)) throw new DomainError('payment.not_found');
-  return { id, owner };
+  if (state.status === 'NONE' || transactionIdOf(id, state.reference) !== transactionId || !isOpen(owner))
+    throw new DomainError('payment.not_found');
+  return { id, owner, vendor: state.vendor };
 }
 
 /** A payment and its refund, for the account. */

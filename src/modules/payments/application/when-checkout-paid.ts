@@ -80,12 +80,13 @@ export class WhenCheckoutPaid implements EventHandler {
     );
     if (opened === undefined) throw new Error(`The checkout ${id} was paid and never opened`);
     const { amountCents: askedCents, currency: askedCurrency, ...terms } = opened.data;
-    const { applicationFeeCents, connectedAccount, refundAfterDays } = terms;
+    const { applicationFeeCents, connectedAccount, refundAfterDays, vendor } = terms;
     const reference = checkoutReference(id, ordinal);
     const paid = { sessionId, reference, ordinal, amountCents, currency, paymentIntentId };
     const command = {
       kind: 'take-from-checkout',
       ...{ ...paid, applicationFeeCents, connectedAccount, ...(refundAfterDays && { refundAfterDays }) },
+      ...(vendor && { vendor }),
       asked: { amountCents: askedCents, currency: askedCurrency },
     } as const;
     const paymentId = checkoutPaymentId(reference);

@@ -4,6 +4,7 @@ import { assertNever, type Decider } from '../../../kernel/decider.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 import { isId } from '../../../kernel/ids.js';
+import { FIRST_VENDORS } from '../../../kernel/vendor-choice.js';
 import { nextLook } from './look-schedule.js';
 import type { Price } from './payment.js';
 
@@ -34,6 +35,8 @@ export interface Opening extends Price {
   readonly reportFlags: ReportFlags;
   /** The account's setting at that time: the days from the first refused pull to the refund. Absent if the account had no automatic refunds. */
   readonly refundAfterDays?: number;
+  /** The payment processor. Absent in older events, which used the first processor. */
+  readonly vendor?: string;
 }
 
 export type CheckoutEvent =
@@ -70,8 +73,8 @@ export type CheckoutEvent =
 export interface Checkout {
   /** OPENING: a request to the processor is in progress, or its process died. ENDED: the opening ended without a payment. */
   readonly status: 'OPENING' | 'OPEN' | 'ENDED' | 'PAID';
-  /** `sessionId`: the newest screening session at the opening. */
-  readonly opening: Opening & Pick<Registration, 'sessionId'>;
+  /** `sessionId`: the newest screening session at the opening. `vendor`: the processor of all calls for this opening. */
+  readonly opening: Opening & Pick<Registration, 'sessionId'> & { readonly vendor: string };
   /** The newest screening session now. */
   readonly newest: Registration;
   /** `cs_...` of this opening; null until the session exists. */
@@ -226,14 +229,14 @@ function observe(
 
 function evolve(state: CheckoutState, event: CheckoutEvent): CheckoutState {
   if (event.type === 'CheckoutOpened') {
-    const { registeredAt, ...opening } = event.data;
+    const { registeredAt, vendor = FIRST_VENDORS.payment, ...opening } = event.data;
     const { sessionId } = opening;
     const known = state.status === 'NONE' ? null : state;
     const newest =
       known !== null && known.newest.registeredAt > registeredAt ? known.newest : { sessionId, registeredAt };
     return {
       status: 'OPENING',
-      opening,
+      opening: { ...opening, vendor },
       newest,
       checkoutSessionId: null,
       expiresAt: null,

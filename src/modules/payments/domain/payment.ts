@@ -5,6 +5,7 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 import { derivedId } from '../../../kernel/ids.js';
 import type { RefundReason } from '../../../kernel/refund-reason.js';
+import { FIRST_VENDORS } from '../../../kernel/vendor-choice.js';
 import { nextLook } from './look-schedule.js';
 
 export type PaymentStatus = 'PENDING' | 'PROCESSING' | 'REQUIRES_ACTION' | 'SUCCEEDED' | 'FAILED';
@@ -32,6 +33,8 @@ export type PaymentEvent =
          * The account's setting at that time: the days from the first refused pull to the refund. Absent if the account had no automatic refunds.
          */
         readonly refundAfterDays?: number;
+        /** The payment processor. Absent in older events, which used the first processor. */
+        readonly vendor?: string;
       }
     >
   /** A renter has paid at a hosted checkout. `amountCents`: the amount received. */
@@ -47,6 +50,8 @@ export type PaymentEvent =
         readonly connectedAccount: string | null;
         readonly paymentIntentId: string;
         readonly refundAfterDays?: number;
+        /** The processor of the checkout. Absent in older events, which used the first processor. */
+        readonly vendor?: string;
       }
     >
   | DomainEvent<'PaymentIntentCreated', { readonly paymentIntentId: string }>
@@ -110,6 +115,8 @@ export type PaymentEvent =
 
 export interface Payment {
   readonly status: PaymentStatus;
+  /** The payment processor of all calls for this payment, even if the account has chosen another since. */
+  readonly vendor: string;
   /** The session for which the payment counts now. */
   readonly sessionId: string;
   /** The sessions for which the payment counted before, oldest first. */
@@ -185,6 +192,7 @@ export type PaymentCommand =
       readonly connectedAccount: string | null;
       readonly subjectId?: string;
       readonly refundAfterDays?: number;
+      readonly vendor?: string;
     })
   /** Does nothing if the payment is already recorded. `asked`: the checkout's price. */
   | (Extract<PaymentEvent, { readonly type: 'PaymentMadeAtCheckout' }>['data'] & {
@@ -515,36 +523,7 @@ function becoming(status: Exclude<PaymentStatus, 'SUCCEEDED'>, intent: ObservedI
 }
 
 function evolve(state: PaymentState, event: PaymentEvent): PaymentState {
-  if (event.type === 'PaymentOpened' || event.type === 'PaymentMadeAtCheckout') {
-    const { sessionId, ordinal, currency, connectedAccount, amountCents, applicationFeeCents } = event.data;
-    const { refundAfterDays } = event.data;
-    const price = { amountCents, applicationFeeCents };
-    const atCheckout = event.type === 'PaymentMadeAtCheckout' ? event.data : null;
-    return {
-      status: atCheckout === null ? 'PENDING' : 'SUCCEEDED',
-      sessionId,
-      former: [],
-      others: [],
-      reference: atCheckout?.reference ?? null,
-      ordinal,
-      currency,
-      connectedAccount,
-      subjectId: event.type === 'PaymentOpened' ? (event.data.subjectId ?? null) : null,
-      opened: price,
-      price,
-      amounts: [amountCents],
-      altered: null,
-      changes: 0,
-      paymentIntentId: atCheckout?.paymentIntentId ?? null,
-      canceled: false,
-      refundedCents: 0,
-      refundAfterDays: refundAfterDays ?? null,
-      refundAt: null,
-      refund: null,
-      looks: 0,
-      events: 1,
-    };
-  }
+  if (event.type === 'PaymentOpened' || event.type === 'PaymentMadeAtCheckout') return begun(event);
   if (state.status === 'NONE') return state;
   const next = { ...state, looks: 0, events: state.events + 1 };
   switch (event.type) {
@@ -614,4 +593,36 @@ function evolve(state: PaymentState, event: PaymentEvent): PaymentState {
     default:
       return assertNever(event, state);
   }
+}
+
+function begun(event: Extract<PaymentEvent, { type: 'PaymentOpened' | 'PaymentMadeAtCheckout' }>): Payment {
+  const { sessionId, ordinal, currency, connectedAccount, amountCents, applicationFeeCents } = event.data;
+  const { refundAfterDays, vendor = FIRST_VENDORS.payment } = event.data;
+  const price = { amountCents, applicationFeeCents };
+  const atCheckout = event.type === 'PaymentMadeAtCheckout' ? event.data : null;
+  return {
+    status: atCheckout === null ? 'PENDING' : 'SUCCEEDED',
+    vendor,
+    sessionId,
+    former: [],
+    others: [],
+    reference: atCheckout?.reference ?? null,
+    ordinal,
+    currency,
+    connectedAccount,
+    subjectId: event.type === 'PaymentOpened' ? (event.data.subjectId ?? null) : null,
+    opened: price,
+    price,
+    amounts: [amountCents],
+    altered: null,
+    changes: 0,
+    paymentIntentId: atCheckout?.paymentIntentId ?? null,
+    canceled: false,
+    refundedCents: 0,
+    refundAfterDays: refundAfterDays ?? null,
+    refundAt: null,
+    refund: null,
+    looks: 0,
+    events: 1,
+  };
 }

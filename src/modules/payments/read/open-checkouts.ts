@@ -16,7 +16,7 @@ interface Followed {
 /** Lists only the checkouts whose look-up is due. */
 export const openCheckouts: Projection<{ readonly status: CheckoutState['status'] }, Followed> = {
   name: 'open_checkouts',
-  version: 5,
+  version: 6,
   category: checkout.category,
 
   evolve(before, event) {

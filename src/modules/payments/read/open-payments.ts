@@ -54,14 +54,14 @@ export function plannedRefunds(account: string): string {
   return listOf({ account, refund: 'planned' });
 }
 
-function ofIntent(intentId: string): string {
-  return listOf({ intent: intentId });
+function ofIntent(intentId: string, vendor: string): string {
+  return listOf({ intent: intentId, vendor });
 }
 
 /** Lists all payments, the due ones by their time, and each payment by its intent. */
 export const openPayments: Projection<ListedPayment, Followed> = {
   name: 'open_payments',
-  version: 12,
+  version: 13,
   category: payment.category,
 
   evolve(before, event) {
@@ -95,14 +95,15 @@ export const openPayments: Projection<ListedPayment, Followed> = {
   },
   entries: ({ payment: state, accountId, environment, createdAt, since }) => {
     const due = lookAt(state, since);
-    const intentId = state.status === 'NONE' ? null : state.paymentIntentId;
+    const listed =
+      state.status === 'NONE' || state.paymentIntentId === null ? [] : [ofIntent(state.paymentIntentId, state.vendor)];
     return [
       ...listsOf(state, accountId, environment).map((list) => ({ list, sort: createdAt })),
       ...(due === null ? [] : [openCall(environment, due.toISOString())]),
       ...(accountId === null || environment === 'live' || plannedRefundAt(state) === null
         ? []
         : [{ list: plannedRefunds(accountId) }]),
-      ...(intentId === null ? [] : [{ list: ofIntent(intentId) }]),
+      ...listed.map((list) => ({ list })),
     ];
   },
 };
@@ -139,8 +140,8 @@ export class OpenPaymentsReader {
   }
 
   /** See `PaymentsByIntent`. */
-  async withIntent(intentId: string): Promise<string | null> {
-    const { items } = await this.readModels.list(openPayments, ofIntent(intentId), { limit: 1 });
+  async withIntent(intentId: string, vendor: string): Promise<string | null> {
+    const { items } = await this.readModels.list(openPayments, ofIntent(intentId, vendor), { limit: 1 });
     return items[0]?.id ?? null;
   }
 }

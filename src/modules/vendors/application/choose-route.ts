@@ -1,7 +1,7 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import type { ActionContext } from '../../../kernel/context.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import type { ChosenCapability } from '../../../kernel/vendor-choice.js';
+import type { RoutedCapability } from '../../../kernel/vendor-choice.js';
 import { GroupedStream } from '../../../platform/aggregates/grouped-stream.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { Accounts } from '../../../published/accounts.js';
@@ -19,7 +19,7 @@ import { RouteRules } from './route-rules.js';
 export class ChooseRoute extends Command<void> {
   constructor(
     readonly wish: {
-      readonly capability: ChosenCapability;
+      readonly capability: RoutedCapability;
       /** Null removes the route. */
       readonly route: VendorRoute | null;
       /** Null: the installation. */

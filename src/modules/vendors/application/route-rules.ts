@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { FIRST_CHOICE, type ChosenCapability, type ChosenVendors } from '../../../kernel/vendor-choice.js';
+import { FIRST_CHOICE, type RoutedCapability, type ChosenVendors } from '../../../kernel/vendor-choice.js';
 import { Vendors } from '../../../ports/vendors.js';
 import { routesOf, unfitVendors, vendorsIn } from '../domain/choice.js';
 import { wrongRoute, type VendorRoute, type VendorRoutesState } from '../domain/vendor-routes.js';
@@ -21,7 +21,7 @@ export class RouteRules {
   ) {}
 
   /** Throws if a vendor of the route does not exist, is not set up, or may not get live traffic. */
-  check(capability: ChosenCapability, route: VendorRoute): void {
+  check(capability: RoutedCapability, route: VendorRoute): void {
     const offered = this.vendors.offering(capability);
     for (const vendor of vendorsIn(route)) {
       if (!offered.includes(vendor))

@@ -2,13 +2,13 @@
 import type { Environment } from '../../../kernel/environment.js';
 import {
   FIRST_CHOICE,
-  type ChosenCapability,
+  type RoutedCapability,
   type ChosenVendors,
   type VendorChoice,
 } from '../../../kernel/vendor-choice.js';
 import type { VendorRoute, VendorRoutesState, VendorWeights } from './vendor-routes.js';
 
-export type Routes = Readonly<Record<ChosenCapability, VendorRoute>>;
+export type Routes = Readonly<Record<RoutedCapability, VendorRoute>>;
 
 /** Whether the vendor knows a person by this identity vendor's session. */
 export type TakesSessions = (capability: 'credit' | 'income', vendor: string, identityVendor: string) => boolean;
@@ -17,7 +17,7 @@ export type TakesSessions = (capability: 'credit' | 'income', vendor: string, id
 export interface ChoiceFacts {
   readonly takesSessionsOf: TakesSessions;
   /** Whether the vendor is set up and not paused. */
-  readonly isReady: (capability: ChosenCapability, vendor: string) => boolean;
+  readonly isReady: (capability: RoutedCapability, vendor: string) => boolean;
   /** The person's lot for the vendor: above 0 and below 1, and always the same. */
   readonly lot: (vendor: string) => number;
 }
@@ -30,7 +30,7 @@ export function routesOf(
   own: VendorRoutesState['routes'],
   installation: VendorRoutesState['routes'],
 ): Routes {
-  const of = (capability: ChosenCapability): VendorRoute => {
+  const of = (capability: RoutedCapability): VendorRoute => {
     const to = (vendor: string): VendorRoute => ({ weights: { [vendor]: 1 }, fallback: null });
     const set = settings[capability];
     return (
@@ -106,7 +106,7 @@ function followers(identity: string, routes: Routes, facts: ChoiceFacts): Omit<V
   return { credit: of('credit'), income: of('income') };
 }
 
-function readyOf(weights: VendorWeights, capability: ChosenCapability, facts: ChoiceFacts): VendorWeights {
+function readyOf(weights: VendorWeights, capability: RoutedCapability, facts: ChoiceFacts): VendorWeights {
   return filtered(weights, (vendor) => facts.isReady(capability, vendor));
 }
 

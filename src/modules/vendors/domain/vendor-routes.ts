@@ -3,7 +3,7 @@ import { assertNever, type Decider } from '../../../kernel/decider.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 import type { Environment } from '../../../kernel/environment.js';
-import type { ChosenCapability } from '../../../kernel/vendor-choice.js';
+import type { RoutedCapability } from '../../../kernel/vendor-choice.js';
 
 /** Shares of the persons by vendor, such as `{ idv: 90, acme: 10 }`. */
 export type VendorWeights = Readonly<Record<string, number>>;
@@ -18,18 +18,18 @@ export interface VendorRoute {
 
 export type VendorRoutesCommand =
   /** Null: the capability has no route any more. */
-  | { readonly kind: 'route'; readonly capability: ChosenCapability; readonly route: VendorRoute | null }
+  | { readonly kind: 'route'; readonly capability: RoutedCapability; readonly route: VendorRoute | null }
   | { readonly kind: 'pause' | 'resume'; readonly vendor: string; readonly environments: readonly Environment[] };
 
 export type VendorRoutesEvent =
-  | DomainEvent<'VendorRouteChosen', VendorRoute & { readonly capability: ChosenCapability }>
-  | DomainEvent<'VendorRouteRemoved', { readonly capability: ChosenCapability }>
+  | DomainEvent<'VendorRouteChosen', VendorRoute & { readonly capability: RoutedCapability }>
+  | DomainEvent<'VendorRouteRemoved', { readonly capability: RoutedCapability }>
   /** The metadata have the operator and the reason. */
   | DomainEvent<'VendorPaused', { readonly vendor: string; readonly environment: Environment }>
   | DomainEvent<'VendorResumed', { readonly vendor: string; readonly environment: Environment }>;
 
 export interface VendorRoutesState {
-  readonly routes: Readonly<Partial<Record<ChosenCapability, VendorRoute | undefined>>>;
+  readonly routes: Readonly<Partial<Record<RoutedCapability, VendorRoute | undefined>>>;
   readonly paused: Readonly<Record<Environment, readonly string[]>>;
 }
 
