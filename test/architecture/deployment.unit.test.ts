@@ -118,6 +118,12 @@ describe('docker-compose.yml', () => {
     ]);
   });
 
+  it('lets the sandbox send its notices to the internal port of the API', () => {
+    const { host } = new URL(String(services['sandbox']!.environment?.['PROCESSOR_EVENTS_URL']));
+    expect(services['sandbox']!.environment?.['SANDBOX_NOTICES_URL']).toBe(`http://${host}`);
+    for (const { environment } of roles) expect(host).toBe(`api:${environment?.['INTERNAL_PORT']}`);
+  });
+
   it('lets browsers load the scripts of the embedded component from the sandbox', () => {
     for (const { environment } of roles)
       expect(environment).toMatchObject({
