@@ -35,7 +35,7 @@ export class RouteRules {
   }
 
   /** Throws if the vendor cannot be the shadow of a route. A shadow gets test traffic only, so it needs no certificate. */
-  checkShadow(capability: ChosenCapability, shadow: string): void {
+  checkShadow(capability: RoutedCapability, shadow: string): void {
     if (capability !== 'identity') throw wrongRoute('Only the route of the identity vendors has a shadow.');
     if (!this.vendors.offering(capability, 'test').includes(shadow))
       throw wrongRoute(`A shadow gets test traffic only, and ${shadow} is not set up for test traffic.`);
