@@ -15,6 +15,16 @@ export const textLike = (pattern: RegExp) => v.pipe(v.string(), v.regex(pattern)
 /** A date that exists, YYYY-MM-DD. */
 export const date = v.pipe(v.string(), v.isoDate(), v.check(exists));
 
+/** A time in ISO 8601, as ISO 8601 UTC. */
+export const instant = v.pipe(
+  v.string(),
+  v.isoTimestamp(),
+  v.transform((said) => new Date(said).toISOString()),
+);
+
+/** An address that a browser may open. Other schemes could run scripts in the page. */
+export const webAddress = v.pipe(v.string(), v.maxLength(2_000), v.url(), v.regex(/^https?:\/\//));
+
 /** A whole number, both bounds included. */
 export const whole = (least: number, most: number) =>
   v.pipe(v.number(), v.safeInteger(), v.minValue(least), v.maxValue(most));

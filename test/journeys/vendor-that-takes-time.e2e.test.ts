@@ -13,7 +13,7 @@ let key: string;
 
 beforeAll(async () => {
   service = await Service.start({ VENDOR_TIMEOUT: '3', OTP_RESEND_INTERVAL: '0' });
-  const acme = ['--identity-vendor', 'acme', '--credit-vendor', 'acme'];
+  const acme = ['--identity-vendor', 'acme', '--credit-vendor', 'acme', '--income-vendor', 'acme'];
   const { accountId } = await told('accounts', 'create', '--name', 'Acme', '--fee', String(FEE), ...PAYMENT, ...acme);
   const { allowedOrigins } = (await service.credentials()).accounts.demo;
   const use = ['--kind', 'publishable', '--environment', 'test', '--origins', allowedOrigins[0] as string];
@@ -109,5 +109,36 @@ describe('a person of an account with acme', () => {
     const reviewed = verifications.find(({ state }: { state: string }) => state === 'manual_review');
     expect(await control(`verifications/${reviewed.id}/decision`, { decision: 'declined' })).toEqual({ notice: 200 });
     await until('the decision is known', async () => (await statusOf(id)) === 'BLOCKED');
+  });
+
+  it('proves the income in two rounds at acme, and a person who does not act ends the session as expired', async () => {
+    const caller = await consumer();
+    const { id: screening } = (await caller.submit({ lastName: 'Payrolltest' })).body;
+    const opened = (attempt: number) => caller.post('/voie/sessions', { screening_session_id: screening, attempt });
+    const { income_session_id: id } = (await opened(1)).body;
+    const statusOfIncome = async (of = id): Promise<any> =>
+      (await (await consumer()).get(`/voie/sessions/${of}/status`)).body;
+    const roundAfter = async (earlier: string | undefined, of = id): Promise<string> => {
+      let url: string | undefined;
+      await until('the person must act', async () => {
+        ({ url } = (await statusOfIncome(of)).user_action ?? {});
+        return url !== undefined && url !== earlier;
+      });
+      return url as string;
+    };
+    const first = await roundAfter(undefined);
+    expect(await (await fetch(first)).text()).toContain('Log in');
+    await fetch(first, { method: 'POST' });
+    const second = await roundAfter(first);
+    await fetch(second, { method: 'POST' });
+    await until('the income is known', async () => (await statusOfIncome()).status === 'COMPLETED');
+    expect(await statusOfIncome()).not.toHaveProperty('user_action');
+    const report = await caller.get(`/voie/sessions/${id}/report`);
+    expect([report.status, report.body.income.pay_frequency]).toEqual([200, 'BIWEEKLY']);
+    const other = (await opened(2)).body.income_session_id;
+    await roundAfter(undefined, other);
+    // The clock of acme is a day ahead of the service by now.
+    await service.passDays(2);
+    await until('the round is over', async () => (await statusOfIncome(other)).status === 'EXPIRED');
   });
 });

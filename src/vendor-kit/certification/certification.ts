@@ -13,6 +13,7 @@ import { NotPrepared, type Operation, PERSON, fits, grants, newCall, personOf } 
 import { keepOutput } from './output.js';
 import { type Fault, JSON_TYPE } from './proxy.js';
 import { operationsOf } from './vendor-operations.js';
+import { brokenRoundRules } from './user-rounds.js';
 import { brokenCountRules, brokenMutationRules, brokenVerdictRules, mainRoleOf } from './rules.js';
 
 /** One case of one capability. `problems` is null if the case does not apply, and `reason` then tells why. */
@@ -57,6 +58,7 @@ export async function certificationOf(
   }
 }
 
+const ROUNDS = 'rounds of the person at the vendor';
 const CANARIES = 'no personal data and no credential in verdicts, errors, output and addresses';
 
 class Run {
@@ -106,6 +108,7 @@ class Run {
     else if (this.laboratory.running.understood === undefined)
       add('bronze', 'fields', ['the double does not tell what it understood']);
     else add('bronze', 'fields', await this.fieldProblems(able));
+    results.push(...(await this.roundResults(able)));
     const faults = await Promise.all(FAULTS.map((fault) => this.faultProblems(fault, kinds)));
     FAULTS.forEach(({ name }, at) => add('silver', `fault: ${name}`, faults[at] ?? []));
     if (this.laboratory.double.roles.token === undefined)
@@ -113,6 +116,12 @@ class Run {
     else add('silver', 'flood of calls without a token', await this.floodProblems(able));
     add('silver', CANARIES, this.leaks(capability));
     return results;
+  }
+
+  private async roundResults(able: readonly Operation[]): Promise<readonly CaseResult[]> {
+    const acting = able.filter(({ expected }) => expected.kind === 'needs-user');
+    const problems = await this.each(acting, (operation) => brokenRoundRules(this.laboratory, operation));
+    return acting.slice(0, 1).map(({ capability }) => ({ capability, level: 'bronze', name: ROUNDS, problems }));
   }
 
   /** The personas that the declared capabilities need. */

@@ -39,7 +39,8 @@ export class Laboratory {
     readonly vendor: Vendor,
     readonly double: CertifiedDouble,
     readonly running: RunningDouble,
-    private readonly url: string,
+    /** The address of the double, without a proxy. */
+    readonly url: string,
     readonly close: () => Promise<void>,
   ) {
     this.settings = running.settings(url);

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Applicant } from '../../kernel/applicant.js';
 import type { Capability } from '../../kernel/vendor-choice.js';
+import type { UserAction } from '../../kernel/user-action.js';
 import type { KnownPerson, VendorSubject } from '../../kernel/vendor-subject.js';
 import type { KbaQuestion } from '../../ports/identity-vendor.js';
 import type { DeliverySemantics, VendorCall } from '../../ports/vendor-call.js';
@@ -19,10 +20,14 @@ export interface Verdict {
   readonly report?: object;
   readonly intent?: PaymentIntent;
   readonly session?: CheckoutSession;
+  readonly open?: UserAction['open'];
+  readonly until?: string;
 }
 
 /** Makes the call whose verdict is judged. */
 export type Act = (adapters: OpenVendor, call: VendorCall) => Promise<Verdict>;
+/** Asks for the verdict after the person has acted. */
+export type Again = (adapters: OpenVendor, call: VendorCall, needsUser: Verdict) => Promise<Verdict>;
 
 export interface Operation {
   readonly capability: Capability;
@@ -35,6 +40,8 @@ export interface Operation {
   readonly applicant?: Partial<Applicant>;
   /** The charge that is sent. */
   readonly charge?: Charge;
+  /** Absent if the operation itself asks again. */
+  readonly again?: Again;
   /** Makes the earlier calls, without faults. */
   prepare(adapters: OpenVendor): Promise<Act>;
 }

@@ -1,5 +1,6 @@
 // The description of a double for its certification: the roles of its requests, its personas, and the errors of the vendor.
 import type { Applicant } from '../../kernel/applicant.js';
+import type { UserActionOpening } from '../../kernel/user-action.js';
 import type { IncomeRoute } from '../../ports/income-vendor.js';
 import type { KbaQuestion } from '../../ports/identity-vendor.js';
 import type { SandboxPart } from './sandbox-part.js';
@@ -71,6 +72,8 @@ export interface CertifiedDouble {
     questions: readonly KbaQuestion[],
     right: boolean,
   ) => readonly { readonly questionId: number; readonly answerId: number }[];
+  /** The person acts once at the opened vendor. `double`: its address. Needed for a persona whose verdict is `needs-user`. */
+  readonly act?: (opening: UserActionOpening, double: string) => Promise<void>;
   /** `folder`: an empty folder for the double's files. */
   start(folder: string): RunningDouble;
 }

@@ -5,6 +5,7 @@ import { VendorClient } from '../../vendor-kit/http/client.js';
 import type { Secret } from '../../kernel/vendor-settings.js';
 import { AcmeCreditBureau } from './credit.js';
 import { AcmeIdentityVendor } from './identity.js';
+import { AcmeIncomeVendor } from './income.js';
 import { wordOf } from './problems.js';
 
 export interface AcmeOptions {
@@ -29,6 +30,7 @@ export function openAcme({ url, clientId, clientSecret, timeoutMs }: AcmeOptions
   return {
     identity: new AcmeIdentityVendor(client, WORKFLOW),
     credit: new AcmeCreditBureau(client),
+    income: new AcmeIncomeVendor(client),
     close: () => client.close(),
   };
 }

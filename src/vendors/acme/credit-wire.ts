@@ -47,7 +47,7 @@ const spoken = v.pipe(
   ),
 );
 /** Dollars with two decimals, as text. */
-const dollars = v.pipe(
+export const dollars = v.pipe(
   textLike(/^\d{1,9}\.\d{2}$/),
   v.transform((said) => Number(said.replace('.', ''))),
 );

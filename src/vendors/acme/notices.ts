@@ -1,4 +1,4 @@
-// Reads the notices of acme about decisions of people. vendor.ts gives the reader to the service.
+// Reads the notices of acme about decisions of people, and about income checks that have moved on. vendor.ts gives the reader to the service.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import * as v from 'valibot';
 import { ENVIRONMENTS } from '../../kernel/environment.js';
@@ -11,7 +11,7 @@ const TOLERANCE_SECONDS = 300;
 
 const notice = v.object({
   id: textLike(/^ntc_[0-9a-f]{32}$/),
-  type: v.literal('verification.decided'),
+  type: v.picklist(['verification.decided', 'income_check.moved']),
   reference: v.pipe(
     textLike(/^[a-z]+\.[0-9a-f-]{36}$/),
     v.transform((reference) => reference.split('.')),
@@ -38,6 +38,7 @@ export function noticeReader(secrets: readonly string[]): NoticeReader {
     const said = isSigned ? read(notice, answerOf(200, new TextDecoder().decode(body)).body) : null;
     if (said === null) return null;
     const [environment, aggregateId] = said.reference;
-    return { capability: 'identity', eventId: said.id, environment, aggregateId };
+    const capability = said.type === 'income_check.moved' ? 'income' : 'identity';
+    return { capability, eventId: said.id, environment, aggregateId };
   };
 }

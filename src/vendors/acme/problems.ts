@@ -4,19 +4,13 @@ import type { RefusedInput } from '../../kernel/refused-input.js';
 import type { ReportVerdict } from '../../ports/credit-bureau.js';
 import type { AnswerVerdict, NoVerdict, RegistrationVerdict } from '../../ports/identity-vendor.js';
 import type { VendorAnswer } from '../../vendor-kit/http/answer.js';
-import { read } from '../../vendor-kit/reading.js';
+import { instant, read } from '../../vendor-kit/reading.js';
 
 const problem = v.object({
   code: v.pipe(v.string(), v.regex(/^[a-z_]{1,60}$/)),
   pointer: v.optional(v.string()),
   attempts_left: v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(0))),
-  unlocks_at: v.optional(
-    v.pipe(
-      v.string(),
-      v.isoTimestamp(),
-      v.transform((said) => new Date(said).toISOString()),
-    ),
-  ),
+  unlocks_at: v.optional(instant),
 });
 
 export type Problem = v.InferOutput<typeof problem>;
@@ -92,6 +86,7 @@ export function reportProblem({ code }: Problem): ReportVerdict {
   return isAboutData ? { kind: 'refused', reason: 'FILE_CONDITION', upstreamCode: null } : noVerdict(code);
 }
 
-function noVerdict(code: string): NoVerdict {
+/** The verdict of a problem that decides nothing. */
+export function noVerdict(code: string): NoVerdict {
   return { kind: NOT_EXECUTED.has(code) ? 'unavailable' : 'unintelligible' };
 }

@@ -1,7 +1,7 @@
 import { secretOf } from '../../kernel/vendor-settings.js';
 import { defineVendor } from '../../vendor-kit/define-vendor.js';
 
-/** Verifications that are polled and that people may have to decide, and a bureau that knows persons by their own data. */
+/** Verifications that are polled and that people may have to decide. Bureau and income know persons by their own data, or ask them. */
 export const vendor = defineVendor({
   id: 'acme',
   capabilities: {
@@ -18,6 +18,7 @@ export const vendor = defineVendor({
       humanReview: true,
     },
     credit: { operations: { pullReport: 'idempotent' }, needs: 'applicant' },
+    income: { operations: { start: 'idempotent', outcomeOf: 'query' }, needs: 'applicant' },
   },
   settings: {
     url: { kind: 'url' },

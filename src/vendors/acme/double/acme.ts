@@ -5,13 +5,14 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { type Answer, CallRecord, type Execution } from '../../../vendor-kit/double/call-record.js';
 import type { SandboxPart } from '../../../vendor-kit/double/sandbox-part.js';
 import { followBehaviours } from '../../../vendor-kit/double/vendor-calls.js';
+import { type IncomeCheck, UNNAMED, acted, checkBody, checkState, connectPage, newCheck } from './income-checks.js';
 import { type NoticeReceiver, Notices } from './notices.js';
 import { personaNamed } from './personas.js';
 import { Problem, problemBody, sendProblem } from './problems.js';
 import { type Consumer, type Report, consumerOf, fileOf, reportBody } from './reports.js';
 import * as requests from './requests.js';
 import { Tokens } from './tokens.js';
-import { type Understood, understoodReport, understoodVerification } from './understood.js';
+import { type Understood, understoodCheck, understoodReport, understoodVerification } from './understood.js';
 import { type Given, type Verification, checkOpen, judge, stateOf, verificationBody } from './verifications.js';
 
 export interface AcmeDoubleOptions {
@@ -27,15 +28,17 @@ export interface AcmeDoubleOptions {
   readonly slowMs?: number;
   /** The milliseconds for which nothing is answered about a verification that hangs. The default is 30,000. */
   readonly hangsMs?: number;
+  /** The address of the pages for persons, as browsers reach it. The default is the address of the request. */
+  readonly pagesUrl?: string;
   /** The receiver of the notices about decisions; null if the service gets none. */
   readonly notices?: NoticeReceiver | null;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
 }
 
-const OPERATIONS = ['verification', 'code', 'code_resend', 'answers', 'report'] as const;
+const OPERATIONS = ['verification', 'code', 'code_resend', 'answers', 'report', 'income_check'] as const;
 type Operation = (typeof OPERATIONS)[number];
-type Effect = { readonly verification: Verification } | { readonly report: Report };
+type Effect = { readonly verification: Verification } | { readonly report: Report } | { readonly check: IncomeCheck };
 type Body<Content> = FastifyRequest<{ Params: { id: string }; Body: Content }>;
 type Trouble = { readonly status: 429 | 503; readonly seconds: number; readonly retryAfter?: number };
 
@@ -50,12 +53,14 @@ export class AcmeDouble implements SandboxPart {
   private readonly record: CallRecord<Operation, Effect>;
   private readonly verifications = new Map<string, Verification>();
   private readonly reports = new Map<string, Report>();
+  private readonly checks = new Map<string, IncomeCheck>();
   private readonly consumers = new Map<string, Consumer>();
   private readonly understandings = new Map<string, Understood>();
   private readonly told = new Set<string>();
   private readonly tokens: Tokens;
   private readonly notices: Notices;
   private readonly retryAfter: number | null;
+  private readonly pagesUrl: string;
   private readonly pace: { readonly slowMs: number; readonly hangsMs: number };
   private readonly now: () => number;
   /** The milliseconds by which tests have turned the clock of the double. */
@@ -65,11 +70,15 @@ export class AcmeDouble implements SandboxPart {
   constructor(options: AcmeDoubleOptions) {
     const { folder, clientId, clientSecret, now = Date.now } = options;
     this.now = () => now() + this.turned;
-    this.record = new CallRecord(join(folder, 'acme.jsonl'), OPERATIONS, (effect) => this.take(effect), ['report']);
+    this.record = new CallRecord(join(folder, 'acme.jsonl'), OPERATIONS, (effect) => this.take(effect), [
+      'report',
+      'income_check',
+    ]);
     this.tokens = new Tokens({ id: clientId, secret: clientSecret }, options.tokenMs ?? 300_000, this.now);
     // Receivers refuse signatures of another time, also while tests turn the clock of the double.
     this.notices = new Notices(options.notices ?? null, now);
     this.retryAfter = options.retryAfter === undefined ? 1 : options.retryAfter;
+    this.pagesUrl = options.pagesUrl ?? '';
     this.pace = { slowMs: options.slowMs ?? 2_000, hangsMs: options.hangsMs ?? 30_000 };
   }
 
@@ -86,6 +95,7 @@ export class AcmeDouble implements SandboxPart {
       oauth.post('/token', (request, reply) => this.tokens.issue(request, reply));
     });
     this.mountBelow(server, '/v1', (routes) => this.mountRoutes(routes));
+    this.mountBelow(server, '/connect', (routes) => this.mountPages(routes));
     server.register((routes, _options, done) => (this.mountControls(routes), done()), { prefix: '/control' });
   }
 
@@ -140,6 +150,7 @@ export class AcmeDouble implements SandboxPart {
         },
       }),
     );
+    this.mountChecks(routes);
     routes.get('/requests/:id', { schema: requests.READ }, (request: Body<unknown>, reply) =>
       this.tellOutcome(request, reply),
     );
@@ -152,6 +163,58 @@ export class AcmeDouble implements SandboxPart {
       if (this.isAssembling(report)) return this.unfinished(reply).send({ id: report.id, state: 'assembling' });
       return reply.send(reportBody(report, this.consumers.get(report.id) ?? null));
     });
+  }
+
+  private mountChecks(routes: FastifyInstance): void {
+    routes.post('/income-checks', { schema: requests.CHECK }, (request: Body<requests.CheckBody>, reply) => {
+      const { person, source, reference = null } = request.body;
+      return this.run(request, reply, {
+        operation: 'income_check',
+        execute: (key) => {
+          this.understand(key, understoodCheck(request.body));
+          if (person !== undefined) requests.checkPerson(person, this.today());
+          const persona = person === undefined ? UNNAMED : personaNamed(person.family_name).name;
+          const file = person === undefined ? 0 : fileOf(person);
+          const check = newCheck({ id: newId('inc'), persona, source, reference, file }, this.now());
+          const body = { id: check.id, state: this.stateOfCheck(check) };
+          return { billed: true, effect: { check }, answer: { status: 201, body } };
+        },
+      });
+    });
+    routes.get('/income-checks/:id', { schema: requests.READ }, (request: Body<unknown>, reply) => {
+      const check = this.checks.get(request.params.id);
+      if (check === undefined) throw new Problem('not_found');
+      const [below = ''] = request.url.split('/v1/');
+      const pages = this.pagesUrl || `${request.protocol}://${request.host}${below}`;
+      return reply.send(checkBody(check, this.stateOfCheck(check), pages));
+    });
+  }
+
+  /** The pages on which persons act. The token in the address admits a person to one round. */
+  private mountPages(pages: FastifyInstance): void {
+    pages.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, _text, next) =>
+      next(null, {}),
+    );
+    const checkOf = ({ params }: Body<unknown>): IncomeCheck | null =>
+      [...this.checks.values()].find(
+        (check) => check.link.token === params.id && this.stateOfCheck(check) === 'awaiting_person',
+      ) ?? null;
+    const show = (reply: FastifyReply, check: IncomeCheck | null): FastifyReply =>
+      reply.type('text/html; charset=utf-8').send(connectPage(check));
+    pages.get('/:id', (request: Body<unknown>, reply) => show(reply, checkOf(request)));
+    pages.post('/:id', async (request: Body<unknown>, reply) => {
+      const check = checkOf(request);
+      if (check !== null) {
+        this.record.note({ check: acted(check, this.now()) });
+        await this.record.kept();
+        await this.notices.tell({ subject: check.link.token, type: 'income_check.moved', reference: check.reference });
+      }
+      return show(reply, null);
+    });
+  }
+
+  private stateOfCheck(check: IncomeCheck): ReturnType<typeof checkState> {
+    return checkState(check, this.now(), this.pace.slowMs);
   }
 
   private mountControls(routes: FastifyInstance): void {
@@ -298,11 +361,12 @@ export class AcmeDouble implements SandboxPart {
 
   private async tell({ id, reference }: Verification): Promise<number | null> {
     this.told.add(id);
-    return this.notices.tell(id, reference);
+    return this.notices.tell({ subject: id, type: 'verification.decided', reference });
   }
 
   private take(effect: Effect): void {
     if ('report' in effect) this.reports.set(effect.report.id, effect.report);
+    else if ('check' in effect) this.checks.set(effect.check.id, effect.check);
     else this.verifications.set(effect.verification.id, effect.verification);
   }
 
@@ -362,6 +426,6 @@ function speakInProblems(acme: FastifyInstance): void {
   });
 }
 
-function newId(kind: 'ver' | 'rep'): string {
+function newId(kind: 'ver' | 'rep' | 'inc'): string {
   return `${kind}_${randomUUID().replaceAll('-', '')}`;
 }

@@ -14,8 +14,8 @@ const error = (operation: string, code: string, kind: string, facts: object = {}
 export const double: CertifiedDouble = {
   roles: {
     token: ['POST /oauth/token'],
-    submit: ['POST /v1/verifications'],
-    verdict: ['GET /v1/verifications/*', 'GET /v1/reports/*'],
+    submit: ['POST /v1/verifications', 'POST /v1/income-checks'],
+    verdict: ['GET /v1/verifications/*', 'GET /v1/reports/*', 'GET /v1/income-checks/*'],
     answer: [
       'POST /v1/verifications/*/code',
       'POST /v1/verifications/*/answers',
@@ -36,10 +36,15 @@ export const double: CertifiedDouble = {
     error('resendOtp', 'method_not_offered', 'unintelligible'),
     error('pullReport', 'invalid_ssn', 'refused', { reason: 'FILE_CONDITION' }),
     error('pullReport', 'product_not_enabled', 'unintelligible'),
+    error('start', 'overloaded', 'unavailable'),
+    error('outcomeOf', 'not_found', 'unintelligible'),
   ],
   code: { right: '123456', wrong: '999999' },
   answers: (questions, right) =>
     questions.map(({ id, answers }) => ({ questionId: id, answerId: right ? id : answers.length })),
+  async act(opening, double) {
+    if ('url' in opening) await fetch(new URL(new URL(opening.url).pathname, double), { method: 'POST' });
+  },
   start(folder) {
     const part = new AcmeDouble({ folder, clientId, clientSecret, retryAfter: null, slowMs: 300 });
     return { part, settings: (url) => ({ url, clientId, clientSecret }), understood: (key) => part.understood(key) };
@@ -51,7 +56,10 @@ const named = (lastName: string) => ({ person: { lastName } });
 const refused = (reason: string) => ({ kind: 'refused', reason });
 
 export const personas: readonly CertifiedPersona[] = [
-  { registration: confirmed, report: { kind: 'report' } },
+  { registration: confirmed, report: { kind: 'report' }, income: { route: 'PAYROLL', verdict: { kind: 'completed' } } },
+  { income: { route: 'BANKING', verdict: { kind: 'completed' } } },
+  { ...named('payrolltest'), income: { route: 'PAYROLL', verdict: { kind: 'needs-user' } } },
+  { ...named('noincometest'), income: { route: 'PAYROLL', verdict: { kind: 'failed', reason: 'NO_MATCH' } } },
   { ...named('slowtest'), registration: confirmed },
   { ...named('otptest'), registration: { kind: 'step-up', otp: true, kba: null } },
   { ...named('kbatest'), registration: { kind: 'step-up', otp: false } },

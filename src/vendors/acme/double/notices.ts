@@ -1,4 +1,4 @@
-// Tells the service about the decisions of people, with a signed notice.
+// Tells the service about the decisions of people, and about income checks that have moved on, with a signed notice.
 import { createHmac, randomUUID } from 'node:crypto';
 import { limited } from '../../../kernel/with-timeout.js';
 
@@ -10,6 +10,13 @@ export interface NoticeReceiver {
 interface Notice {
   readonly id: string;
   readonly body: string;
+}
+
+/** `subject`: the verification, or the round of a check. A notice about the same subject is the same notice. */
+interface Told {
+  readonly subject: string;
+  readonly type: 'verification.decided' | 'income_check.moved';
+  readonly reference: string | null;
 }
 
 const LIMIT_MS = 5_000;
@@ -25,13 +32,14 @@ export class Notices {
   ) {}
 
   /** Returns the status of the receiver; null if it did not answer. */
-  async tell(verification: string, reference: string | null): Promise<number | null> {
-    const earlier = this.notices.get(verification);
+  async tell({ subject, type, reference }: Told): Promise<number | null> {
+    const earlier = this.notices.get(subject);
     const id = earlier?.id ?? `ntc_${randomUUID().replaceAll('-', '')}`;
     const created_at = new Date(this.now()).toISOString();
-    const told = { id, type: 'verification.decided', verification, reference, created_at };
+    const about = type === 'verification.decided' ? { verification: subject } : {};
+    const told = { id, type, ...about, reference, created_at };
     const notice = earlier ?? { id, body: JSON.stringify(told) };
-    this.notices.set(verification, notice);
+    this.notices.set(subject, notice);
     return this.receiver === null ? null : this.post(this.receiver, notice);
   }
 

@@ -5,6 +5,8 @@ export const double = defineDouble({
     VENDOR_ACME_CLIENT_ID: 'sandbox-acme-client',
     VENDOR_ACME_CLIENT_SECRET: 'sandbox-acme-secret',
     VENDOR_ACME_NOTICE_SECRET: 'sandbox-acme-notices',
+    // The address of acme's pages for browsers, if they reach the sandbox at another address than the service.
+    VENDOR_ACME_PAGES_URL: '',
   },
   async open({ variables, folder, slowMs, noticesUrl, now }) {
     const { AcmeDouble } = await import('./acme.js');
@@ -17,6 +19,7 @@ export const double = defineDouble({
       notices: { url: noticesUrl, secret: secret.trim() },
       // Tests that make the sandbox faster have time limits that no pause of a whole second fits into.
       retryAfter: slowMs < 1_000 ? null : 1,
+      pagesUrl: variables.VENDOR_ACME_PAGES_URL,
       slowMs,
       now,
     });

@@ -8,18 +8,25 @@ export type File = 'no_file' | 'frozen' | 'blocked' | 'minor' | 'disputed' | 'th
 export type Persona = {
   /** The journal stores the name, so a persona must never be renamed. */
   readonly name: string;
-} & (
-  | { readonly is: 'approved'; readonly pace?: 'slow' | 'hangs'; readonly file?: File }
-  /** `strict`: the first wrong answer locks the verification. */
-  | { readonly is: 'challenged'; readonly methods: readonly Method[]; readonly strict?: true }
-  | { readonly is: 'declined'; readonly reason: string }
-  | { readonly is: 'failed'; readonly code: string; readonly pointer?: string }
-  /** People decide, 48 hours later by the clock of the double, or when a test tells the decision. */
-  | { readonly is: 'reviewed'; readonly decision: 'approved' | 'declined' }
-  | { readonly is: 'refused'; readonly status: 429 | 503 }
-  /** The double answers nothing and executes nothing. */
-  | { readonly is: 'unanswered' }
-);
+} &
+  /** `income`: acme's page asks the person in two rounds, or no source knows the person. */
+  (
+    | {
+        readonly is: 'approved';
+        readonly pace?: 'slow' | 'hangs';
+        readonly file?: File;
+        readonly income?: 'asks' | 'none';
+      }
+    /** `strict`: the first wrong answer locks the verification. */
+    | { readonly is: 'challenged'; readonly methods: readonly Method[]; readonly strict?: true }
+    | { readonly is: 'declined'; readonly reason: string }
+    | { readonly is: 'failed'; readonly code: string; readonly pointer?: string }
+    /** People decide, 48 hours later by the clock of the double, or when a test tells the decision. */
+    | { readonly is: 'reviewed'; readonly decision: 'approved' | 'declined' }
+    | { readonly is: 'refused'; readonly status: 429 | 503 }
+    /** The double answers nothing and executes nothing. */
+    | { readonly is: 'unanswered' }
+  );
 
 const PERSONAS: readonly Persona[] = [
   { name: 'otptest', is: 'challenged', methods: ['one_time_code'] },
@@ -44,6 +51,8 @@ const PERSONAS: readonly Persona[] = [
   { name: 'nohittest', is: 'approved', file: 'no_file' },
   { name: 'disputedtest', is: 'approved', file: 'disputed' },
   { name: 'thinfiletest', is: 'approved', file: 'thin' },
+  { name: 'payrolltest', is: 'approved', income: 'asks' },
+  { name: 'noincometest', is: 'approved', income: 'none' },
   { name: 'busytest', is: 'refused', status: 429 },
   { name: 'downtest', is: 'refused', status: 503 },
   { name: 'timeouttest', is: 'unanswered' },

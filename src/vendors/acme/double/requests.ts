@@ -44,6 +44,11 @@ export interface ReportRequestBody {
   readonly consent?: ConsentBody;
 }
 
+export interface CheckBody extends Partial<ReportRequestBody> {
+  readonly source: 'payroll' | 'bank';
+  readonly reference?: string;
+}
+
 export interface CodeBody {
   readonly code: string;
 }
@@ -102,16 +107,26 @@ export const ANSWERS = {
   querystring: NO_QUERY,
   body: strict(['answers'], { answers: { type: 'object', minProperties: 1, additionalProperties: WORD } }),
 };
+const ABOUT_PERSON = {
+  person: PERSON,
+  permissible_purpose: { type: 'string', enum: ['tenant_screening', 'employment', 'collection'] },
+  end_user: strict(['reference'], {
+    reference: WORD,
+    kind: { type: 'string', enum: ['landlord', 'agent', 'manager'] },
+  }),
+  consent: CONSENT,
+};
 export const REPORT = {
   querystring: NO_QUERY,
-  body: strict(['person', 'permissible_purpose', 'end_user'], {
-    person: PERSON,
-    permissible_purpose: { type: 'string', enum: ['tenant_screening', 'employment', 'collection'] },
-    end_user: strict(['reference'], {
-      reference: WORD,
-      kind: { type: 'string', enum: ['landlord', 'agent', 'manager'] },
-    }),
-    consent: CONSENT,
+  body: strict(['person', 'permissible_purpose', 'end_user'], ABOUT_PERSON),
+};
+/** Without a person, acme's page asks the person. */
+export const CHECK = {
+  querystring: NO_QUERY,
+  body: strict(['source'], {
+    source: { type: 'string', enum: ['payroll', 'bank'] },
+    reference: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,80}$' },
+    ...ABOUT_PERSON,
   }),
 };
 export const READ = { querystring: NO_QUERY };

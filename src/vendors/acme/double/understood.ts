@@ -1,5 +1,5 @@
 // The double's understanding of a request, in the words of the service's applicant. A certification compares it with the applicant that was sent.
-import type { PersonBody, ReportRequestBody, VerificationBody } from './requests.js';
+import type { CheckBody, PersonBody, ReportRequestBody, VerificationBody } from './requests.js';
 
 export type Understood = Readonly<Record<string, unknown>>;
 
@@ -25,6 +25,10 @@ export function understoodReport({ person, permissible_purpose, end_user, consen
     termsAcceptedAt: consent?.given_at,
     termsVersion: consent?.text_version,
   });
+}
+
+export function understoodCheck({ person, consent }: CheckBody): Understood {
+  return withoutGaps({ ...(person && understoodPerson(person)), termsAcceptedAt: consent?.given_at });
 }
 
 function understoodPerson({ address = { country: 'US' }, phone = {}, ...person }: PersonBody): Understood {

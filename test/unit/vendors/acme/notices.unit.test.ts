@@ -30,6 +30,10 @@ describe('a notice of acme', () => {
     expect(read(request(NOTICE, { secret }))).toEqual(told);
   });
 
+  it('names the income session when an income check has moved on', () => {
+    expect(read(request({ ...NOTICE, type: 'income_check.moved' }))).toEqual({ ...told, capability: 'income' });
+  });
+
   it.each([
     ['another secret', request(NOTICE, { secret: 'another' })],
     ['a changed body', request(NOTICE, { tail: ' ' })],
