@@ -1,4 +1,4 @@
-// ops vendors list | show | pause | resume | route: the vendors of the installation, and where new sessions go.
+// ops vendors list | show | pause | resume | route | differences: the vendors of the installation, and where new sessions go.
 import { Injectable } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { Redis } from 'ioredis';
@@ -25,6 +25,10 @@ import { ConsentedCommand, type ConsentValues } from './consent.js';
 import { idIn, NONE, oneOf, operatorContext, wholeNumber, WrongInput } from './operator.js';
 import { OperatorCommand } from './operator-command.js';
 import { print, printRow, type Row } from './output.js';
+import { VendorDifferencesCommand } from './vendor-differences.js';
+
+// The commands of a group are the exports of its file.
+export { VendorDifferencesCommand };
 
 const REDIS_AWAY_MS = 1_000;
 /** The changes of a vendor that `show` prints, the newest first. */
@@ -232,7 +236,7 @@ export class RouteVendorsCommand extends ConsentedCommand {
 
   @Option({
     flags: '--shadow <vendor>',
-    description: 'identity vendor that is also called about test persons, to compare its verdicts',
+    description: 'identity vendor that is also called about test persons, so that differences shows its verdicts',
   })
   readShadow(text: string): string {
     return text;
@@ -254,7 +258,14 @@ export class RouteVendorsCommand extends ConsentedCommand {
 @Command({
   name: 'vendors',
   description: 'The vendors of the installation, and the routes to them',
-  subCommands: [ListVendorsCommand, ShowVendorCommand, PauseVendorCommand, ResumeVendorCommand, RouteVendorsCommand],
+  subCommands: [
+    ListVendorsCommand,
+    ShowVendorCommand,
+    PauseVendorCommand,
+    ResumeVendorCommand,
+    RouteVendorsCommand,
+    VendorDifferencesCommand,
+  ],
 })
 export class VendorsCommand extends CommandGroup {}
 

@@ -107,6 +107,12 @@ describe('ops vendors', () => {
     expect(after.routes).toEqual({ identity: { weights: { idv: 1 }, fallback: null } });
   });
 
+  it('prints no differences without comparisons, and refuses a time without a zone', async () => {
+    expect(rowsOf(await ops('vendors', 'differences', '--vendor', 'acme'))).toEqual([]);
+    const { exitCode, stderr } = await ops('vendors', 'differences', '--since', '2026-01-31');
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('--since must be an ISO 8601 time with a zone')]);
+  });
+
   it('refuses a shadow that is set up for live traffic only', async () => {
     const acme = {
       URL: 'https://acme.example.com',
