@@ -31,8 +31,7 @@ const facts = (person: number, notReady: readonly string[] = []): ChoiceFacts =>
     (((person * 0.618_034 + vendor.length * 0.271_828 + person * vendor.length * 0.414_2) % 1) + 1) % 1 || 0.5,
 });
 const PERSONS = Array.from({ length: 2_000 }, (_, person) => person);
-const routesWith = (identity: VendorRoute, credit: VendorRoute = BOTH) =>
-  routesOf({}, {}, { identity, credit });
+const routesWith = (identity: VendorRoute, credit: VendorRoute = BOTH) => routesOf({}, {}, { identity, credit });
 
 describe('the choice of vendors', () => {
   it('leads persons to the vendors in proportion to the weights, and the same person always to the same vendor', () => {
