@@ -291,8 +291,11 @@ describe('the vendor of an account', () => {
       expect((await processor.confirm(clientSecret, 'pm_card_visa')).status).toBe(200);
       return { context, sessionId, transactionId, intent: intentIn(clientSecret) };
     };
-    const tell = (intent: string, secret: ProcessorId, vendor?: ProcessorId): Promise<void> => {
-      const body = eventAbout(intent);
+    type Paid = Awaited<ReturnType<typeof opened>>;
+    const tell = (paid: Paid, secret: ProcessorId, vendor?: ProcessorId): Promise<void> => {
+      const event = JSON.parse(eventAbout(paid.intent));
+      event.data.object.metadata = { transaction_id: paid.transactionId };
+      const body = JSON.stringify(event);
       return service.get(VendorNoticesRoute, { strict: false }).receive({
         ...{ params: vendor === undefined ? {} : { vendor }, requestId: newId(), body: Buffer.from(body) },
         headers: {
@@ -308,12 +311,12 @@ describe('the vendor of an account', () => {
     await run(new SetSettings(own.context.accountId, { vendors: { payment: null } }, own.context));
     clock.pass(60);
 
-    await expect(tell(own.intent, 'stripe', 'stripe-two')).rejects.toMatchObject({ code: 'request.invalid' });
-    await tell(own.intent, 'stripe');
-    await tell(other.intent, 'stripe-two', 'stripe-two');
+    await expect(tell(own, 'stripe', 'stripe-two')).rejects.toMatchObject({ code: 'request.invalid' });
+    await tell(own, 'stripe');
+    await tell(other, 'stripe-two', 'stripe-two');
     expect([await statusOf(own.sessionId), await statusOf(other.sessionId)]).toEqual(['PENDING', 'PENDING']);
-    await tell(own.intent, 'stripe-two', 'stripe-two');
-    await tell(other.intent, 'stripe');
+    await tell(own, 'stripe-two', 'stripe-two');
+    await tell(other, 'stripe');
     await until('both sessions are paid', async () =>
       (await Promise.all([own, other].map(({ sessionId }) => statusOf(sessionId)))).every((one) => one === 'SUCCEEDED'),
     );
