@@ -28,9 +28,9 @@ beforeAll(async () => {
       statuses: new Set(Object.keys(responses).map(Number)),
     })),
   );
-  await caller.register('renters', 'known', { lastName: 'Choicetest' });
-  await caller.register('agents', 'known');
-  await caller.register('organizations', 'known', { lastName: 'Kbatest' });
+  await caller.registered('renters', 'known', { lastName: 'Choicetest' });
+  await caller.registered('agents', 'known');
+  await caller.registered('organizations', 'known', { lastName: 'Kbatest' });
 });
 afterAll(() => service.stop());
 

@@ -264,7 +264,7 @@ describe('a request for a checkout page', () => {
   });
 
   it('423 with 423: the renter is locked out after wrong answers', async () => {
-    await demo.register('renters', 'locked-out', { lastName: 'Lockedtest' });
+    await demo.registered('renters', 'locked-out', { lastName: 'Lockedtest' });
     const wrong = await demo.post('/renters/locked-out/otp', { code: '000000' });
     const reply = await checkout('locked-out');
     expect([refusal(wrong), refusal(reply)]).toEqual([

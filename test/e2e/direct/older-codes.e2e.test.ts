@@ -79,11 +79,11 @@ describe('an error number of a vendor', () => {
     ['Upstream710', 2500, 504],
   ])('%s becomes %i with %i for an answer, also in a re-authentication', async (number, code, status) => {
     const registration = `${number}AtAnswers`;
-    await server.register('renters', registration, { lastName: 'Otptest', middleName: registration });
+    await server.registered('renters', registration, { lastName: 'Otptest', middleName: registration });
     const answer = { code: '123456' };
     expectRefusal(await server.post(`/renters/${registration}/otp`, answer), { status, code });
     const again = `${number}AtAuthAnswers`;
-    await server.register('agents', again, { middleName: again });
+    await server.registered('agents', again, { middleName: again });
     expect((await server.post(`/agents/${again}/auth`, { jscPayload: 'fingerprint' })).status).toBe(200);
     expectRefusal(await server.post(`/agents/${again}/auth/otp`, answer), {
       status,
@@ -97,7 +97,7 @@ describe('an error number of a vendor', () => {
     ['Upstream2502', 2502, 401, 'auth general error'],
   ])('%s becomes %i with %i when a code is sent again', async (number, code, status, message) => {
     const middleName = `${number}AtResend`;
-    await server.register('renters', middleName, { lastName: 'Otptest', middleName });
+    await server.registered('renters', middleName, { lastName: 'Otptest', middleName });
     const reply = await server.get(`/renters/${middleName}/otp/resend`);
     expectRefusal(reply, { status, code });
     expect(reply.body.errors[0].errorMessage).toBe(message);

@@ -34,7 +34,7 @@ const lockEndIn = ({ body }: Reply): number =>
 /** Registers a party and confirms it. The code is entered when the persona has one. */
 async function aConfirmed(kind: PartyKind, lastName = 'Otptest', by = caller): Promise<string> {
   const id = randomUUID();
-  const reply = await by.register(kind, id, { lastName });
+  const reply = await by.registered(kind, id, { lastName });
   const path = `/${kind}/${id}`;
   if (reply.body.payload.otpEnabled) expect(told(await by.post(`${path}/otp`, RIGHT))).toEqual([200]);
   else if (reply.body.payload.kiqEnabled) expect(told(await by.post(`${path}/kba`, RIGHT_POSITIONS))).toEqual([200]);
@@ -131,7 +131,7 @@ describe('POST /api/idv/{renters|agents|organizations}/{id}', () => {
 describe('answers to a registration', () => {
   it('422 without errors for two wrong answers to questions, then 423/300 with the end of the lock for every later call', async () => {
     const id = randomUUID();
-    await caller.register('organizations', id, { lastName: 'Kbatest' });
+    await caller.registered('organizations', id, { lastName: 'Kbatest' });
     const path = `/organizations/${id}`;
     for (let number = 0; number < 2; number++) {
       const reply = await caller.post(`${path}/kba`, WRONG_POSITIONS);
@@ -152,7 +152,7 @@ describe('answers to a registration', () => {
   it('200: the code may be a text or a number, and its field may be named `otp`; the field `code` has priority', async () => {
     for (const body of [RIGHT, { code: 123456 }, { otp: '123456' }, { code: '123456', otp: '000000' }]) {
       const id = randomUUID();
-      await caller.register('renters', id, { lastName: 'Otptest' });
+      await caller.registered('renters', id, { lastName: 'Otptest' });
       const reply = await caller.post(`/renters/${id}/otp`, body);
       expect([told(reply), reply.body.payload.userAuthenticated]).toEqual([[200], true]);
     }
@@ -160,8 +160,8 @@ describe('answers to a registration', () => {
 
   it('400/138: the answer is malformed, or the service did not offer or expect it', async () => {
     const [otp, kba] = [randomUUID(), randomUUID()];
-    await caller.register('agents', otp, { lastName: 'Otptest' });
-    await caller.register('agents', kba, { lastName: 'Kbatest' });
+    await caller.registered('agents', otp, { lastName: 'Otptest' });
+    await caller.registered('agents', kba, { lastName: 'Kbatest' });
     for (const body of [{}, { code: '12' }, { code: 'abcdef' }, { code: null, otp: [] }, 'text'])
       expect(told(await caller.post(`/agents/${otp}/otp`, body))).toEqual(
         body === 'text' ? [400, 121, null] : [400, 138, 'code'],
@@ -187,7 +187,7 @@ describe('answers to a registration', () => {
 
   it('200: sends another code, once for one idempotency key', async () => {
     const id = randomUUID();
-    await caller.register('renters', id, { lastName: 'Otptest' });
+    await caller.registered('renters', id, { lastName: 'Otptest' });
     const before = await executed('otp-resend');
     const key = { 'idempotency-key': randomUUID() };
     const first = await caller.get(`/renters/${id}/otp/resend`, key);
@@ -252,8 +252,8 @@ describe('re-authentication', () => {
 
   it('400/138 `consumerToken`: the party has no token of the vendor', async () => {
     const [agent, organization] = [randomUUID(), randomUUID()];
-    await caller.register('agents', agent, { lastName: 'Otptest' });
-    await caller.register('organizations', organization, { lastName: 'Kbatest' });
+    await caller.registered('agents', agent, { lastName: 'Otptest' });
+    await caller.registered('organizations', organization, { lastName: 'Kbatest' });
     for (const reply of [
       await caller.post(`/agents/${agent}/auth`, DEVICE),
       await caller.get(`/agents/${agent}/auth/status`),
@@ -276,7 +276,7 @@ describe('re-authentication', () => {
       await caller.get(`${path}/auth/expire`),
       await caller.post(`${path}/auth/otp`, WRONG),
       await caller.get(`${path}/auth/otp/resend`),
-      await caller.register('agents', randomUUID()),
+      await caller.registered('agents', randomUUID()),
     ])
       expect(told(reply)).toEqual([502, 131, null]);
     await control('outage', { seconds: 0 });

@@ -112,7 +112,7 @@ describe("a renter's report", () => {
     const renter = await registered(demo, 'renters', 'of-demo');
     expect(told(await demo.get(`/renters/${renter}/report`))).toEqual([402, 285, null]);
     expect(told(await nopay.get(`/renters/${renter}/report`))).toEqual([404, 278, null]);
-    await nopay.register('renters', 'asked', { lastName: 'Otptest' });
+    await nopay.registered('renters', 'asked', { lastName: 'Otptest' });
     expect(told(await nopay.get('/renters/asked/report'))).toEqual([401, 9010, null]);
     await registered(broke, 'renters', 'poor');
     const reply = await broke.get('/renters/poor/report');

@@ -214,7 +214,7 @@ describe('Idempotency-Key', () => {
     expect(told(await nopay.post('/renters/mine', aRegistration(), key))).toEqual([409, 121]);
     expect(replayed(await unrelated.post('/renters/mine', aRegistration(), key))).toBe(false);
     const demo = await DirectCaller.of(service, 'demo');
-    await demo.register('renters', 'payer');
+    await demo.registered('renters', 'payer');
     const pay = (cancelUrl: string): Promise<Reply> =>
       demo.send('POST', '/pay/payment/checkout-session', { renterId: 'payer', successUrl: PAID, cancelUrl }, key);
     // When the service refuses a request without a vendor call, the key stays unused.
@@ -227,12 +227,12 @@ describe('Idempotency-Key', () => {
 describe('logs and metrics', () => {
   it('hold no API key and no id that an integrator chose', async () => {
     const id = 'ada.lovelace@example.test';
-    await nopay.register('renters', id, { lastName: 'Kbatest' });
+    await nopay.registered('renters', id, { lastName: 'Kbatest' });
     await nopay.post(`/renters/${encodeURIComponent(id)}/kba`, { kbaAnswers: [{ answer: 99 }] });
     await nopay.get(`/renters/${encodeURIComponent(id)}/report`);
     await nopay.get(`/agents/${encodeURIComponent(id)}/auth/status`);
     await nopay.put(`/organizations/${encodeURIComponent(id)}?token=canary-token`);
-    await nopay.register('renters', `${id}-down`, { lastName: 'Downtest' });
+    await nopay.registered('renters', `${id}-down`, { lastName: 'Downtest' });
     const { text: metrics } = await service.request('GET', '/metrics');
     for (const text of [service.program.output, metrics]) {
       expect(text).toContain('/api/idv/renters/:renterId');

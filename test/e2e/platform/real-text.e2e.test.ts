@@ -64,7 +64,7 @@ describe('half of a surrogate pair gets 400 with the field', () => {
 
   it('on the direct API, and a clean checkout of the same renter succeeds', async () => {
     expect(numbered(await direct.register('renters', 'half', { lastName: HALF }))).toEqual([400, 138, 'lastName']);
-    await direct.register('renters', 'half');
+    await direct.registered('renters', 'half');
     const checkout = (more: object): Promise<Reply> =>
       direct.send('POST', '/pay/payment/checkout-session', { renterId: 'half', ...PAGE, ...more });
     for (const field of ['customerUserIdTsp', 'consumerIdTsp', 'customerEmail'])

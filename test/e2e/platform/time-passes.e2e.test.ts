@@ -148,7 +148,7 @@ describe('a party of the direct API', () => {
 
   it('429/121 with Retry-After: another code is requested within 30 seconds; this reply is not kept for the idempotency key', async () => {
     const id = randomUUID();
-    await direct.register('agents', id, { lastName: 'Otptest' });
+    await direct.registered('agents', id, { lastName: 'Otptest' });
     const resend = (key: string): Promise<Reply> => direct.get(`/agents/${id}/otp/resend`, { 'idempotency-key': key });
     const early = await resend('early');
     expect([told(early), Number(early.headers.get('retry-after')) > 0]).toEqual([[429, 121, null], true]);

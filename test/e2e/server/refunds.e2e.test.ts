@@ -394,7 +394,7 @@ describe("a renter's payment at a hosted checkout", () => {
     expect((await reportOf(renterId)).status).toBe(200);
     expect(told('payment.refunded', id)).toEqual([]);
     // The refunded payment does not count for a newer session, so the renter may pay for that session.
-    await direct.register('renters', renterId);
+    await direct.registered('renters', renterId);
     expect((await page(renterId)).status).toBe(200);
   });
 });

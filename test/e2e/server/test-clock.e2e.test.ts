@@ -117,7 +117,7 @@ describe('POST /v1/test_helpers/clock', () => {
       const reply = await direct.send('POST', '/pay/payment/checkout-session', { renterId: 'guarded', ...PAGES });
       return [reply.status, reply.body.errors[0]?.errorCode ?? reply.body.payload.url];
     };
-    await direct.register('renters', 'guarded');
+    await direct.registered('renters', 'guarded');
     const [, page] = await checkout();
     await fetch(`${String(page)}/pay`, { method: 'POST', body: new URLSearchParams(CARD), redirect: 'manual' });
     await until('the payment is known', async () => (await checkout())[0] === 409);
