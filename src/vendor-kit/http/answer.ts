@@ -17,6 +17,12 @@ export interface VendorAnswer {
 /** Makes a verdict of any complete answer. Never throws. */
 export type Reader<Verdict> = (answer: VendorAnswer) => Verdict | NoVerdict;
 
+/** Reads the verdict of one operation from its answer, or from the vendor's record of an earlier request. Null if the record is of another operation. */
+export interface Reading<Verdict, Past> {
+  readonly fromAnswer: Reader<Verdict>;
+  readonly fromPast: (past: Past) => Verdict | null;
+}
+
 export function answerOf(status: number, text: string): VendorAnswer {
   try {
     return { status, body: JSON.parse(text) as unknown, text };

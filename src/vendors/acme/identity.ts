@@ -10,7 +10,7 @@ import {
   type SessionOver,
   type VendorCall,
 } from '../../ports/identity-vendor.js';
-import type { Reader } from '../../vendor-kit/http/answer.js';
+import type { Reading } from '../../vendor-kit/http/answer.js';
 import type { Conversation, VendorClient } from '../../vendor-kit/http/client.js';
 import { type Accepted, type Settled, follow } from './accepted.js';
 import {
@@ -29,17 +29,11 @@ import {
 } from './identity-wire.js';
 import { referenceOf } from './notices.js';
 
-/** Reads a verdict from the answer, or from acme's record of an earlier request, which may be of another kind. */
-interface Reading<Verdict> {
-  readonly fromAnswer: Reader<Verdict>;
-  readonly fromPast: (past: Past) => Verdict | null;
-}
-
-const ANSWER: Reading<AnswerVerdict> = {
+const ANSWER: Reading<AnswerVerdict, Past> = {
   fromAnswer: readAnswer,
   fromPast: (past) => (past.kind === 'answer' ? past.verdict : null),
 };
-const RESEND: Reading<ResendVerdict> = {
+const RESEND: Reading<ResendVerdict, Past> = {
   fromAnswer: readResend,
   fromPast: (past) => (past.kind === 'resend' ? past.verdict : null),
 };
@@ -100,7 +94,7 @@ export class AcmeIdentityVendor extends IdentityVendor {
   private async send<Verdict extends { readonly kind: string }>(
     call: VendorCall,
     vendorSession: string,
-    { fromAnswer, fromPast }: Reading<Verdict>,
+    { fromAnswer, fromPast }: Reading<Verdict, Past>,
     write: (session: Session) => { readonly to: string; readonly json: object },
   ): Promise<Verdict | NoVerdict | SessionOver> {
     const session = sessionOf(vendorSession);

@@ -13,7 +13,7 @@ import {
   type StandingVerdict,
   type VendorCall,
 } from '../../ports/identity-vendor.js';
-import type { VendorAnswer } from '../../vendor-kit/http/answer.js';
+import type { Reading, VendorAnswer } from '../../vendor-kit/http/answer.js';
 import type { Conversation, VendorClient } from '../../vendor-kit/http/client.js';
 import { type IdvOptions, idvClient, unlessAboutTheCall } from './dialect.js';
 import {
@@ -31,26 +31,20 @@ import {
 
 const API = '/identity/v1';
 
-/** Reads the verdict of one operation from the answer, or from the vendor's record. The result is null if the record is of another operation. */
-interface Reading<Verdict> {
-  readonly fromAnswer: (answer: VendorAnswer) => Verdict;
-  readonly fromPast: (past: PastOutcome) => Verdict | null;
-}
-
-const REGISTRATION: Reading<RegistrationVerdict> = {
+const REGISTRATION: Reading<RegistrationVerdict, PastOutcome> = {
   fromAnswer: readRegistration,
   fromPast: (past) => (past.kind === 'registration' ? past.verdict : null),
 };
-const ANSWER: Reading<AnswerVerdict> = {
+const ANSWER: Reading<AnswerVerdict, PastOutcome> = {
   fromAnswer: readAnswer,
   fromPast: (past) => (past.kind === 'answer' ? past.verdict : null),
 };
-const RESEND: Reading<ResendVerdict> = {
+const RESEND: Reading<ResendVerdict, PastOutcome> = {
   fromAnswer: readResend,
   fromPast: (past) => (past.kind === 'resend' ? past.verdict : null),
 };
 
-const REAUTHENTICATION: Reading<ReauthenticationVerdict> = {
+const REAUTHENTICATION: Reading<ReauthenticationVerdict, PastOutcome> = {
   fromAnswer: readReauthentication,
   fromPast: (past) => (past.kind === 'reauthentication' ? past.verdict : null),
 };
@@ -117,7 +111,7 @@ export class IdvIdentityVendor extends IdentityVendor {
     call: VendorCall,
     path: string,
     json: object,
-    reading: Reading<Verdict>,
+    reading: Reading<Verdict, PastOutcome>,
   ): Promise<Verdict | NoVerdict> {
     return this.http.within(call, (vendor) =>
       vendor.sendOnce<Verdict>({ method: 'POST', path: API + path, json }, reading.fromAnswer, () =>
@@ -138,7 +132,7 @@ export class IdvIdentityVendor extends IdentityVendor {
 
   private async settle<Verdict>(
     call: VendorCall,
-    reading: Reading<Verdict>,
+    reading: Reading<Verdict, PastOutcome>,
     vendor: Conversation,
   ): Promise<Verdict | NoVerdict> {
     const past = await this.outcome(call, vendor);
