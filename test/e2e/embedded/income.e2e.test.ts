@@ -105,6 +105,27 @@ describe('the income of a person', () => {
   });
 });
 
+describe('a vendor that needs the person', () => {
+  it('is opened in a window of its own, and the step goes on when the person has finished there', async () => {
+    const { accounts } = await embedding.service.credentials();
+    const demoAccount = accounts.demo.accountId;
+    await embedding.service.ops('accounts', 'set', demoAccount, '--income-vendor', 'acme');
+    try {
+      await open(null);
+      await heading('Log in to confirm your income').waitFor();
+      const opened = host.page.context().waitForEvent('page');
+      await host.press(frame.getByRole('link', { name: 'Continue at the provider' }));
+      const vendor = await opened;
+      await vendor.getByRole('button', { name: 'Share my income' }).click();
+      await vendor.getByRole('heading', { name: 'Thank you' }).waitFor();
+      expect(await vendor.evaluate(() => [window.opener, document.referrer])).toEqual([null, expect.any(String)]);
+      await host.hears('onIncomeReportComplete');
+    } finally {
+      await embedding.service.ops('accounts', 'set', demoAccount, '--income-vendor', 'voie');
+    }
+  });
+});
+
 describe('an income session', () => {
   it('is found by its screening, in every state', async () => {
     const screeningId = await screened('Slowincometest');

@@ -143,6 +143,13 @@ export interface IncomeSession {
   readonly status: 'CREATED' | 'IN_PROGRESS' | 'COMPLETED' | 'FAILED' | 'EXPIRED';
   readonly route: IncomeRoute;
   readonly reason_code?: string;
+  /** Present while the person must act at the vendor: on its page, or in its SDK, which the page around the component runs. */
+  readonly user_action?: {
+    readonly until: string;
+    readonly url?: string;
+    readonly sdk?: string;
+    readonly token?: string;
+  };
 }
 
 /** The envelope of every error. */

@@ -42,6 +42,8 @@ export function IncomeStep({ journey }: StepProps) {
     if (isOver(now)) tellEnd(journey, now);
   }
 
+  const page = session && pageOf(session);
+
   function tryAgain(next: Opening): void {
     setStopped(null);
     setSession(null);
@@ -74,6 +76,15 @@ export function IncomeStep({ journey }: StepProps) {
           <Button onPress={() => tryAgain(another(opening))}>{texts.again}</Button>
           <Support contact={journey.options.support} />
         </StepFrame>
+      ) : page ? (
+        // Another round has another address. Its screen announces itself again.
+        <StepFrame key={page} title={texts.userTitle} lead={texts.userLead}>
+          <a class="button primary" href={page} target="_blank" rel="noopener noreferrer">
+            {texts.openVendor}
+          </a>
+          <Spinner text={texts.waiting} />
+          <Support contact={journey.options.support} />
+        </StepFrame>
       ) : (
         <StepFrame key="open" title={texts.title} lead={texts.lead}>
           <Spinner text={session ? texts[session.route] : texts.opening} />
@@ -81,6 +92,11 @@ export function IncomeStep({ journey }: StepProps) {
       )}
     </TakesFocus.Provider>
   );
+}
+
+/** The vendor's page for the person. Null for every other scheme, which could run a script here. */
+function pageOf({ user_action: action }: IncomeSession): string | null {
+  return action?.url !== undefined && /^https?:\/\//.test(action.url) ? action.url : null;
 }
 
 function whyOf({ status, reason_code }: IncomeSession): 'expired' | 'noMatch' | 'vendorError' {

@@ -11,6 +11,11 @@ export const INCOME = {
     opening: 'Starting…',
     PAYROLL: 'Asking payroll providers about your job and pay…',
     BANKING: 'Payroll providers did not answer. Asking about your bank deposits instead…',
+    userTitle: 'Log in to confirm your income',
+    userLead:
+      'Our provider needs you for a moment. Its page opens in a new window. This page continues when you have finished there.',
+    openVendor: 'Continue at the provider',
+    waiting: 'Waiting for you to finish at the provider…',
     failed: 'We could not confirm your income',
     noMatch: 'Neither payroll providers nor banks have a record that fits.',
     vendorError: 'The providers could not answer.',
@@ -29,6 +34,11 @@ export const INCOME = {
     opening: 'Iniciando…',
     PAYROLL: 'Consultando a los proveedores de nómina sobre su empleo y su salario…',
     BANKING: 'Los proveedores de nómina no respondieron. Consultamos ahora los depósitos en su banco…',
+    userTitle: 'Inicie sesión para confirmar sus ingresos',
+    userLead:
+      'Nuestro proveedor le necesita un momento. Su página se abre en una ventana nueva. Esta página continúa cuando usted haya terminado allí.',
+    openVendor: 'Continuar con el proveedor',
+    waiting: 'Esperando a que termine con el proveedor…',
     failed: 'No pudimos confirmar sus ingresos',
     noMatch: 'Ni los proveedores de nómina ni los bancos tienen un registro que coincida.',
     vendorError: 'Los proveedores no pudieron responder.',
