@@ -23,3 +23,9 @@ export function certificateOf(vendorId: string, root = FOLDERS): Certificate | n
   const file = join(root, vendorId, 'certification.json');
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Certificate) : null;
 }
+
+/** The text of the folder's behaviour.json; null without the file. */
+export function behaviourOf(vendorId: string): string | null {
+  const file = join(FOLDERS, vendorId, 'behaviour.json');
+  return existsSync(file) ? readFileSync(file, 'utf8') : null;
+}

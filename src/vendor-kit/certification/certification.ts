@@ -5,13 +5,15 @@ import { within } from '../../kernel/with-timeout.js';
 import type { Vendor } from '../define-vendor.js';
 import type { CertifiedDouble, CertifiedPersona, Role } from '../double/certified-double.js';
 import { type Canaries, findingsOf } from '../canaries.js';
+import { furtherPersonas } from './applicants.js';
 import { FAULTS } from './faults.js';
 import { type Circumstances, Laboratory, type Observation, UNDISTURBED_MS, always, rolesIn } from './laboratory.js';
-import { type Certificate, LEVELS, type Level, type Result } from '../certificate.js';
+import { type Certificate, LEVELS, type Level, type Result, behaviourOf } from '../certificate.js';
 import { type Path, changesOf, decidingPaths, statusChanged, wordChanged } from './mutations.js';
 import { NotPrepared, type Operation, PERSON, fits, grants, newCall, personOf } from './operations.js';
 import { keepOutput } from './output.js';
 import { type Fault, JSON_TYPE } from './proxy.js';
+import { type Json, type Behaviour, Recorder, differencesOf, textOf } from './behaviour.js';
 import { operationsOf } from './vendor-operations.js';
 import { brokenRoundRules } from './user-rounds.js';
 import { brokenCountRules, brokenMutationRules, brokenVerdictRules, mainRoleOf } from './rules.js';
@@ -28,6 +30,12 @@ export interface CaseResult {
 export interface CertificationOptions {
   /** The time limit of calls whose vendor does not answer. The default is 250 ms. */
   readonly waitMs?: number;
+  /** Gets the text of behaviour.json. Without it, the adapter is compared with the committed text. */
+  readonly write?: (text: string) => void;
+  /** Leaves the rest out after the first failed case. */
+  readonly untilFailure?: boolean;
+  /** Leaves out the cases of silver, which wait. */
+  readonly bronzeOnly?: boolean;
 }
 
 const WAIT_MS = 250;
@@ -41,13 +49,22 @@ export async function certificationOf(
   vendor: Vendor,
   double: CertifiedDouble,
   personas: readonly CertifiedPersona[],
-  { waitMs = WAIT_MS }: CertificationOptions = {},
+  { waitMs = WAIT_MS, write, untilFailure = false, bronzeOnly = false }: CertificationOptions = {},
 ): Promise<readonly CaseResult[]> {
   const output = keepOutput();
   const laboratory = await Laboratory.open(vendor, double);
   try {
-    const run = new Run(laboratory, operationsOf(vendor, double, personas, laboratory.running.pay), personas, waitMs);
+    const others = furtherPersonas(personas);
+    const further = operationsOf(vendor, double, others);
+    const all = [...personas, ...others];
+    const run = new Run(laboratory, operationsOf(vendor, double, personas, laboratory.running.pay), all, further, {
+      waitMs,
+      untilFailure,
+      bronzeOnly,
+      recorded: write === undefined ? behaviourOf(vendor.id) : undefined,
+    });
     const results = await run.all();
+    write?.(textOf(run.behaviour, run.canaries()));
     const leaks = findingsOf(run.canaries(), 'the output of the process', Buffer.from(output.text()));
     return results.map((result) =>
       result.name === CANARIES ? { ...result, problems: [...(result.problems ?? []), ...leaks] } : result,
@@ -59,6 +76,7 @@ export async function certificationOf(
 }
 
 const ROUNDS = 'rounds of the person at the vendor';
+const BEHAVIOUR = 'the recorded behaviour';
 const CANARIES = 'no personal data and no credential in verdicts, errors, output and addresses';
 
 class Run {
@@ -66,56 +84,99 @@ class Run {
   private readonly clean = new Map<Operation, Observation>();
   private readonly observed: { readonly operation: Operation; readonly seen: Observation }[] = [];
   private readonly lane = lanes(AT_ONCE);
+  readonly behaviour: Record<string, Behaviour> = {};
+  private readonly results: CaseResult[] = [];
 
   constructor(
     private readonly laboratory: Laboratory,
     private readonly operations: readonly Operation[],
     private readonly personas: readonly CertifiedPersona[],
-    private readonly waitMs: number,
+    /** Operations about further applicants, whose requests are recorded. */
+    private readonly further: readonly Operation[],
+    private readonly options: {
+      readonly waitMs: number;
+      readonly untilFailure: boolean;
+      readonly bronzeOnly: boolean;
+      /** The committed behaviour; null if the folder has none. Undefined if it is written now. */
+      readonly recorded: string | null | undefined;
+    },
   ) {}
 
   async all(): Promise<readonly CaseResult[]> {
     const { capabilities } = this.laboratory.vendor;
-    const results: CaseResult[] = [];
+    const kinds = new Map<Capability, readonly Operation[]>();
     for (const capability of CAPABILITIES)
-      if (capabilities[capability] !== undefined) results.push(...(await this.ofCapability(capability)));
-    return results;
+      if (capabilities[capability] !== undefined && !this.isOver())
+        kinds.set(capability, await this.bronzeOf(capability));
+    for (const [capability, able] of kinds)
+      if (able.length > 0 && !this.isOver() && !this.options.bronzeOnly) await this.silverOf(capability, able);
+    return this.results;
   }
 
-  private async ofCapability(capability: Capability): Promise<readonly CaseResult[]> {
+  private isOver(): boolean {
+    return this.options.untilFailure && this.results.some(({ problems }) => problems !== null && problems.length > 0);
+  }
+
+  private adderOf(capability: Capability) {
+    return (level: CaseResult['level'], name: string, problems: readonly string[] | null, reason?: string) =>
+      void this.results.push({ capability, level, name, problems, ...(reason !== undefined && { reason }) });
+  }
+
+  /** Returns one operation of each kind, for the further cases. */
+  private async bronzeOf(capability: Capability): Promise<readonly Operation[]> {
     const operations = this.operations.filter((operation) => operation.capability === capability);
-    const results: CaseResult[] = [];
-    const add = (level: CaseResult['level'], name: string, problems: readonly string[] | null, reason?: string) =>
-      results.push({ capability, level, name, problems, ...(reason !== undefined && { reason }) });
+    const add = this.adderOf(capability);
     const verdicts = await this.each(operations, (operation) => this.verdictProblems(operation));
     add('bronze', 'verdicts', [...this.missing(capability, operations), ...verdicts]);
     for (const method of this.laboratory.double.absent ?? [])
       if (method in (this.laboratory.vendor.capabilities[capability]?.operations ?? {}))
         add('bronze', method, null, 'the vendor has not got this operation');
     const able = operations.filter((operation) => this.clean.has(operation));
-    if (able.length === 0) return results;
+    if (able.length === 0 || this.isOver()) return [];
     const errors = (this.laboratory.double.errors ?? []).filter(({ operation }) =>
       able.some(({ method }) => method === operation),
     );
-    if (errors.length === 0) add('bronze', 'documented errors', null, 'the double lists no error of the vendor');
-    else add('bronze', 'documented errors', await this.each(errors, (error) => this.errorProblems(error, able)));
+    await this.documentedErrorsOf(capability, errors, able);
     // The adapter reads answers of one kind alike, so one persona of each kind meets changes and faults.
     const kindOf = ({ method, expected }: Operation): string => `${method} ${expected.kind} ${grants(expected)}`;
     const kinds = [...new Map([...able].reverse().map((one) => [kindOf(one), one])).values()];
+    await this.fieldsOf(capability, able);
+    this.results.push(...(await this.roundResults(able)));
+    if (this.isOver()) return [];
+    add('bronze', BEHAVIOUR, await this.behaviourProblems(capability, able, kinds, errors));
+    if (this.isOver()) return [];
     add('bronze', 'unheard-of words', await this.each(kinds, (operation) => this.mutationProblems(operation, able)));
+    return kinds;
+  }
+
+  private async documentedErrorsOf(
+    capability: Capability,
+    errors: NonNullable<CertifiedDouble['errors']>,
+    able: readonly Operation[],
+  ): Promise<void> {
+    const add = this.adderOf(capability);
+    if (errors.length === 0) add('bronze', 'documented errors', null, 'the double lists no error of the vendor');
+    else add('bronze', 'documented errors', await this.each(errors, (error) => this.errorProblems(error, able)));
+  }
+
+  private async fieldsOf(capability: Capability, able: readonly Operation[]): Promise<void> {
+    const add = this.adderOf(capability);
     if (able.every(({ applicant, charge }) => applicant === undefined && charge === undefined))
       add('bronze', 'fields', null, 'the vendor knows persons by sessions');
     else if (this.laboratory.running.understood === undefined)
       add('bronze', 'fields', ['the double does not tell what it understood']);
     else add('bronze', 'fields', await this.fieldProblems(able));
-    results.push(...(await this.roundResults(able)));
+  }
+
+  private async silverOf(capability: Capability, kinds: readonly Operation[]): Promise<void> {
+    const able = this.operations.filter((one) => one.capability === capability && this.clean.has(one));
+    const add = this.adderOf(capability);
     const faults = await Promise.all(FAULTS.map((fault) => this.faultProblems(fault, kinds)));
     FAULTS.forEach(({ name }, at) => add('silver', `fault: ${name}`, faults[at] ?? []));
     if (this.laboratory.double.roles.token === undefined)
       add('silver', 'flood of calls without a token', null, 'the vendor has no access tokens');
     else add('silver', 'flood of calls without a token', await this.floodProblems(able));
     add('silver', CANARIES, this.leaks(capability));
-    return results;
   }
 
   private async roundResults(able: readonly Operation[]): Promise<readonly CaseResult[]> {
@@ -175,7 +236,7 @@ class Run {
     const answer = { status: error.status, headers: JSON_TYPE, body: JSON.stringify(error.body) };
     const fault: Fault = { name: 'a documented error', apply: (exchange) => exchange.answer(answer) };
     const { verdict } = await this.observe(operation, { faults: always(role, fault) });
-    return fits(error.verdict, verdict)
+    return error.verdict === undefined || fits(error.verdict, verdict)
       ? []
       : [`${error.operation}: ${answer.body} becomes ${verdict?.kind ?? 'no verdict'}, not ${error.verdict.kind}`];
   }
@@ -221,6 +282,31 @@ class Run {
     });
   }
 
+  /** The differences from behaviour.json. */
+  private async behaviourProblems(
+    capability: Capability,
+    able: readonly Operation[],
+    kinds: readonly Operation[],
+    errors: NonNullable<CertifiedDouble['errors']>,
+  ): Promise<readonly string[]> {
+    const personal = [...this.canaries()].map(([, value]) => value);
+    const isPersonal = (text: string): boolean => text === PERSON.termsAcceptedAt || personal.includes(text);
+    const recorder = new Recorder(this.laboratory, this.lane, isPersonal);
+    const further = this.further.filter((one) => one.capability === capability && one.applicant !== undefined);
+    const told: Record<string, Json> = {};
+    this.behaviour[capability] = told;
+    for await (const [name, part] of recorder.parts({ operations: [...able, ...further], kinds, errors })) {
+      told[name] = part;
+      if (this.options.untilFailure && this.differences([capability, name]).length > 0) break;
+    }
+    return this.differences([capability]);
+  }
+
+  private differences(path: readonly string[]): readonly string[] {
+    const { recorded } = this.options;
+    return recorded === undefined ? [] : differencesOf(textOf(this.behaviour, this.canaries()), recorded, path);
+  }
+
   private faultProblems(fault: Fault, able: readonly Operation[]): Promise<readonly string[]> {
     const trials = able.flatMap((operation) => {
       const clean = this.clean.get(operation);
@@ -248,9 +334,9 @@ class Run {
   /** An operation may need more time than a short limit before it meets the fault. */
   private async observeFault(operation: Operation, fault: Fault, circumstances: Circumstances): Promise<Observation> {
     if (!fault.waits) return this.observe(operation, circumstances);
-    const short = await this.observe(operation, { ...circumstances, limitMs: this.waitMs });
+    const short = await this.observe(operation, { ...circumstances, limitMs: this.options.waitMs });
     if (short.requests.some(({ harmed }) => harmed)) return short;
-    return this.observe(operation, { ...circumstances, limitMs: 8 * this.waitMs });
+    return this.observe(operation, { ...circumstances, limitMs: 8 * this.options.waitMs });
   }
 
   private async floodProblems(able: readonly Operation[]): Promise<readonly string[]> {

@@ -21,7 +21,8 @@ export async function certify(
     await record(vendor, double, personas);
     return;
   }
-  const results = await certificationOf(vendor, double, personas);
+  const write = (text: string): void => writeFileSync(join(FOLDERS, vendor.id, 'behaviour.json'), text);
+  const results = await certificationOf(vendor, double, personas, writes ? { write } : {});
   const committed = certificateOf(vendor.id);
   const certificate = certificateFrom(results, committed?.smokeTested);
   const file = join(FOLDERS, vendor.id, 'certification.json');

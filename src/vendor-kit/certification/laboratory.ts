@@ -30,6 +30,8 @@ export interface Circumstances {
   readonly limitMs?: number;
   /** Runs after the operation, with the same adapter. */
   readonly then?: (adapters: OpenVendor, proxy: FaultProxy) => Promise<void>;
+  /** Ends the observation before the adapter does. */
+  readonly until?: Promise<void>;
 }
 
 export class Laboratory {
@@ -60,18 +62,27 @@ export class Laboratory {
   }
 
   /** Prepares the operation without faults, and observes it in the given circumstances. */
-  async observe(operation: Operation, { faults = {}, limitMs = UNDISTURBED_MS, then }: Circumstances = {}) {
-    const act = await this.prepared(operation);
+  async observe(operation: Operation, circumstances?: Circumstances): Promise<Observation> {
+    return this.watch(await this.prepared(operation), circumstances);
+  }
+
+  /** Observes a prepared operation, as a call of its own unless `as` is given. */
+  watch(
+    act: Act,
+    { faults = {}, limitMs = UNDISTURBED_MS, then, until }: Circumstances = {},
+    as: VendorCall = newCall(),
+  ): Promise<Observation> {
     return this.withAdapters(limitMs, async (adapters, proxy): Promise<Observation> => {
       proxy.faults = faults;
       const ends: [string, number | undefined][] = [];
-      const call = { ...newCall(), onEnd: (end: string, seconds?: number) => void ends.push([end, seconds]) };
+      const call = { ...as, onEnd: (end: string, seconds?: number) => void ends.push([end, seconds]) };
       const told = act(adapters, call).then(
         (verdict) => ({ verdict, thrown: null }),
         (error: unknown) => ({ verdict: null, thrown: wordsOf(error) }),
       );
       const late = (): Pick<Observation, 'verdict' | 'thrown'> => ({ verdict: null, thrown: null });
-      const ending = await within(limitMs + GRACE_MS, told, late);
+      const ended = until === undefined ? told : Promise.race([told, until.then(late)]);
+      const ending = await within(limitMs + GRACE_MS, ended, late);
       const requests = [...proxy.requests];
       if (ending.verdict !== null && then) await within(UNDISTURBED_MS, then(adapters, proxy), () => undefined);
       return { call, ...ending, requests, ends };

@@ -39,13 +39,13 @@ export interface CertifiedPersona {
   };
 }
 
-/** An error that the vendor documents, and its verdict. */
+/** An error that the vendor documents. Without a `verdict`, only behaviour.json tells the verdict. */
 export interface DocumentedError {
   /** The name of the port's operation. */
   readonly operation: string;
   readonly status: number;
   readonly body: object;
-  readonly verdict: ExpectedVerdict;
+  readonly verdict?: ExpectedVerdict;
 }
 
 export interface RunningDouble {

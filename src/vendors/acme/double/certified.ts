@@ -1,15 +1,24 @@
 // The double in its certification: the roles of its requests, and its personas with the verdicts that they must get.
-import type { CertifiedDouble, CertifiedPersona } from '../../../vendor-kit/double/certified-double.js';
+import type {
+  CertifiedDouble,
+  CertifiedPersona,
+  ExpectedVerdict,
+} from '../../../vendor-kit/double/certified-double.js';
 import { AcmeDouble } from './acme.js';
-import { problemBody } from './problems.js';
+import { type ProblemFacts, problemBody } from './problems.js';
 
 const clientId = 'certified-client-of-acme';
 const clientSecret = 'certified-secret-of-acme';
 
-const error = (operation: string, code: string, kind: string, facts: object = {}) => {
-  const body = problemBody(code);
-  return { operation, status: body.status, body, verdict: { kind, ...facts } };
+const error = (operation: string, code: string, verdict: ExpectedVerdict | string, facts: ProblemFacts = {}) => {
+  const body = problemBody(code, facts);
+  return { operation, status: body.status, body, verdict: typeof verdict === 'string' ? { kind: verdict } : verdict };
 };
+const inputRefused = (code: string, input: string, pointer?: string) =>
+  error('register', code, { kind: 'input-refused', input }, pointer === undefined ? {} : { pointer });
+
+/** acme executed nothing. */
+const NOT_EXECUTED = ['rate_limited', 'overloaded', 'token_invalid', 'source_unavailable'];
 
 export const double: CertifiedDouble = {
   roles: {
@@ -25,16 +34,44 @@ export const double: CertifiedDouble = {
     report: ['POST /v1/reports'],
   },
   errors: [
-    error('register', 'invalid_ssn', 'input-refused', { input: 'ssn' }),
-    error('register', 'invalid_address', 'input-refused', { input: 'address' }),
+    inputRefused('invalid_given_name', 'first-name'),
+    inputRefused('invalid_middle_name', 'middle-name'),
+    inputRefused('invalid_family_name', 'last-name'),
+    inputRefused('invalid_birth_date', 'date-of-birth'),
+    inputRefused('ssn_required', 'ssn-missing'),
+    inputRefused('invalid_ssn', 'ssn'),
+    inputRefused('invalid_phone', 'phone'),
+    inputRefused('invalid_email', 'email'),
+    inputRefused('invalid_device', 'device'),
+    inputRefused('address_unknown', 'address'),
+    inputRefused('more_data_needed', 'more-identification'),
+    inputRefused('malformed_request', 'unspecified'),
+    inputRefused('invalid_address', 'address'),
+    inputRefused('invalid_address', 'address', '/person/address/line1'),
+    inputRefused('invalid_address', 'city', '/person/address/city'),
+    inputRefused('invalid_address', 'state', '/person/address/region'),
+    inputRefused('invalid_address', 'zip', '/person/address/postal_code'),
     error('register', 'product_not_enabled', 'product-not-enabled'),
     error('register', 'internal_error', 'unintelligible'),
-    error('register', 'overloaded', 'unavailable'),
-    error('verifyOtp', 'verification_locked', 'locked'),
+    ...NOT_EXECUTED.flatMap((code) => [
+      error('register', code, 'unavailable'),
+      error('verifyOtp', code, 'unavailable'),
+      error('pullReport', code, 'unavailable'),
+    ]),
+    error('verifyOtp', 'code_incorrect', { kind: 'wrong', attemptsRemaining: null }),
+    error('verifyOtp', 'code_incorrect', { kind: 'wrong', attemptsRemaining: 2 }, { attempts_left: 2 }),
+    error('verifyOtp', 'verification_locked', { kind: 'locked', unblockAt: null }),
+    error(
+      'verifyOtp',
+      'verification_locked',
+      { kind: 'locked', unblockAt: '2031-02-03T04:05:06.000Z' },
+      { unlocks_at: '2031-02-03T05:05:06+01:00' },
+    ),
     error('verifyOtp', 'verification_closed', 'session-over'),
     error('verifyKba', 'answers_incorrect', 'wrong'),
     error('resendOtp', 'method_not_offered', 'unintelligible'),
-    error('pullReport', 'invalid_ssn', 'refused', { reason: 'FILE_CONDITION' }),
+    error('pullReport', 'invalid_ssn', { kind: 'refused', reason: 'FILE_CONDITION' }),
+    error('pullReport', 'invalid_address', { kind: 'refused', reason: 'FILE_CONDITION' }),
     error('pullReport', 'product_not_enabled', 'unintelligible'),
     error('start', 'overloaded', 'unavailable'),
     error('outcomeOf', 'not_found', 'unintelligible'),

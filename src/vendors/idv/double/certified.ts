@@ -2,10 +2,32 @@
 import type { CertifiedDouble, CertifiedPersona } from '../../../vendor-kit/double/certified-double.js';
 import { SandboxIdentityVendor } from './identity-vendor.js';
 import type { RegistrationBody } from './requests.js';
+import { UPSTREAM_CODES } from './upstream-codes.js';
 import { QUESTIONS, RIGHT_OTP_CODE } from './step-up.js';
 
 const credential = 'certified-credential-of-idv';
 const error = (code: number) => ({ error: { code, message: 'in the words of the vendor' } });
+const wordy = (code: string) => ({ error: { code } });
+/** Each number that the vendor documents, as the answer to each kind of request. behaviour.json tells the verdicts. */
+const documented = ['register', 'verifyOtp', 'reauthenticate', 'pullReport'].flatMap((operation) =>
+  Object.entries(UPSTREAM_CODES).map(([code, { status }]) => ({ operation, status, body: error(Number(code)) })),
+);
+/** The names of the fields with which the vendor explains that it refuses an input. */
+const FIELDS = [
+  'firstName',
+  'middleName',
+  'lastName',
+  'dateOfBirth',
+  'ssn',
+  'phone.number',
+  'email',
+  'companyName',
+  'address.street',
+  'address.city',
+  'address.state',
+  'address.zip',
+  'device.jsc',
+];
 
 export const double: CertifiedDouble = {
   roles: {
@@ -36,6 +58,22 @@ export const double: CertifiedDouble = {
     { operation: 'pullReport', status: 422, body: error(9116), verdict: { kind: 'refused', reason: 'FILE_BLOCKED' } },
     { operation: 'pullReport', status: 422, body: error(9010), verdict: { kind: 'session-over' } },
     { operation: 'pullReport', status: 422, body: error(31_337), verdict: { kind: 'unintelligible' } },
+    ...documented,
+    ...FIELDS.map((field) => ({ operation: 'register', status: 400, body: { error: { code: 708, field } } })),
+    { operation: 'register', status: 409, body: wordy('key_closed'), verdict: { kind: 'unavailable' } },
+    { operation: 'register', status: 409, body: wordy('call_in_progress'), verdict: { kind: 'timed-out' } },
+    {
+      operation: 'verifyOtp',
+      status: 423,
+      body: { userAuthenticated: false },
+      verdict: { kind: 'locked', unblockAt: null },
+    },
+    {
+      operation: 'verifyOtp',
+      status: 423,
+      body: { userAuthenticated: false, unblockAt: '2031-02-03T05:05:06+01:00' },
+      verdict: { kind: 'locked', unblockAt: '2031-02-03T04:05:06.000Z' },
+    },
   ],
   code: { right: RIGHT_OTP_CODE, wrong: '999999' },
   answers: (_questions, right) => QUESTIONS.map(({ id }) => ({ questionId: id, answerId: right ? id : 5 })),
