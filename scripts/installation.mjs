@@ -32,6 +32,13 @@ export function ensureOpenApiTools() {
   return folder;
 }
 
+/** The folder of the program that changes the wire files of vendors. The program needs Node 22. */
+export function ensureMutationTool() {
+  const folder = at('tools', 'mutation');
+  ensurePackages(folder);
+  return folder;
+}
+
 /** The folder of the image's Node version, installed from packages. */
 export function ensureNode24() {
   const folder = at('tools', 'node24');

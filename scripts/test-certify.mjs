@@ -1,4 +1,5 @@
-// `npm run test:certify`: plants bugs in copies of the vendor acme, and certifies each copy. Every bug must turn the certification red.
+// `npm run test:certify`: shows that certification finds bugs. `bugs [part of a name ...]` plants bugs in copies of the vendor acme and certifies each
+// copy. `mutants [vendor] [files]` changes the wire files of vendors. Without arguments, both run.
 import { spawn } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,16 +7,25 @@ import { join } from 'node:path';
 import { transformSync } from '@swc/core';
 import { ensureInstalled, ROOT } from './installation.mjs';
 import { Problem, runCommand } from './problem.mjs';
+import { certifiedVendors, testMutants } from './test-mutants.mjs';
 import { makeVendor } from './vendor-folder.mjs';
 
 const ROOMS = ['kernel', 'ports', 'vendor-kit', 'vendors/acme'];
-/** Parts of the names of the bugs to plant. Without an argument, all are planted. */
-const wanted = process.argv.slice(2);
+const [part, ...wanted] = process.argv.slice(2);
 
 await runCommand(async () => {
   ensureInstalled();
+  if (part !== undefined && part !== 'bugs' && part !== 'mutants') throw new Problem('Name bugs, mutants or nothing.');
+  const missed = part === 'mutants' ? [] : await testBugs(part === 'bugs' ? wanted : []);
+  const vendors = part === 'mutants' && wanted.length > 0 ? wanted.slice(0, 1) : certifiedVendors();
+  if (part !== 'bugs') for (const id of vendors) missed.push(...(await testMutants(id, wanted[1])));
+  if (missed.length > 0) throw new Problem(`Not as it must be: ${missed.join('; ')}.`);
+});
+
+/** `names`: parts of the names of the bugs to plant. Without one, all are planted. */
+async function testBugs(names) {
   const bugs = (await plantedBugs()).filter(
-    ({ name }) => wanted.length === 0 || wanted.some((part) => name.includes(part)),
+    ({ name }) => names.length === 0 || names.some((one) => name.includes(one)),
   );
   const correct = await certified(null);
   console.log(
@@ -25,7 +35,7 @@ await runCommand(async () => {
   console.log(
     stub.length > 0 ? 'red: a new folder that is not filled in' : 'GREEN: a new folder that is not filled in',
   );
-  const missed = correct.length === 0 && stub.length > 0 ? [] : ['the adapter without a bug, or the new folder'];
+  const missed = [];
   for (const bug of bugs) {
     const failed = await certified(bug);
     if (failed.length === 0) missed.push(bug.name);
@@ -33,8 +43,8 @@ await runCommand(async () => {
     console.log(failed.length === 0 ? `MISSED: ${bug.name}` : `red: ${bug.name} (${capability}, ${name}: ${problem})`);
   }
   console.log(`${bugs.length - missed.length} of ${bugs.length} planted bugs were found.`);
-  if (missed.length > 0) throw new Problem(`Not as it must be: ${missed.join('; ')}.`);
-});
+  return correct.length === 0 && stub.length > 0 ? missed : ['the adapter without a bug, or the new folder', ...missed];
+}
 
 async function plantedBugs() {
   const source = readFileSync(join(ROOT, 'test/certify/planted-bugs.ts'), 'utf8');
