@@ -149,6 +149,29 @@ describe('POST /v1/test_helpers/clock', () => {
     expect(told(await agent('renewed', 'Alreadytest'))).toEqual([200, null]);
   });
 
+  it('200: the limit of a review by people at the vendor follows the clock of its account alone', async () => {
+    const begun = async (account: keyof Credentials['accounts']): Promise<{ id: string; reviewUntil: string }> => {
+      const chosen = ['--identity-vendor', 'acme', '--credit-vendor', 'acme'];
+      expect((await service.ops('accounts', 'set', accounts[account].accountId, ...chosen)).exitCode).toBe(0);
+      const caller = await service.signIn(account);
+      const { id } = (await caller.submit({ lastName: 'Reviewtest' })).body;
+      let shown: any;
+      await until(
+        'the review has begun',
+        async () => (shown = (await caller.status(id)).body).reviewUntil !== undefined,
+      );
+      return { id, reviewUntil: shown.reviewUntil };
+    };
+    // A turned clock has ended earlier tokens.
+    const statusOf = async (account: keyof Credentials['accounts'], id: string): Promise<string> =>
+      (await (await service.signIn(account)).status(id)).body.status;
+    const [own, other] = [await begun('child'), await begun('grandchild')];
+    await turned({ to: new Date(Date.parse(own.reviewUntil) - 60_000).toISOString() }, accounts.child);
+    expect(await statusOf('child', own.id)).toBe('SUBMITTED');
+    await turned({ advance: 60 }, accounts.child);
+    expect([await statusOf('child', own.id), await statusOf('grandchild', other.id)]).toEqual(['EXPIRED', 'SUBMITTED']);
+  });
+
   it('200: a share lasts its 24 months, and events are delivered, also when the clock is 90 years ahead', async () => {
     const { nopay } = accounts;
     await turned({ advance: 90 * 365 * DAY }, nopay);
