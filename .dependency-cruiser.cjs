@@ -14,6 +14,7 @@ const PLATFORM_HTTP = '^src/platform/http/';
 const EXTERNAL_CALLS = '^src/external-calls/';
 const CHALLENGES = '^src/challenges/';
 const CHALLENGE_DOMAIN = '^src/challenges/domain/';
+const TRANSPARENCY = '^src/transparency/';
 const ADAPTERS = '^src/adapters/';
 const CONFIG = '^src/config/';
 const MODULES = '^src/modules/';
@@ -183,6 +184,18 @@ module.exports = {
       EXTERNAL_CALLS,
       [EXTERNAL_CALLS, KERNEL, PORTS, PLATFORM, ...LIBRARIES],
       'How vendors are called, whichever they are: no business, no adapter.',
+    ),
+    allowOnly(
+      'transparency',
+      '^src/transparency/(?!.*\\.module\\.ts$)',
+      [TRANSPARENCY, PORTS, KERNEL, PLATFORM_HTTP, ...LIBRARIES],
+      'The sealed log knows events as they are stored: no business, no adapter.',
+    ),
+    allowOnly(
+      'transparency-module',
+      '^src/transparency/.*\\.module\\.ts$',
+      [TRANSPARENCY, CONFIG, PLATFORM, PORTS, KERNEL, NEST],
+      'The Nest module file of the sealed log reads the configuration.',
     ),
     allowOnly(
       'platform-module',

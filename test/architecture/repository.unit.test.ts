@@ -75,7 +75,7 @@ const RULES: readonly Rule[] = [
     name: 'every source file is in a room of the architecture',
     faultsIn: (path) =>
       path.startsWith('src/') &&
-      !/^src\/(?:(?:kernel|config|surfaces|ports|adapters|published|platform|ops|vendor-kit|external-calls)\/|challenges\/(?:domain|application)\/|vendors\/[^/]+\/|modules\/[^/]+\/(?:domain|application|read|http)\/|modules\/[^/]+\/[^/]+\.module\.ts$|modules\/(?:features\.module|routes\.module|stored-events\.module|surfaces\.module|erasure-evidence)\.ts$|(?:main|service|app\.module|process\.module)\.ts$)/.test(
+      !/^src\/(?:(?:kernel|config|surfaces|ports|adapters|published|platform|ops|vendor-kit|external-calls|transparency)\/|challenges\/(?:domain|application)\/|vendors\/[^/]+\/|modules\/[^/]+\/(?:domain|application|read|http)\/|modules\/[^/]+\/[^/]+\.module\.ts$|modules\/(?:features\.module|routes\.module|stored-events\.module|surfaces\.module|erasure-evidence|case-tags)\.ts$|(?:main|service|app\.module|process\.module)\.ts$)/.test(
         path,
       )
         ? ['not in a room of the architecture']
