@@ -1,4 +1,4 @@
-import { createHmac, hash, randomFillSync } from 'node:crypto';
+import { createHmac, hash, randomBytes, randomFillSync } from 'node:crypto';
 import { v7 } from 'uuid';
 import { machineNow } from './machine-time.js';
 
@@ -24,6 +24,11 @@ export function newId(): string {
     sequence += 1;
   }
   return v7({ random: pool.subarray(used - 16, used), msecs: lastMs, seq: sequence });
+}
+
+/** The base64 of 32 random bytes. */
+export function newSalt(): string {
+  return randomBytes(32).toString('base64');
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;

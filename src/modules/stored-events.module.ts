@@ -2,6 +2,8 @@
 import { Global, Module } from '@nestjs/common';
 import { ErasureEvidence } from '../platform/audit/erasure-evidence.js';
 import { Upcasting } from '../platform/upcasting/upcasters.js';
+import { CaseTags } from '../ports/case-tags.js';
+import { caseTagsOf } from './case-tags.js';
 import { recordErasures } from './erasure-evidence.js';
 
 /** All stored shapes are still current, so no upcaster is needed. */
@@ -12,7 +14,8 @@ export const UPCASTING = new Upcasting([]);
   providers: [
     { provide: Upcasting, useValue: UPCASTING },
     { provide: ErasureEvidence, useValue: { record: recordErasures } satisfies ErasureEvidence },
+    { provide: CaseTags, useValue: { of: caseTagsOf } satisfies CaseTags },
   ],
-  exports: [Upcasting, ErasureEvidence],
+  exports: [Upcasting, ErasureEvidence, CaseTags],
 })
 export class StoredEventsModule {}

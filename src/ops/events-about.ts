@@ -35,7 +35,7 @@ export async function eventsAbout(
   return about.sort((one, other) => (one.position < other.position ? -1 : 1));
 }
 
-/** The person's events that the session or its party's answers caused, and the erasure of the data stored for the session. */
+/** The person's events that the session or its party's answers caused, and the erasure of the data stored for the session. A salt concerns all sessions. */
 async function ofPerson(
   sessionId: string,
   { data: { personId, subjectId, partyId } }: Submitted,
@@ -43,7 +43,9 @@ async function ofPerson(
 ): Promise<RecordedEvent[]> {
   const events = (await store.readStream(`${screenedPerson.category}-${personId}`)) as (RecordedEvent & PersonEvent)[];
   return events.filter(({ data }) =>
-    'sessionId' in data ? data.sessionId === sessionId || data.sessionId === partyId : data.subjectId === subjectId,
+    'sessionId' in data
+      ? data.sessionId === sessionId || data.sessionId === partyId
+      : 'subjectId' in data && data.subjectId === subjectId,
   );
 }
 

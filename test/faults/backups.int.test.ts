@@ -15,7 +15,7 @@ import { MasterKeys } from '../../src/adapters/vault/master-keys.js';
 import { readConfig } from '../../src/config/config.js';
 import { recordErasures } from '../../src/modules/erasure-evidence.js';
 import { SystemClock } from '../../src/kernel/clock.js';
-import { newId } from '../../src/kernel/ids.js';
+import { newId, newSalt } from '../../src/kernel/ids.js';
 import { screenedPerson, subjectOf } from '../../src/modules/screening/domain/screened-person.js';
 import {
   type Manifest,
@@ -76,7 +76,7 @@ beforeAll(async () => {
   await aggregates.execute(
     screenedPerson,
     person.id,
-    { kind: 'open', personId: person.id, sessionId: newId() },
+    { kind: 'open', personId: person.id, sessionId: newId(), salt: newSalt() },
     CONTEXT,
   );
   await vault.close();

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { overallStatusOf, paymentStatusOf } from '../../../src/modules/screening/domain/overall-status.js';
 import {
   attemptsLeftTo,
+  saltOf,
   screenedPerson,
   subjectOf,
   type PersonEvent,
@@ -57,20 +58,22 @@ describe('the overall status of a session', () => {
 });
 
 describe('a screened person', () => {
-  const open = (sessionId: string) => ({ kind: 'open', personId: 'person', sessionId }) as const;
-  const opened = (sessionId: string, subjectId: string): PersonEvent => ({
+  const open = (sessionId: string) => ({ kind: 'open', personId: 'person', sessionId, salt: 'salt' }) as const;
+  /** `salt`: of the first session of the person. */
+  const opened = (sessionId: string, subjectId: string, salt?: string): PersonEvent => ({
     type: 'ScreeningOpened',
-    data: { sessionId, subjectId },
+    data: { sessionId, subjectId, ...(salt && { salt }) },
   });
   const first = subjectOf('person', screenedPerson.initial);
 
   it('remembers the opened sessions, the newest last, all under one vault subject', () => {
     const { state } = given(screenedPerson)
       .when(open('s1'))
-      .then(opened('s1', first))
+      .then(opened('s1', first, 'salt'))
       .when(open('s2'))
       .then(opened('s2', first));
     expect(state).toEqual({
+      salt: 'salt',
       sessionIds: ['s1', 's2'],
       lockedUntil: null,
       lockedBy: null,
@@ -81,6 +84,25 @@ describe('a screened person', () => {
     });
     expect(isId(first)).toBe(true);
     expect(first).not.toContain('person');
+  });
+
+  it('keeps its first salt for ever, and gets one if its sessions are older than the salts', () => {
+    const old = given(screenedPerson, opened('s1', first));
+    old
+      .when({ kind: 'store-salt', salt: 'one' })
+      .then({ type: 'CaseSaltStored', data: { salt: 'one' } })
+      .when({ kind: 'store-salt', salt: 'two' })
+      .then()
+      .when(open('s2'))
+      .then(opened('s2', first));
+    old.when(open('s2')).then(opened('s2', first, 'salt'));
+    const salted: PersonEvent[] = [opened('s1', first), opened('s2', first, 'salt')];
+    expect(saltOf(salted)).toBe('salt');
+    expect(saltOf([...salted, { type: 'CaseSaltStored', data: { salt: 'late' } }])).toBe('salt');
+    expect(saltOf([opened('s1', first)])).toBeNull();
+    expect(given(screenedPerson, ...salted, { type: 'CaseSaltStored', data: { salt: 'late' } }).state.salt).toBe(
+      'salt',
+    );
   });
 
   it('opens a session only once', () => {
@@ -98,7 +120,7 @@ describe('a screened person', () => {
   });
 
   it('gets another vault subject after an erasure, and never the old one again', () => {
-    const erased = given(screenedPerson, opened('s1', first))
+    const erased = given(screenedPerson, opened('s1', first, 'salt'))
       .when({ kind: 'record-erasure', subjectId: first })
       .then({ type: 'SubjectKeyDestroyed', data: { subjectId: first } });
     const second = subjectOf('person', erased.state);

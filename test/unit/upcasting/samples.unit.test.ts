@@ -289,12 +289,13 @@ function everyEvent(): DomainEvent[] {
   });
   run(
     screenedPerson,
-    { kind: 'open', personId: 'person', sessionId: 'session' },
+    { kind: 'open', personId: 'person', sessionId: 'session', salt: 'salt' },
     { kind: 'count-session', sessionId: 'counted' },
     { kind: 'record-lock', sessionId: 'session', lockedUntil: '2026-03-02T12:00:00.000Z' },
     { kind: 'unlock', sessionId: 'session', now: at(60) },
     { kind: 'record-erasure', subjectId: 'subject' },
   );
+  run(screenedPerson, { kind: 'store-salt', salt: 'salt' });
   const settings = {
     feeCents: 1,
     currency: 'eur',

@@ -4,7 +4,7 @@ import { ExternalCalls } from '../../../external-calls/external-calls.js';
 import { Clock } from '../../../kernel/clock.js';
 import type { CallerContext } from '../../../kernel/context.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { newId } from '../../../kernel/ids.js';
+import { newId, newSalt } from '../../../kernel/ids.js';
 import type { RateUse } from '../../../kernel/rate-use.js';
 import { Unavailable } from '../../../kernel/unavailable.js';
 import {
@@ -198,7 +198,12 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
       unitAddress !== undefined && (await this.secrets.keepUnitAddress(subjectId, sessionId, { unitAddress }));
     const results = await this.aggregates.appendTogether(
       [
-        { decider: screenedPerson, id: personId, known: person, command: { kind: 'open', personId, sessionId } },
+        {
+          decider: screenedPerson,
+          id: personId,
+          known: person,
+          command: { kind: 'open', personId, sessionId, salt: newSalt() },
+        },
         ...countedAs.map((id) => ({
           decider: screenedPerson,
           id,

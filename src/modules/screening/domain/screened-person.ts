@@ -8,7 +8,13 @@ import type { DomainEvent } from '../../../kernel/domain-event.js';
 import { derivedId } from '../../../kernel/ids.js';
 
 export type PersonEvent =
-  | DomainEvent<'ScreeningOpened', { readonly sessionId: string; readonly subjectId: string }>
+  /** `salt`: see CaseSaltStored. Present if the person had no salt yet; absent in older events. */
+  | DomainEvent<'ScreeningOpened', { readonly sessionId: string; readonly subjectId: string; readonly salt?: string }>
+  /**
+   * The person has screenings from before the salts. The base64 of 32 random bytes; the tags of the person's cases in the transparency log depend on
+   * it. Only the first salt of a person counts.
+   */
+  | DomainEvent<'CaseSaltStored', { readonly salt: string }>
   /** Answers in this session also count under the name of this stream. */
   | DomainEvent<'ScreeningCounted', { readonly sessionId: string }>
   /** A code or answers are sent to the vendor. The answer uses up one attempt until the verdict, because it may be wrong. Times are ISO 8601 UTC. */
@@ -31,6 +37,8 @@ export type PersonEvent =
   | DomainEvent<'SubjectKeyDestroyed', { readonly subjectId: string }>;
 
 export interface PersonState {
+  /** Null until the person's first screening since the salts. */
+  readonly salt: string | null;
   /** The newest is last, and the length is limited. */
   readonly sessionIds: readonly string[];
   /** The time at which every lock so far has ended. */
@@ -47,7 +55,9 @@ export interface PersonState {
 }
 
 export type PersonCommand =
-  | { readonly kind: 'open'; readonly personId: string; readonly sessionId: string }
+  /** `salt`: for a person who has none. */
+  | { readonly kind: 'open'; readonly personId: string; readonly sessionId: string; readonly salt: string }
+  | { readonly kind: 'store-salt'; readonly salt: string }
   | { readonly kind: 'count-session'; readonly sessionId: string }
   /**
    * Comes before the vendor receives the answer. Returns no event when the answer may not be sent to the vendor. An answer may not be sent when the
@@ -83,6 +93,7 @@ const REMEMBERED_ANSWERS = 100;
 export const screenedPerson: Decider<PersonState, PersonCommand, PersonEvent> = {
   category: 'person',
   initial: {
+    salt: null,
     sessionIds: [],
     lockedUntil: null,
     lockedBy: null,
@@ -99,9 +110,15 @@ export const screenedPerson: Decider<PersonState, PersonCommand, PersonEvent> = 
         return [
           {
             type: 'ScreeningOpened',
-            data: { sessionId: command.sessionId, subjectId: subjectOf(command.personId, state) },
+            data: {
+              sessionId: command.sessionId,
+              subjectId: subjectOf(command.personId, state),
+              ...(state.salt === null && { salt: command.salt }),
+            },
           },
         ];
+      case 'store-salt':
+        return state.salt === null ? [{ type: 'CaseSaltStored', data: { salt: command.salt } }] : [];
       case 'count-session':
         return state.sessionIds.includes(command.sessionId)
           ? []
@@ -149,10 +166,13 @@ export const screenedPerson: Decider<PersonState, PersonCommand, PersonEvent> = 
 
   evolve(state, event) {
     switch (event.type) {
+      case 'CaseSaltStored':
+        return { ...state, salt: state.salt ?? event.data.salt };
       case 'ScreeningOpened':
       case 'ScreeningCounted':
         return {
           ...state,
+          salt: state.salt ?? ('salt' in event.data ? (event.data.salt ?? null) : null),
           sessionIds: [...state.sessionIds, event.data.sessionId].slice(-REMEMBERED_SESSIONS),
         };
       case 'AnswerAdmitted': {
@@ -184,6 +204,11 @@ export const screenedPerson: Decider<PersonState, PersonCommand, PersonEvent> = 
     }
   },
 };
+
+/** The salt in the events of a person; null before the first salt. */
+export function saltOf(events: readonly PersonEvent[]): string | null {
+  return events.map(({ data }) => ('salt' in data ? data.salt : undefined)).find((salt) => salt !== undefined) ?? null;
+}
 
 /** The sessions in all streams of a person, oldest first. A stream that began later has all sessions since its beginning. */
 export function sessionsIn(states: readonly Pick<PersonState, 'sessionIds'>[]): readonly string[] {
