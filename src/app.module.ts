@@ -10,6 +10,7 @@ import { KeptInRedisModule } from './adapters/kept-in-redis.module.js';
 import { MailSenderModule } from './adapters/mail-sender/mail-sender.module.js';
 import { ReadModelsModule } from './adapters/read-models/read-models.module.js';
 import { RedisModule } from './adapters/redis/redis.module.js';
+import { TransparencyFilesModule } from './adapters/transparency-files/transparency-files.module.js';
 import { VaultModule } from './adapters/vault/vault.module.js';
 import { VendorsModule } from './adapters/vendors.module.js';
 import { WebhookSenderModule } from './adapters/webhook-sender/webhook-sender.module.js';
@@ -28,6 +29,7 @@ import { RolesModule } from './platform/roles/roles.module.js';
 import { ProjectorModule } from './platform/subscriptions/projector.module.js';
 import { WorkersModule } from './platform/subscriptions/workers.module.js';
 import { ProcessModule } from './process.module.js';
+import { TransparencyModule } from './transparency/transparency.module.js';
 import type { VendorRegistry } from './vendor-kit/registry.js';
 
 @Module({})
@@ -38,6 +40,7 @@ export class AppModule {
       imports: [
         ProcessModule.forRoot(config, vendors, log, metrics),
         DataFolderModule,
+        TransparencyFilesModule,
         StoredEventsModule,
         EventStoreModule,
         VaultModule,
@@ -58,6 +61,7 @@ export class AppModule {
         ...(runs(config.process, 'worker') ? [DeliveryWorkersModule] : []),
         ProjectorModule,
         WorkersModule,
+        TransparencyModule,
         RolesModule,
       ],
       providers: [UseCaseCheck],

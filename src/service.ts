@@ -27,12 +27,14 @@ import { type Log, NestLog } from './platform/observability/log.js';
 import type { Metrics } from './platform/observability/metrics.js';
 import { RoleRunner } from './platform/roles/role-runner.js';
 import { RequestLog } from './ports/request-log.js';
+import { TransparencyFiles } from './ports/transparency-files.js';
 import { AccessKeys } from './published/access-keys.js';
 import { SURFACES } from './surfaces/all.js';
 import { readablePath } from './surfaces/readable-path.js';
 import { serveDocuments } from './surfaces/documents/serve-documents.js';
 import { warnOfUnknownFields } from './surfaces/warnings.js';
 import { serveEmbedded } from './surfaces/embedded/serve-embedded.js';
+import { serveTransparency } from './transparency/serve-transparency.js';
 import type { Vendor } from './vendor-kit/define-vendor.js';
 import { VendorRegistry } from './vendor-kit/registry.js';
 
@@ -120,7 +122,11 @@ export async function createService(
       await route.receive(request);
     },
   }));
-  if (http.internalPort === null) serveInternalToLoopback(fastify, internal);
+  const transparency = app.get(TransparencyFiles);
+  if (http.internalPort === null) {
+    serveInternalToLoopback(fastify, internal);
+    serveTransparency(fastify, transparency, isFromLoopback);
+  }
   fastify.addHook('onClose', async () => {
     for (const privateServer of privateServers) await privateServer.close();
   });
@@ -134,7 +140,10 @@ export async function createService(
       await app.init();
       await app.get(RoleRunner, { strict: false }).start();
       if (http.internalPort !== null && internal.length > 0)
-        await listenInPrivate(http.internalPort, http.internalHost, (server) => serveInternal(server, internal));
+        await listenInPrivate(http.internalPort, http.internalHost, (server) => {
+          serveInternal(server, internal);
+          serveTransparency(server, transparency, () => true);
+        });
       const { probePort } = http;
       const serves = probePort === null || runs(config.process, 'api');
       if (serves) await app.listen({ port: http.port, host: http.host });

@@ -9,6 +9,7 @@ import { MailSettings, readMail } from './mail.js';
 import { PdfSettings, readPdf } from './pdf.js';
 import { ProcessSettings, readProcess } from './process.js';
 import { readRedis, RedisSettings } from './redis.js';
+import { readSealing, SealSettings } from './sealing.js';
 import { readTokenKeys, TokenKeySettings } from './token-keys.js';
 import { readVault, VaultSettings } from './vault.js';
 import { Variables } from './variables.js';
@@ -23,6 +24,7 @@ export interface Config {
   readonly redis: RedisSettings;
   readonly vault: VaultSettings;
   readonly tokenKeys: TokenKeySettings;
+  readonly sealing: SealSettings;
   readonly vendors: VendorsSettings;
   readonly embedded: EmbeddedSettings;
   readonly pdf: PdfSettings;
@@ -43,6 +45,7 @@ export const SETTINGS = {
   redis: RedisSettings,
   vault: VaultSettings,
   tokenKeys: TokenKeySettings,
+  sealing: SealSettings,
   vendors: VendorsSettings,
   embedded: EmbeddedSettings,
   pdf: PdfSettings,
@@ -76,6 +79,7 @@ export function readConfig(
     process: readProcess(env, tools, http, dataFolder),
     vault: readVault(env, dataFolder),
     tokenKeys: readTokenKeys(env),
+    sealing: readSealing(env),
     pdf: readPdf(env),
     mail: readMail(env),
     limits: readLimits(env),

@@ -15,6 +15,7 @@ export const PRODUCTION = {
   PROCESSOR_SECRET_KEY: 'sk_live_example',
   PROCESSOR_WEBHOOK_SECRET: 'whsec_example',
   VAULT_MASTER_KEY: `k1:${randomBytes(32).toString('base64')}`,
+  SEAL_SIGNING_KEY: `s1:${randomBytes(32).toString('base64')}`,
   JWT_SIGNING_KEY: '{"keys":[]}',
 };
 
@@ -33,6 +34,7 @@ export async function productionHere(): Promise<Record<string, string>> {
     SANDBOX_PORT: sandboxPort,
     SANDBOX_URL: '',
     VAULT_MASTER_KEY: `k1:${randomBytes(32).toString('base64')}`,
+    SEAL_SIGNING_KEY: `s1:${randomBytes(32).toString('base64')}`,
     JWT_SIGNING_KEY: JSON.stringify({ keys: [privateKey.export({ format: 'jwk' })] }),
     IDENTITY_VENDOR_URL: vendor,
     // The value differs from the sandbox's default, which production refuses.

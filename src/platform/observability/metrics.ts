@@ -196,6 +196,21 @@ export class Metrics {
     help: 'Used part of the share of test traffic in the embedded event log.',
     registers: [this.registry],
   });
+  readonly sealingStopped = new Gauge({
+    name: 'sealing_stopped',
+    help: '1 while the log is not sealed, because it is not the log of the last checkpoint.',
+    registers: [this.registry],
+  });
+  readonly sealedEvents = new Gauge({
+    name: 'sealed_events',
+    help: 'Events under the last checkpoint. 0 in processes that do not seal.',
+    registers: [this.registry],
+  });
+  readonly unsealed = new Gauge({
+    name: 'unsealed_event_seconds',
+    help: 'How long the oldest event without a checkpoint has waited.',
+    registers: [this.registry],
+  });
   readonly vaultSpace = new SpaceGauges('vault', 'the vault on disk', this.registry);
   readonly diskFree = new Gauge({
     name: 'data_disk_free_bytes',

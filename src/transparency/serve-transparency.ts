@@ -1,0 +1,27 @@
+// The log's files over HTTP, for auditors' programs and witnesses (C2SP tlog-tiles). Read-only.
+import type { FastifyInstance, RawServerBase } from 'fastify';
+import { DomainError } from '../kernel/domain-error.js';
+import type { isFromLoopback } from '../platform/http/metrics-page.js';
+import type { TransparencyFiles } from '../ports/transparency-files.js';
+
+const TEXTS = /^(?:checkpoint|policy)$/;
+const TILES = /^tile\/(?:entries|[0-9]|[1-5][0-9]|6[0-3])\/(?:x\d{3}\/)*\d{3}(?:\.p\/[1-9]\d{0,2})?$/;
+const FOR_EVER = 'public, max-age=31536000, immutable';
+
+/** A tile never changes. A partial tile is served until its full tile replaces it. */
+export function serveTransparency<Server extends RawServerBase>(
+  fastify: FastifyInstance<Server>,
+  files: TransparencyFiles,
+  admits: typeof isFromLoopback,
+): void {
+  fastify.get('/transparency/*', { config: { probe: true } }, async (request, reply) => {
+    const path = (request.params as { readonly '*': string })['*'];
+    const isTile = TILES.test(path);
+    const content = admits(request) && (isTile || TEXTS.test(path)) ? await files.read(path) : null;
+    if (content === null) throw new DomainError('request.unknown_path');
+    return reply
+      .header('cache-control', isTile ? FOR_EVER : 'no-cache')
+      .type(isTile ? 'application/octet-stream' : 'text/plain; charset=utf-8')
+      .send(content);
+  });
+}
