@@ -19,6 +19,7 @@ import { print } from './output.js';
 import { OperatorCommand } from './operator-command.js';
 import { SubjectAudit } from './subject-audit.js';
 import { VAULT_KNOWLEDGE } from './vault-knowledge.js';
+import { SealedTree } from './sealed-tree.js';
 import { rangesOf, walkInThreads } from './verify-in-threads.js';
 
 @SubCommand({
@@ -34,6 +35,7 @@ export class VerifyAuditCommand extends OperatorCommand {
     private readonly watch: LogWatch,
     private readonly place: EventStoreSettings,
     private readonly folder: DataFolderSettings,
+    private readonly tree: SealedTree,
   ) {
     super();
   }
@@ -57,13 +59,14 @@ export class VerifyAuditCommand extends OperatorCommand {
     const interrupted = new AbortController();
     const interrupt = (): void => interrupted.abort();
     process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
+    const isWhole = (): boolean => since === null && !interrupted.signal.aborted;
     const audit = new SubjectAudit({
       entries: new VaultAudit(store, this.vault, VAULT_KNOWLEDGE),
       store,
       subjects: this.subjects,
       ledger: this.ledger,
       givenUp: await givenUpIn(this.folder.path, await restoredIn(this.folder.path)),
-      isWhole: () => since === null && !interrupted.signal.aborted,
+      isWhole,
     });
     const verified = verifyLog(store, {
       since,
@@ -87,11 +90,20 @@ export class VerifyAuditCommand extends OperatorCommand {
           : error;
       })
       .finally(() => process.off('SIGINT', interrupt).off('SIGTERM', interrupt));
-    const faults = report.faults + (complaint === null ? 0 : 1);
-    print({ ...report, faults, unnamed: audit.unnamed });
+    const tree = await this.verifiedTree(isWhole());
+    const faults = report.faults + tree.faults + (complaint === null ? 0 : 1);
+    print({ ...report, ...tree, faults, unnamed: audit.unnamed });
     if (interrupted.signal.aborted) process.stderr.write(`Interrupted; ${goOn(report)}.\n`);
     if (faults > 0) process.exitCode = 1;
     else if (interrupted.signal.aborted) process.exitCode = INTERRUPTED;
+  }
+
+  /** The tree is compared only with a whole log. */
+  private async verifiedTree(isWhole: boolean): Promise<{ readonly sealed?: number | null; readonly faults: number }> {
+    if (!isWhole) return { faults: 0 };
+    const { sealed, faults } = await this.tree.verify();
+    for (const fault of faults) print(fault);
+    return { sealed, faults: faults.length };
   }
 
   /** Null when the log has only one range or is not embedded, because the threads could then not share the work. */

@@ -12,7 +12,8 @@ export async function logAlone(): Promise<Imports> {
 
 export async function vault(): Promise<Imports> {
   const { VaultModule } = await import('../adapters/vault/vault.module.js');
-  return [...(await logAlone()), VaultModule];
+  const { TransparencyFilesModule } = await import('../adapters/transparency-files/transparency-files.module.js');
+  return [...(await logAlone()), TransparencyFilesModule, VaultModule];
 }
 
 /** Redis is connected when it is first used. */

@@ -61,7 +61,11 @@ const GROUPS: Readonly<Record<string, Group>> = {
   },
   stream: { load: () => import('./stream.commands.js'), imports: logAlone },
   log: { load: () => import('./log.commands.js'), imports: logAlone },
-  audit: { load: () => import('./audit.commands.js'), imports: vault },
+  audit: {
+    load: () => import('./audit.commands.js'),
+    imports: vault,
+    providers: async () => [(await import('./sealed-tree.js')).SealedTree],
+  },
   vault: { load: () => import('./vault.commands.js'), imports: vault },
   timeline: { load: () => import('./timeline.command.js'), imports: readModels, ...LISTS },
   accounts: {
