@@ -11,6 +11,7 @@ import { runs } from './config/process.js';
 import { DomainError } from './kernel/domain-error.js';
 import { servePdfsApart } from './modules/reports/http/platform/pdf-host.js';
 import { LogWatch } from './platform/audit/log-watch.js';
+import { describeCallers } from './platform/http/asked-by.js';
 import { drainBeforeClose } from './platform/http/draining.js';
 import { Health, serveHealth } from './platform/http/health.js';
 import {
@@ -28,6 +29,7 @@ import type { Metrics } from './platform/observability/metrics.js';
 import { RoleRunner } from './platform/roles/role-runner.js';
 import { RequestLog } from './ports/request-log.js';
 import { TransparencyFiles } from './ports/transparency-files.js';
+import { Vault } from './ports/vault.js';
 import { AccessKeys } from './published/access-keys.js';
 import { SURFACES } from './surfaces/all.js';
 import { readablePath } from './surfaces/readable-path.js';
@@ -93,6 +95,7 @@ export async function createService(
   });
   serveSurfaces(app, surfaces, log);
   warnOfUnknownFields(fastify);
+  describeCallers(fastify, app.get(Vault));
   noteRequests(fastify, app.get(RequestLog));
   const health = app.get(Health);
   serveHealth(fastify, health);

@@ -57,9 +57,11 @@ export abstract class ExternalCall<Input = unknown, End = unknown> {
 
   /** Runs `askAndRecord` with the decrypted input. */
   make(attempt: Attempt, input: Uint8Array, within: Pick<VendorCall, 'signal' | 'endsAt' | 'mayAsk'>): Promise<End> {
+    // A job carries no answers of earlier calls.
+    const own = { ...attempt, context: { ...attempt.context, answered: {} } };
     return this.askAndRecord(
-      { ...vendorCall(attempt), ...within },
-      attempt,
+      { ...vendorCall(own), ...within },
+      own,
       JSON.parse(Buffer.from(input).toString('utf8')) as Input,
     );
   }

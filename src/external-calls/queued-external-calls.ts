@@ -151,8 +151,9 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
   }
 
   private async handOver(call: ExternalCall<never>, attempt: Attempt, input: unknown): Promise<Over> {
-    const { settleAfter, ...ids } = attempt;
-    const { environment } = attempt.context;
+    const { settleAfter, context, ...ids } = attempt;
+    const { askedBy: _, ...carried } = context;
+    const { environment } = context;
     if (environment === null) throw new Error('A call to a vendor needs an aggregate with an environment');
     const now = this.clock.now().getTime();
     const inTime = now + this.settingsOf(call.vendor).timeoutMs;
@@ -171,7 +172,7 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
     }
     await this.answered(this.beginToListen(), timeoutMs);
     const queue = this.queueNamed(this.nameOf(call.vendor, attempt.vendor, environment));
-    const data: CallJobData = { ...ids, payloadRef: jobId, deadline, waiter: this.name };
+    const data: CallJobData = { ...ids, context: carried, payloadRef: jobId, deadline, waiter: this.name };
     if (attempt.context.effect) attempt.context.effect.done = true;
     const over = new Promise<Over>((resolve) => {
       const waiter: Waiter = {

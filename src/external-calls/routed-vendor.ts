@@ -1,6 +1,8 @@
 import { Logger } from '@nestjs/common';
 import { machineNow } from '../kernel/machine-time.js';
+import type { AnsweredCall } from '../kernel/answered-call.js';
 import type { VendorBehaviour } from '../kernel/vendor-behaviour.js';
+import type { Replied } from '../kernel/vendor-reply.js';
 import { within } from '../kernel/with-timeout.js';
 import type { VendorCall } from '../ports/vendor-call.js';
 import { vendorId, vendorName } from './call-queues.js';
@@ -17,9 +19,13 @@ export interface MadeCall {
   readonly call: Partial<VendorCall> & Pick<VendorCall, 'environment'>;
 }
 
-interface Verdict {
+interface Verdict extends Replied {
   readonly kind: string;
   readonly retryAfterSeconds?: number;
+  /** The vendor's number, if the verdict has no reply. */
+  readonly upstreamCode?: number | null;
+  readonly vendorTransactionId?: string;
+  readonly billed?: boolean;
 }
 
 type Operation = (call: VendorCall, ...input: unknown[]) => Promise<Verdict>;
@@ -69,6 +75,12 @@ export function routedVendor<Port extends object>(
       const verdict = await (call.signal ? within(call.signal, asked, (): Verdict => ({ kind: 'timed-out' })) : asked);
       const seconds = (performance.now() - startedAt) / 1_000;
       observe({ vendor, operation, outcome: verdict.kind, seconds, ends, call });
+      call.onAnswer?.({
+        vendor: vendorId(kind, call.vendor),
+        operation,
+        ...factsOf(verdict, ends),
+        latencyMs: Math.round(seconds * 1_000),
+      });
       if (demanded === undefined || verdict.kind !== 'unavailable') return { verdict, ends };
       return { verdict: { retryAfterSeconds: demanded, ...verdict }, ends };
     };
@@ -104,6 +116,20 @@ export function routedVendor<Port extends object>(
     return [operation, ask];
   });
   return Object.fromEntries(operations) as Port;
+}
+
+function factsOf(
+  { kind: outcome, reply, upstreamCode, vendorTransactionId: transactionId, billed }: Verdict,
+  ends: readonly string[],
+): Omit<AnsweredCall, 'vendor' | 'operation' | 'latencyMs'> {
+  const [end, code] = [ends.at(-1), reply?.code ?? upstreamCode ?? undefined];
+  return {
+    outcome,
+    ...(end !== undefined && { end }),
+    ...(code !== undefined && { code }),
+    ...(transactionId !== undefined && { transactionId }),
+    ...(billed !== undefined && { billed }),
+  };
 }
 
 /** Whether a pause that the vendor demands counts. A tester may end an outage of a sandbox early, but a limit of calls has no such end. */

@@ -1,4 +1,6 @@
 import type { Actor } from './actor.js';
+import type { LastAnswer } from './answered-call.js';
+import type { AskedBy, Caller } from './asked-by.js';
 import type { Environment } from './environment.js';
 import { newId } from './ids.js';
 
@@ -23,6 +25,10 @@ export interface ActionContext extends Owner {
   readonly correlationId: string;
   /** The id of the event or request that caused the command. */
   readonly causationId: string;
+  /** Absent if no request caused the command. A job of a vendor call does not carry it. */
+  readonly askedBy?: AskedBy;
+  /** A function, so that no job and no log line can contain the clear text. */
+  readonly caller?: () => Caller;
   /** The session grant of the caller's token. The grant's id in a context is never stored. */
   readonly grantId?: string;
   /** The chain of platform tokens that began with one exchange. Limits on strangers are counted for this lineage. The lineage is never stored. */
@@ -33,6 +39,8 @@ export interface ActionContext extends Owner {
   readonly at?: Date;
   /** No caller reads the result at once. Read models therefore get the events only through their subscriptions, which costs less. */
   readonly skipReadYourWrites?: true;
+  /** Where the answers to the vendor calls of this context are remembered. Absent if the context makes no calls itself. */
+  readonly answered?: LastAnswer;
   /** The operator's reason, which is recorded with every event. The reason contains no personal data. */
   readonly reason?: string;
 }
@@ -71,5 +79,6 @@ export function systemContext(part: string, owner: Owner | null): ActionContext 
     actor: { kind: 'system', id: part },
     correlationId,
     causationId: correlationId,
+    answered: {},
   };
 }

@@ -1,5 +1,7 @@
 // Events as the domain uses them and as the log stores them. Every layer uses these types.
 import type { Actor } from './actor.js';
+import type { AskedBy } from './asked-by.js';
+import type { AnsweredCall } from './answered-call.js';
 import type { Environment } from './environment.js';
 
 /** A change that happened, named in the past tense. An event contains only ids, enums, amounts, times and vault references. */
@@ -31,6 +33,10 @@ export interface EventMetadata {
   /** The id of the command or event that led to this event. */
   readonly $causationId: string;
   readonly actor: Actor;
+  /** Absent if no request led to the event at once, and in events of older releases. */
+  readonly askedBy?: AskedBy;
+  /** The vendor's answer that led to the event. Absent if the vendor was not called, and in events of older releases. */
+  readonly vendorCall?: AnsweredCall;
   /** The operator's reason, in the operator's words. */
   readonly reason?: string;
   readonly chain: ChainLink;

@@ -40,7 +40,7 @@ export class TimelineCommand extends OperatorCommand {
     const until = asOf ?? new Date(machineNow());
     // The clocks of several machines differ, so an event may have an earlier time than its predecessor.
     for (const event of about) {
-      const { occurredAt, actor, $correlationId } = event.metadata;
+      const { occurredAt, actor, askedBy, vendorCall, $correlationId } = event.metadata;
       if (asOf && new Date(machineTimeOf(event.metadata)) > asOf) continue;
       const category = categoryOf(event.stream);
       const isOwn = category === screeningSession.category;
@@ -49,7 +49,18 @@ export class TimelineCommand extends OperatorCommand {
       const { revision, type, data } = event;
       // JSON leaves out what is undefined.
       printRow(
-        { at: occurredAt, stream, revision, event: type, actor, requestId: $correlationId, status, data },
+        {
+          at: occurredAt,
+          stream,
+          revision,
+          event: type,
+          actor,
+          askedBy,
+          requestId: $correlationId,
+          vendorCall,
+          status,
+          data,
+        },
         { at: occurredAt, event: type, status, actor: actor.kind, stream: category },
       );
     }

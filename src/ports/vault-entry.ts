@@ -1,4 +1,5 @@
 // Vault entries that contain JSON, and the answer of a use case when the person was erased.
+import type { ActionContext } from '../kernel/context.js';
 import { SubjectErased, type Vault } from './vault.js';
 
 /** `null` when the entry was never stored. */
@@ -23,6 +24,20 @@ export async function keepEntry(
   content: object,
 ): Promise<'kept' | 'erased'> {
   return (await unlessErased(vault.put(subject, entry, Buffer.from(JSON.stringify(content))))) ?? 'kept';
+}
+
+/**
+ * Keeps the caller's address and user agent in clear text under the person, once for each pair. The hashes in the events name the entry. Keeps nothing
+ * of an erased person.
+ */
+export async function keepCaller(
+  vault: Vault,
+  subject: string,
+  { askedBy: { addressHash, agentHash = 'none' } = {}, caller }: Pick<ActionContext, 'askedBy' | 'caller'>,
+): Promise<void> {
+  if (caller === undefined || addressHash === undefined) return;
+  const entry = `caller:${addressHash}.${agentHash}`;
+  if ((await readEntry(vault, subject, entry)) === null) await keepEntry(vault, subject, entry, caller());
 }
 
 /** Whether the data key of the subject was destroyed. Decrypts no entry. */

@@ -1,4 +1,5 @@
 // The common parts of calls to every vendor.
+import type { AnsweredCall } from '../kernel/answered-call.js';
 import type { ActionContext } from '../kernel/context.js';
 import type { Environment } from '../kernel/environment.js';
 import type { UserAction } from '../kernel/user-action.js';
@@ -34,6 +35,8 @@ export interface VendorCall {
    * the end of a poll with `poll-`. `retryAfterSeconds` is the pause that a vendor demands when it is busy or down.
    */
   readonly onEnd?: (end: string, retryAfterSeconds?: number) => void;
+  /** Receives how the vendor answered, once for each call of an operation. */
+  readonly onAnswer?: (answer: AnsweredCall) => void;
   /**
    * The port calls this function immediately before it calls the vendor. False means that another process has called or will call the vendor, so this
    * process must not.
@@ -41,23 +44,24 @@ export interface VendorCall {
   readonly mayAsk?: () => Promise<boolean>;
 }
 
-/** The call of an attempt in the given context, about the person with the vault subject `subject`. */
+/** The call of an attempt in the given context, about the person with the vault subject `subject`. The context remembers the vendor's answer. */
 export function vendorCall({
   id: aggregateId,
   attemptId,
   subject,
-  context: { correlationId, environment, accountId },
+  context: { correlationId, environment, accountId, answered },
   vendor,
 }: {
   readonly id: string;
   readonly attemptId: string;
   readonly subject: string | null;
-  readonly context: Pick<ActionContext, 'correlationId' | 'environment' | 'accountId'>;
+  readonly context: Pick<ActionContext, 'correlationId' | 'environment' | 'accountId' | 'answered'>;
   readonly vendor?: string | undefined;
 }): VendorCall {
   if (environment === null) throw new Error('A vendor is called for a session, and a session has an environment');
   const ids = { attemptId, correlationId, accountId, aggregateId };
-  return { ...ids, environment, subject, ...(vendor !== undefined && { vendor }) };
+  const onAnswer = answered && { onAnswer: (answer: AnsweredCall) => void (answered.answer = answer) };
+  return { ...ids, environment, subject, ...(vendor !== undefined && { vendor }), ...onAnswer };
 }
 
 /**

@@ -37,6 +37,8 @@ export function recordedEvents<Event extends DomainEvent>(
       $correlationId: context.correlationId,
       $causationId: context.causationId,
       actor: context.actor,
+      ...(context.askedBy !== undefined && { askedBy: context.askedBy }),
+      ...(context.answered?.answer !== undefined && { vendorCall: context.answered.answer }),
       ...(context.reason !== undefined && { reason: context.reason }),
     };
     const chain = linkTo(prev, { id, type: event.type, stream, revision, data: event.data, metadata });

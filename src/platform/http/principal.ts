@@ -1,9 +1,11 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { Actor } from '../../kernel/actor.js';
+import type { AskedBy } from '../../kernel/asked-by.js';
 import type { Environment } from '../../kernel/environment.js';
 import { DomainError } from '../../kernel/domain-error.js';
 import type { ActionContext, Effect } from '../../kernel/context.js';
+import { callerOf } from './asked-by.js';
 
 /** The sender of a request that the surface's authenticator has accepted. */
 export interface Principal {
@@ -15,8 +17,10 @@ export interface Principal {
   readonly permissions?: readonly string[];
   /** The class of an API key's client, which sets the default format of reports: HTML for a partner, JSON for a first party. */
   readonly clientClass?: 'partner' | 'first_party';
-  /** The id of a dashboard token. */
+  /** The id of a platform or dashboard token. */
   readonly tokenId?: string;
+  /** The origin of the page to which a platform token was issued. */
+  readonly origin?: string;
   /** The id of the first token in a chain of renewals. This id identifies the whole chain. */
   readonly lineage?: string;
   /** The time of the exchange that began the chain; seconds since 1970. */
@@ -31,6 +35,8 @@ export type RequestContext = ActionContext & Pick<Principal, 'accountId' | 'envi
 declare module 'fastify' {
   interface FastifyRequest {
     principal?: Principal;
+    /** Set for a known caller (asked-by.ts). */
+    askedBy?: AskedBy;
     /** Set when a context was made from the request. */
     effect?: Effect;
   }
@@ -55,6 +61,7 @@ export function contextOf(request: FastifyRequest): RequestContext {
     correlationId: request.id,
     causationId: request.id,
     effect: (request.effect ??= { done: false }),
+    ...(request.askedBy !== undefined && { askedBy: request.askedBy, caller: () => callerOf(request) }),
     ...(principal.grantId !== undefined && { grantId: principal.grantId }),
     ...(principal.lineage !== undefined && { lineage: principal.lineage }),
   };

@@ -20,6 +20,8 @@ export function platformToken({
     actor: { kind: 'platform-token', id: sub },
     accountId,
     environment,
+    origin,
+    ...(typeof jti === 'string' && { tokenId: jti }),
     ...(typeof lineage === 'string' && { lineage }),
     ...(typeof exchangedAt === 'number' && { exchangedAt }),
     ...(typeof grant === 'string' && { grantId: grant }),

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.js';
+import type { LastAnswer } from '../../../src/kernel/answered-call.js';
 import type { Decider } from '../../../src/kernel/decider.js';
 import type { DomainEvent, RecordedEvent } from '../../../src/kernel/domain-event.js';
 import { newId } from '../../../src/kernel/ids.js';
@@ -77,6 +78,20 @@ describe('the aggregate store', () => {
     new AggregateStore(store, { applyNow: async () => undefined } as unknown as ReadModels, clock, {
       appendConflict: () => undefined,
     }).execute(tally, id, { kind: 'count', by }, CONTEXT);
+
+  it('records who asked and how the vendor answered, and never the caller in clear text', async () => {
+    const askedBy = { tokenId: 'token', addressHash: 'address' };
+    const answered: LastAnswer = {};
+    const context = { ...CONTEXT, askedBy, answered, caller: () => ({ address: '203.0.113.7', agent: null }) };
+    await aggregates.execute(tally, id, { kind: 'count', by: 1 }, context);
+    answered.answer = { vendor: 'first', operation: 'ask', outcome: 'well', latencyMs: 3 };
+    await aggregates.execute(tally, id, { kind: 'count', by: 1 }, context);
+    const [before, after] = await stream();
+    expect(before?.metadata).toMatchObject({ askedBy });
+    expect(before?.metadata).not.toHaveProperty('vendorCall');
+    expect(after?.metadata).toMatchObject({ askedBy, vendorCall: answered.answer });
+    expect(JSON.stringify([before, after])).not.toContain('203.0.113.7');
+  });
 
   it('returns the initial state for an aggregate that was never stored', async () => {
     expect(await aggregates.load(tally, id)).toEqual({
@@ -583,6 +598,7 @@ describe("the context of the service's own commands", () => {
       actor: { kind: 'system', id: 'screening-sweep' },
       correlationId: context.causationId,
       causationId: context.correlationId,
+      answered: {},
     });
     expect(systemContext('screening-sweep', { accountId: null, environment: null }).correlationId).not.toBe(
       context.correlationId,

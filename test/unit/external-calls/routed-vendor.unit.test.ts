@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
+import { vendorId } from '../../../src/external-calls/call-queues.js';
 import { type MadeCall, routedVendor } from '../../../src/external-calls/routed-vendor.js';
 import type { VendorCall } from '../../../src/ports/vendor-call.js';
 
@@ -51,6 +52,30 @@ describe('a port of several vendors', () => {
     expect(measured).toEqual([
       ['identity-vendor', 'lay', 'egg', expect.any(Number)],
       ['identity-vendor-second', 'lay', 'egg', expect.any(Number)],
+    ]);
+  });
+
+  it('tells the caller how the vendor answered, with the vendor, its number, its transaction and whether it bills', async () => {
+    const answers: unknown[] = [];
+    const call: VendorCall = { ...CALL, onAnswer: (answer) => answers.push(answer) };
+    const lay: Hens['lay'] = async ({ onEnd }) => {
+      onEnd?.('token-200');
+      onEnd?.('200');
+      return { kind: 'egg', upstreamCode: 7, vendorTransactionId: 'T1', billed: true };
+    };
+    await among({ first: { lay } }).lay(call, 1);
+    await among({ second: hensOf('second') }).lay({ ...call, vendor: 'second' }, 1);
+    const common = { operation: 'lay', outcome: 'egg', latencyMs: expect.any(Number) };
+    expect(answers).toEqual([
+      {
+        ...common,
+        vendor: vendorId('identity-vendor', undefined),
+        end: '200',
+        code: 7,
+        transactionId: 'T1',
+        billed: true,
+      },
+      { ...common, vendor: 'second' },
     ]);
   });
 

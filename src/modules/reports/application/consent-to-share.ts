@@ -6,6 +6,7 @@ import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js'
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { RateLimiter } from '../../../ports/rate-limiter.js';
 import { Vault } from '../../../ports/vault.js';
+import { keepCaller } from '../../../ports/vault-entry.js';
 import { isExpired } from '../domain/report.js';
 import { share, shareIdOf, stillShared, type ActiveShare } from '../domain/share.js';
 import { registering } from '../domain/share-register.js';
@@ -53,6 +54,7 @@ export class ConsentToShareHandler implements ICommandHandler<ConsentToShare> {
     const now = await this.clock.of(context);
     if (isExpired(released, now) || (await bodyOf(this.vault, released)) === null)
       throw new DomainError('report.expired');
+    await keepCaller(this.vault, released.subjectId, context);
     const command = {
       kind: 'share',
       now,

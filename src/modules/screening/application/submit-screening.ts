@@ -16,6 +16,7 @@ import {
 import { TestTraffic } from '../../../platform/aggregates/test-traffic.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { Vault } from '../../../ports/vault.js';
+import { keepCaller } from '../../../ports/vault-entry.js';
 import { Accounts, type AccountFacts } from '../../../published/accounts.js';
 import { foldedApplicant } from '../../../published/folded-applicant.js';
 import type { GrantFacts } from '../../../published/session-grants.js';
@@ -194,8 +195,11 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     const { personId, subjectId, countedAs = [] } = submission;
     if (grant) await this.granted.begin(grant.grantId, sessionId, subjectId, context);
     const { unitAddress } = command.request.said;
-    const unitAddressKept =
-      unitAddress !== undefined && (await this.secrets.keepUnitAddress(subjectId, sessionId, { unitAddress }));
+    // Both values are stored together, so that the vault syncs its disk only once.
+    const [unitAddressKept] = await Promise.all([
+      unitAddress !== undefined && this.secrets.keepUnitAddress(subjectId, sessionId, { unitAddress }),
+      keepCaller(this.vault, subjectId, context),
+    ]);
     const results = await this.aggregates.appendTogether(
       [
         {
