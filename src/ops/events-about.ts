@@ -1,10 +1,11 @@
 // The events of the log about one screening session, from all streams.
-import type { RecordedEvent } from '../kernel/domain-event.js';
+import { machineTimeOf, type RecordedEvent } from '../kernel/domain-event.js';
 import { isId } from '../kernel/ids.js';
+import { credit, type CreditEvent } from '../modules/accounts/domain/credit.js';
 import { party } from '../modules/parties/domain/party-decider.js';
 import { checkout, checkoutReference, type CheckoutEvent } from '../modules/payments/domain/checkout.js';
 import { checkoutPaymentId, payment, paymentId } from '../modules/payments/domain/payment.js';
-import { report } from '../modules/reports/domain/report.js';
+import { report, type ReportEvent } from '../modules/reports/domain/report.js';
 import { reportLooks } from '../modules/reports/domain/report-view.js';
 import { shareRegister } from '../modules/reports/domain/share-register.js';
 import { reportShares, sharesOfSession } from '../modules/reports/read/report-shares.js';
@@ -12,7 +13,10 @@ import { reportViews, viewsOfSession } from '../modules/reports/read/report-view
 import { type PersonEvent, screenedPerson } from '../modules/screening/domain/screened-person.js';
 import { screeningSession } from '../modules/screening/domain/screening-session.js';
 import type { SessionEvent } from '../modules/screening/domain/session.js';
+import { delivery, deliveryIdOf } from '../modules/webhooks/domain/delivery.js';
+import { webhookEndpoint, type EndpointEvent } from '../modules/webhooks/domain/endpoint.js';
 import type { EventStore } from '../ports/event-store.js';
+import { DELIVERED_TYPES } from '../published/events.js';
 import type { OperatorLists } from './operator-lists.js';
 
 type Submitted = RecordedEvent & Extract<SessionEvent, { type: 'ScreeningSubmitted' }>;
@@ -32,6 +36,7 @@ export async function eventsAbout(
     ...(await ofParty(submitted as Submitted, store)),
     ...(await following(sessionId, store, lists)),
   ];
+  about.push(...(await debitsOf(submitted, about, store)), ...(await deliveriesOf(submitted, about, store)));
   return about.sort((one, other) => (one.position < other.position ? -1 : 1));
 }
 
@@ -63,6 +68,55 @@ async function ofParty({ data: { partyId } }: Submitted, store: EventStore): Pro
       : [],
   );
   return [...(await read(party.category, partyId)), ...checkouts, ...(await Promise.all(payments)).flat()];
+}
+
+const PAGE = 1_000;
+
+/** The credit that the session's pulls reserved, debited and released. The stream of the account is read back to the begin of the session. */
+async function debitsOf(
+  { metadata }: RecordedEvent,
+  about: readonly RecordedEvent[],
+  store: EventStore,
+): Promise<RecordedEvent[]> {
+  const pulls = new Set(
+    (about as readonly (RecordedEvent & ReportEvent)[]).flatMap((event) =>
+      event.type === 'ReportRequested' ? [event.data.attemptId] : [],
+    ),
+  );
+  const found: RecordedEvent[] = [];
+  if (pulls.size === 0) return found;
+  const stream = `${credit.category}-${metadata.accountId}`;
+  for (let from: number | undefined; ;) {
+    const page = await store.readStream(stream, {
+      direction: 'backwards',
+      limit: PAGE,
+      ...(from !== undefined && { from }),
+    });
+    const changes = page as (RecordedEvent & CreditEvent)[];
+    found.push(...changes.filter(({ data }) => 'reservationId' in data && pulls.has(data.reservationId)));
+    const oldest = page.at(-1);
+    if (oldest === undefined || oldest.revision === 0 || machineTimeOf(oldest.metadata) < machineTimeOf(metadata))
+      return found;
+    from = oldest.revision - 1;
+  }
+}
+
+/** The deliveries of the events to the endpoints of the account. The id of a delivery follows from the event, the endpoint and the type. */
+async function deliveriesOf(
+  { metadata: { accountId } }: RecordedEvent,
+  about: readonly RecordedEvent[],
+  store: EventStore,
+): Promise<RecordedEvent[]> {
+  const changes = await store.readStream(`${webhookEndpoint.category}-${accountId}`);
+  const endpoints = new Set(
+    (changes as (RecordedEvent & EndpointEvent)[]).flatMap(({ data }) =>
+      'endpointId' in data ? [data.endpointId] : [],
+    ),
+  );
+  const ids = [...endpoints].flatMap((endpointId) =>
+    about.flatMap(({ id }) => DELIVERED_TYPES.map((type) => deliveryIdOf(id, endpointId, type))),
+  );
+  return (await Promise.all(ids.map((id) => store.readStream(`${delivery.category}-${id}`)))).flat();
 }
 
 /** The session's events in other streams. */

@@ -44,12 +44,12 @@ describe('prepaid credit', () => {
     await add(2);
     const ours = process();
     expect(await ours.available(accountId, 'a')).toBe(true);
-    for (const _ of [1, 2]) expect(await ours.reserve(accountId, 'a', CONTEXT)).toBe(true);
-    expect(await ours.reserve(accountId, 'b', CONTEXT)).toBe(true);
-    expect(await ours.reserve(accountId, 'c', CONTEXT)).toBe(false);
+    for (const _ of [1, 2]) expect(await ours.reserve(accountId, 'a', CONTEXT, 'session')).toBe(true);
+    expect(await ours.reserve(accountId, 'b', CONTEXT, 'session')).toBe(true);
+    expect(await ours.reserve(accountId, 'c', CONTEXT, 'session')).toBe(false);
     expect([await ours.available(accountId, 'b'), await ours.available(accountId, 'c')]).toEqual([true, false]);
-    for (const _ of [1, 2]) await ours.debit(accountId, 'a', CONTEXT);
-    for (const _ of [1, 2]) await ours.release(accountId, 'b', CONTEXT);
+    for (const _ of [1, 2]) await ours.debit(accountId, 'a', CONTEXT, 'session');
+    for (const _ of [1, 2]) await ours.release(accountId, 'b', CONTEXT, 'session');
     expect(await balance()).toMatchObject({ balance: 1, reserved: [] });
     // A reservation gets the same answer each time, even after it is settled.
     for (const [id, answer] of [
@@ -57,7 +57,7 @@ describe('prepaid credit', () => {
       ['b', true],
       ['c', false],
     ] as const)
-      expect(await process().reserve(accountId, id, CONTEXT)).toBe(answer);
+      expect(await process().reserve(accountId, id, CONTEXT, 'session')).toBe(answer);
     expect((await store.readStream(`credit-${accountId}`)).map(({ type }) => type)).toEqual([
       'CreditAdded',
       'CreditReserved',
@@ -70,7 +70,7 @@ describe('prepaid credit', () => {
 
   it('records the account that has the credit and the actor who used it', async () => {
     await add(1);
-    await process().reserve(accountId, 'a', CONTEXT);
+    await process().reserve(accountId, 'a', CONTEXT, 'session');
     expect((await store.readStream(`credit-${accountId}`)).at(-1)?.metadata).toMatchObject({
       accountId,
       environment: 'test',
@@ -83,31 +83,33 @@ describe('prepaid credit', () => {
     settings = { connectedPaymentAccount: 'acct_1', prepaidBilling: false };
     const ours = process();
     expect(await ours.available(accountId, 'a')).toBe(true);
-    expect(await ours.reserve(accountId, 'a', CONTEXT)).toBe(true);
-    await ours.debit(accountId, 'a', CONTEXT);
-    await ours.release(accountId, 'a', CONTEXT);
+    expect(await ours.reserve(accountId, 'a', CONTEXT, 'session')).toBe(true);
+    await ours.debit(accountId, 'a', CONTEXT, 'session');
+    await ours.release(accountId, 'a', CONTEXT, 'session');
     expect(await store.readStream(`credit-${accountId}`)).toEqual([]);
   });
 
   it('is debited when it was set aside, even if the account no longer needs credit', async () => {
     await add(1);
-    expect(await process().reserve(accountId, 'a', CONTEXT)).toBe(true);
+    expect(await process().reserve(accountId, 'a', CONTEXT, 'session')).toBe(true);
     settings = { connectedPaymentAccount: 'acct_1', prepaidBilling: false };
-    await process().debit(accountId, 'a', CONTEXT);
+    await process().debit(accountId, 'a', CONTEXT, 'session');
     expect(await balance()).toMatchObject({ balance: 0, reserved: [], settled: ['a'] });
   });
 
   it('is refused to an account that does not exist', async () => {
     settings = null;
     expect(await process().available(accountId, 'a')).toBe(false);
-    expect(await process().reserve(accountId, 'a', CONTEXT)).toBe(false);
+    expect(await process().reserve(accountId, 'a', CONTEXT, 'session')).toBe(false);
   });
 
   it('is not overdrawn when two processes reserve at the same time', async () => {
     await add(10);
     const both = [process(), process()];
     const answers = await Promise.all(
-      Array.from({ length: 60 }, (_, index) => both[index % 2]!.reserve(accountId, `r-${index % 30}`, CONTEXT)),
+      Array.from({ length: 60 }, (_, index) =>
+        both[index % 2]!.reserve(accountId, `r-${index % 30}`, CONTEXT, 'session'),
+      ),
     );
     expect(await balance()).toMatchObject({ balance: 0 });
     const { reserved } = await balance();
@@ -119,10 +121,12 @@ describe('prepaid credit', () => {
     await add(100);
     const ours = process();
     const answers = await Promise.all(
-      Array.from({ length: 100 }, (_, index) => ours.reserve(accountId, `r-${index}`, CONTEXT)),
+      Array.from({ length: 100 }, (_, index) => ours.reserve(accountId, `r-${index}`, CONTEXT, 'session')),
     );
     expect(answers.every(Boolean)).toBe(true);
-    await Promise.all(Array.from({ length: 100 }, (_, index) => ours.debit(accountId, `r-${index}`, CONTEXT)));
+    await Promise.all(
+      Array.from({ length: 100 }, (_, index) => ours.debit(accountId, `r-${index}`, CONTEXT, 'session')),
+    );
     expect(await balance()).toMatchObject({ balance: 0, reserved: [] });
   });
 });

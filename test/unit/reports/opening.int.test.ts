@@ -794,7 +794,7 @@ describe('a pull whose process died', () => {
   it('between reservation and request, as in earlier versions, leaves the reservation of the last credit to the next read', async () => {
     const accountId = await harness.account(1);
     const sessionId = harness.session(accountId);
-    await here.credit.reserve(accountId, nextAttemptId(sessionId, report.initial), harness.as(accountId));
+    await here.credit.reserve(accountId, nextAttemptId(sessionId, report.initial), harness.as(accountId), sessionId);
     expect(await conditionOf(there.open(sessionId, harness.as(accountId)))).toBe('opened');
     expect(await harness.credit(accountId)).toEqual({ balance: 0, reserved: 0 });
   });

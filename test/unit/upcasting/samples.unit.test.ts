@@ -360,6 +360,7 @@ function everyEvent(): DomainEvent[] {
     { kind: 'release', reservationId: 'b' },
     { kind: 'reserve', reservationId: 'c' },
     { kind: 'reserve', reservationId: 'd' },
+    { kind: 'reserve', reservationId: 'e', sessionId: 'session' },
   );
   run(
     sessionGrant,

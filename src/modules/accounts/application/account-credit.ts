@@ -24,23 +24,40 @@ export class AccountCredit extends PrepaidCredit {
     return isAvailable(state, reservationId);
   }
 
-  override async reserve(accountId: string, reservationId: string, context: ActionContext): Promise<boolean> {
+  override async reserve(
+    accountId: string,
+    reservationId: string,
+    context: ActionContext,
+    sessionId: string,
+  ): Promise<boolean> {
     if (!(await this.isNeeded(accountId))) return true;
     const { state } = await this.streams.execute(
       credit,
       accountId,
-      { kind: 'reserve', reservationId },
+      { kind: 'reserve', reservationId, sessionId },
       { ...context, accountId },
     );
     return wasReserved(state, reservationId);
   }
 
-  override async debit(accountId: string, reservationId: string, context: ActionContext): Promise<void> {
-    await this.streams.execute(credit, accountId, { kind: 'debit', reservationId }, { ...context, accountId });
+  override async debit(
+    accountId: string,
+    reservationId: string,
+    context: ActionContext,
+    sessionId: string,
+  ): Promise<void> {
+    const command = { kind: 'debit', reservationId, sessionId } as const;
+    await this.streams.execute(credit, accountId, command, { ...context, accountId });
   }
 
-  override async release(accountId: string, reservationId: string, context: ActionContext): Promise<void> {
-    await this.streams.execute(credit, accountId, { kind: 'release', reservationId }, { ...context, accountId });
+  override async release(
+    accountId: string,
+    reservationId: string,
+    context: ActionContext,
+    sessionId: string,
+  ): Promise<void> {
+    const command = { kind: 'release', reservationId, sessionId } as const;
+    await this.streams.execute(credit, accountId, command, { ...context, accountId });
   }
 
   private async isNeeded(accountId: string): Promise<boolean> {

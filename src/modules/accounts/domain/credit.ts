@@ -2,19 +2,25 @@ import type { Decider } from '../../../kernel/decider.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 import { wrong } from './account.js';
 
+/** `sessionId`: the session of the report. Absent in older events. */
+interface OfReport {
+  readonly reservationId: string;
+  readonly sessionId?: string;
+}
+
 export type CreditCommand =
   | { readonly kind: 'add'; readonly credits: number; readonly reference: string }
-  | { readonly kind: 'reserve'; readonly reservationId: string }
-  | { readonly kind: 'debit'; readonly reservationId: string }
-  | { readonly kind: 'release'; readonly reservationId: string };
+  | (OfReport & { readonly kind: 'reserve' })
+  | (OfReport & { readonly kind: 'debit' })
+  | (OfReport & { readonly kind: 'release' });
 
 export type CreditEvent =
   | DomainEvent<'CreditAdded', { readonly credits: number; readonly reference: string }>
-  | DomainEvent<'CreditReserved', { readonly reservationId: string }>
+  | DomainEvent<'CreditReserved', OfReport>
   /** The account had no credit left for the report. The reservation stays refused, even if credit is added later. */
-  | DomainEvent<'CreditRefused', { readonly reservationId: string }>
-  | DomainEvent<'CreditDebited', { readonly reservationId: string }>
-  | DomainEvent<'CreditReleased', { readonly reservationId: string }>;
+  | DomainEvent<'CreditRefused', OfReport>
+  | DomainEvent<'CreditDebited', OfReport>
+  | DomainEvent<'CreditReleased', OfReport>;
 
 export interface Credit {
   /** The number of reports that may still be set aside: added credit, less debited and reserved reports. */
@@ -64,15 +70,15 @@ export const credit: Decider<Credit, CreditCommand, CreditEvent> = {
       case 'reserve': {
         const { reservationId } = command;
         if (wasReserved(state, reservationId) || state.refused.includes(reservationId)) return [];
-        return [{ type: state.balance > 0 ? 'CreditReserved' : 'CreditRefused', data: { reservationId } }];
+        return [{ type: state.balance > 0 ? 'CreditReserved' : 'CreditRefused', data: reportOf(command) }];
       }
       case 'debit':
         return state.reserved.includes(command.reservationId)
-          ? [{ type: 'CreditDebited', data: { reservationId: command.reservationId } }]
+          ? [{ type: 'CreditDebited', data: reportOf(command) }]
           : [];
       case 'release':
         return state.reserved.includes(command.reservationId)
-          ? [{ type: 'CreditReleased', data: { reservationId: command.reservationId } }]
+          ? [{ type: 'CreditReleased', data: reportOf(command) }]
           : [];
       default:
         return command satisfies never;
@@ -101,6 +107,10 @@ export const credit: Decider<Credit, CreditCommand, CreditEvent> = {
     }
   },
 };
+
+function reportOf({ reservationId, sessionId }: OfReport): OfReport {
+  return { reservationId, ...(sessionId !== undefined && { sessionId }) };
+}
 
 /** Whether a report was ever set aside under the reservation, even if the reservation is already settled. */
 export function wasReserved(state: Credit, reservationId: string): boolean {

@@ -85,7 +85,7 @@ export class ReportPull extends ExternalCall<null> {
       attemptId,
       cause,
     });
-    if (!(await this.credit.reserve(payerOf(attempt), attemptId, context))) return fail('CREDIT_EXHAUSTED');
+    if (!(await this.credit.reserve(payerOf(attempt), attemptId, context, id))) return fail('CREDIT_EXHAUSTED');
     const reference = await this.referenceOf(id);
     if (typeof reference === 'string') return fail(reference);
     const { vendor, subject } = reference;
@@ -149,9 +149,9 @@ export class ReportPull extends ExternalCall<null> {
     const { id, attemptId, context } = attempt;
     const { state } = await this.aggregates.execute(report, { id, known }, command, context);
     if (state.status === 'RELEASED' && state.attemptId === attemptId)
-      await this.credit.debit(payerOf(attempt), attemptId, context);
+      await this.credit.debit(payerOf(attempt), attemptId, context, id);
     else if (state.status === 'NOT_TO_BE_HAD' && state.end.attemptId === attemptId)
-      await this.credit.release(payerOf(attempt), attemptId, context);
+      await this.credit.release(payerOf(attempt), attemptId, context, id);
   }
 }
 

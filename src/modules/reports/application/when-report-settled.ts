@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { RecordedEvent } from '../../../kernel/domain-event.js';
+import { idOf, type RecordedEvent } from '../../../kernel/domain-event.js';
 import { PrepaidCredit } from '../../../published/prepaid-credit.js';
 import type { EventHandler } from '../../../ports/event-handler.js';
 import { report, type ReportEvent } from '../domain/report.js';
@@ -28,7 +28,8 @@ export class WhenReportSettled implements EventHandler {
       causationId: recorded.id,
     };
     const { attemptId } = event.data;
-    if (event.type === 'ReportReleased') await this.credit.debit(accountId, attemptId, context);
-    else await this.credit.release(accountId, attemptId, context);
+    const sessionId = idOf(recorded.stream);
+    if (event.type === 'ReportReleased') await this.credit.debit(accountId, attemptId, context, sessionId);
+    else await this.credit.release(accountId, attemptId, context, sessionId);
   }
 }

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { machineTimeOf, type RecordedEvent } from '../../../kernel/domain-event.js';
-import { derivedIdLike } from '../../../kernel/ids.js';
 import { together } from '../../../kernel/together.js';
 import { AggregateStore, unstored } from '../../../platform/aggregates/aggregate-store.js';
 import { GroupedStream } from '../../../platform/aggregates/grouped-stream.js';
@@ -8,7 +7,7 @@ import { DeliveryQueue } from '../../../ports/delivery-queue.js';
 import { EventStore } from '../../../ports/event-store.js';
 import type { EventHandler } from '../../../ports/event-handler.js';
 import { isDelivered } from '../../../published/events.js';
-import { delivery } from '../domain/delivery.js';
+import { delivery, deliveryIdOf } from '../domain/delivery.js';
 import { isHeldBack } from '../domain/endpoint.js';
 import { endpointAt, endpointRecord } from '../domain/endpoint-record.js';
 import { feed, type FeedEvent } from '../domain/feed.js';
@@ -68,7 +67,7 @@ export class WhenEventPublished implements EventHandler {
     const endpoint = endpointAt(state, published, source);
     const { type, occurredAt } = published.data;
     if (endpoint === null || !isDelivered(type, endpoint.enabledEvents)) return null;
-    const deliveryId = derivedIdLike($causationId, 'webhook-delivery', endpoint.endpointId, type);
+    const deliveryId = deliveryIdOf($causationId, endpoint.endpointId, type);
     const { command, context } = deliveryOf(published, endpoint.endpointId, occurredAt);
     const { state: stored, events } = await this.aggregates.execute(
       delivery,

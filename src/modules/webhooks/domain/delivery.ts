@@ -3,6 +3,7 @@
 import { assertNever, type Decider } from '../../../kernel/decider.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 import { DomainError } from '../../../kernel/domain-error.js';
+import { derivedIdLike } from '../../../kernel/ids.js';
 
 export type AttemptErrorCode =
   'TIMEOUT' | 'DNS_FAILURE' | 'CONNECTION_FAILED' | 'TLS_ERROR' | 'REDIRECT' | 'HTTP_STATUS' | 'BLOCKED_ADDRESS';
@@ -107,6 +108,11 @@ export type DeliveryCommand =
     }
   | { readonly kind: 'cancel'; readonly cause: 'ENDPOINT_DELETED' | 'ENDPOINT_DISABLED' }
   | { readonly kind: 'redeliver'; readonly now: Date; readonly intervalSeconds: number };
+
+/** The delivery of the published event of that type that came from the stored event, to the endpoint. */
+export function deliveryIdOf(storedEventId: string, endpointId: string, type: string): string {
+  return derivedIdLike(storedEventId, 'webhook-delivery', endpointId, type);
+}
 
 export const delivery: Decider<DeliveryState, DeliveryCommand, DeliveryEvent> = {
   category: 'webhook_delivery',
