@@ -35,6 +35,8 @@ export interface ScreeningFacts {
   readonly accountId: string;
   readonly environment: Environment;
   readonly userType: UserType;
+  /** The kind of end user that the screening is for; null if neither the grant nor the page gave it. */
+  readonly endUserType: EndUserType | null;
   /** The vault stores the person's data under this subject. */
   readonly subjectId: string;
   readonly status: VerificationStatus;
@@ -107,8 +109,6 @@ export type VerificationMethod = 'otp' | 'kba' | 'outright';
 
 /** A screening with its request, and how the person was verified. */
 export interface ScreenedFor extends ScreeningFacts {
-  /** Null if neither the grant nor the page gave it. */
-  readonly endUserType: EndUserType | null;
   /** The address in one line; null if the page gave none, and if the person was erased. */
   readonly unitAddress: string | null;
   /** Null before the verification. */

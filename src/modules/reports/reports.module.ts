@@ -29,6 +29,7 @@ import { ReadSharingHandler } from './application/read-sharing.js';
 import { ReportPolicy } from './application/report-policy.js';
 import { ReportPull } from './application/report-pull.js';
 import { PrintPage, RenderPdfHandler } from './application/render-pdf.js';
+import { ReadRefusals } from './application/read-refusals.js';
 import { ReportAccess } from './application/report-access.js';
 import { ReportRelease } from './application/report-release.js';
 import { ReportViewer } from './application/report-viewer.js';
@@ -57,6 +58,7 @@ import { reportViews } from './read/report-views.js';
     ReportAccess,
     PartyReports,
     ReportRelease,
+    ReadRefusals,
     ReportViewer,
     ReportPull,
     {

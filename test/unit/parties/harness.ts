@@ -203,6 +203,7 @@ export class PlayedVerifications extends Verifications {
       accountId,
       environment,
       userType: this.userType,
+      endUserType: null,
       subjectId: `subject-of-${sessionId}`,
       status: 'SUBMITTED',
       paymentStatus: 'NOT_REQUIRED',

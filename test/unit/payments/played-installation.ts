@@ -36,6 +36,7 @@ import { WhenSessionInVain } from '../../../src/modules/payments/application/whe
 import { WhenVerifiedAgain } from '../../../src/modules/payments/application/when-verified-again.js';
 import { EndPulls } from '../../../src/modules/reports/application/end-pulls.js';
 import { OpenReport, OpenReportHandler } from '../../../src/modules/reports/application/open-report.js';
+import { ReadRefusals } from '../../../src/modules/reports/application/read-refusals.js';
 import { ReportAccess } from '../../../src/modules/reports/application/report-access.js';
 import { ReportPolicy } from '../../../src/modules/reports/application/report-policy.js';
 import { ReportPull } from '../../../src/modules/reports/application/report-pull.js';
@@ -264,7 +265,8 @@ export class PlayedProcess {
     );
     const release = new ReportRelease(aggregates, calls, pull, credit, REPORT_POLICY, clock);
     const viewer = new ReportViewer(aggregates, streams, vault, screenings, accounts, clock);
-    this.openReport = new OpenReportHandler(access, release, viewer, clock);
+    const refusals = new ReadRefusals(streams, screenings, limiter);
+    this.openReport = new OpenReportHandler(access, release, viewer, refusals, clock);
     this.settleReport = new SettleReportHandler(aggregates, pull, clock);
 
     const processor = this.playedProcessor();

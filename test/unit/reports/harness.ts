@@ -21,6 +21,7 @@ import {
   OpenReportOnServerHandler,
 } from '../../../src/modules/reports/application/open-report-on-server.js';
 import { ReportPull } from '../../../src/modules/reports/application/report-pull.js';
+import { ReadRefusals } from '../../../src/modules/reports/application/read-refusals.js';
 import { ReportAccess } from '../../../src/modules/reports/application/report-access.js';
 import { ReportPolicy } from '../../../src/modules/reports/application/report-policy.js';
 import { ReportRelease } from '../../../src/modules/reports/application/report-release.js';
@@ -148,7 +149,7 @@ class PlayedScreenings extends Screenings {
   }
   override async screenedFor(sessionId: string): Promise<ScreenedFor | null> {
     const session = this.sessions.get(sessionId);
-    return session === undefined ? null : { ...session, endUserType: null, unitAddress: null, verifiedBy: 'outright' };
+    return session === undefined ? null : { ...session, unitAddress: null, verifiedBy: 'outright' };
   }
   override async reportProspect(sessionId: string): Promise<ReportProspect> {
     if (this.erased.has(sessionId)) return 'person-erased';
@@ -232,11 +233,21 @@ class PlayedGrants extends SessionGrants {
 /** Read models for tests that read only the log. */
 const UNREAD = { applyNow: async () => undefined } as unknown as ReadModels;
 
+/** The text that every test's reply has. */
+export const REPLY = 'the reply';
+
+/** A view is recorded when the reply is shown. */
+export async function afterShown(opened: OpenedReport): Promise<OpenedReport> {
+  await opened.shown(REPLY);
+  return opened;
+}
+
 /** One of several processes of an installation. Processes share only the log, the vault and the fakes. */
 export class Process {
   readonly access: ReportAccess;
   readonly release: ReportRelease;
   readonly showing: ReportViewer;
+  readonly refusals: ReadRefusals;
   readonly pull: ReportPull;
   readonly aggregates: AggregateStore;
   readonly credit: AccountCredit;
@@ -271,8 +282,9 @@ export class Process {
     const release = new ReportRelease(aggregates, calls, pull, prepaid, policy, clock);
     const showing = new ReportViewer(aggregates, streams, vault, screenings, accounts, clock);
     const recipients = new ShareRecipient(grants, accounts);
-    const opening = new OpenReportHandler(access, release, showing, clock);
-    const openingOnServer = new OpenReportOnServerHandler(access, release, showing);
+    const refusals = new ReadRefusals(streams, screenings, limiter);
+    const opening = new OpenReportHandler(access, release, showing, refusals, clock);
+    const openingOnServer = new OpenReportOnServerHandler(access, release, showing, refusals);
     const consenting = new ConsentToShareHandler(
       aggregates,
       access,
@@ -288,12 +300,14 @@ export class Process {
     this.access = access;
     this.release = release;
     this.showing = showing;
+    this.refusals = refusals;
     this.pull = pull;
     this.aggregates = aggregates;
     this.credit = prepaid;
-    this.open = (sessionId, context) => opening.execute(new OpenReport(sessionId, 'json', context));
-    this.openOnServer = (sessionId, context) =>
-      openingOnServer.execute(new OpenReportOnServer(sessionId, 'html', context));
+    this.open = async (sessionId, context) =>
+      afterShown(await opening.execute(new OpenReport(sessionId, 'json', context)));
+    this.openOnServer = async (sessionId, context) =>
+      afterShown(await openingOnServer.execute(new OpenReportOnServer(sessionId, 'html', context)));
     this.consent = (sessionId, recipient, context) =>
       consenting.execute(new ConsentToShare(sessionId, recipient, context));
     this.revoke = (sessionId, recipientAccountId, context) =>
@@ -406,6 +420,7 @@ export class Harness {
       accountId,
       environment: 'test',
       userType: 'CONSUMER',
+      endUserType: null,
       subjectId: newId(),
       status: 'VERIFIED',
       paymentStatus: 'NOT_REQUIRED',

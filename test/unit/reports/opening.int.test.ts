@@ -1,4 +1,5 @@
 // The conditions for opening a report, the cost, and the number of requests to the bureau.
+import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.js';
 import type { RecordedEvent } from '../../../src/kernel/domain-event.js';
@@ -15,7 +16,10 @@ import { shareIdOf } from '../../../src/modules/reports/domain/share.js';
 import type { ReportVerdict } from '../../../src/ports/credit-bureau.js';
 import { type AppendOutcome, type EventStore, EventStoreUnavailable } from '../../../src/ports/event-store.js';
 import type { ScreeningFacts } from '../../../src/published/screenings.js';
-import { GIVEN, Harness, NOBODY, Process, REPORT, SCORE } from './harness.js';
+import { saltEntry } from '../../../src/modules/reports/application/report-bodies.js';
+import { SubjectErased } from '../../../src/ports/vault.js';
+import { until } from '../../support/eventually.js';
+import { GIVEN, Harness, NOBODY, Process, REPLY, REPORT, SCORE } from './harness.js';
 
 const DAY = 86_400;
 let harness: Harness;
@@ -41,6 +45,64 @@ const conditionOf = (promise: Promise<unknown>): Promise<string> =>
 const viewsOf = async (sessionId: string) =>
   (await harness.ofType<ReportViewEvent>('ReportViewed')).filter(({ data }) => data.sessionId === sessionId);
 
+describe('the digests of a report', () => {
+  it('prove the body and the reply with the salt beside the body, until the person is erased', async () => {
+    const accountId = await harness.account();
+    const subjectId = newId();
+    const sessionId = harness.session(accountId, { subjectId });
+    await here.open(sessionId, harness.as(accountId));
+    const [released] = (await harness.store.readStream(`report-${sessionId}`)).slice(-1) as RecordedEvent<
+      Extract<ReportEvent, { type: 'ReportReleased' }>
+    >[];
+    const { bodyDigest = '', reportId = '' } = released?.data ?? {};
+    const entry = `report:${reportId}`;
+    const salt = await harness.vault.get(subjectId, saltEntry(entry, bodyDigest));
+    const body = await harness.vault.get(subjectId, entry);
+    const digestOf = (value: Uint8Array | string): string =>
+      `${bodyDigest.split('.')[0]}.${createHmac('sha256', salt ?? '')
+        .update(value)
+        .digest('base64url')}`;
+    expect(digestOf(body ?? '')).toBe(bodyDigest);
+    expect((await viewsOf(sessionId))[0]?.data.digest).toBe(digestOf(REPLY));
+    await harness.vault.erase(subjectId);
+    await expect(harness.vault.get(subjectId, saltEntry(entry, bodyDigest))).rejects.toThrow(SubjectErased);
+  });
+});
+
+describe('a refused read of a report', () => {
+  const refusalsOf = async (sessionId: string) =>
+    (await harness.store.readStream(`report_looks-${sessionId}`)).filter(({ type }) => type === 'ReportReadRefused');
+
+  it('is recorded with its reader and code in the account of the session, up to ten times a minute for each reader', async () => {
+    const accountId = await harness.account();
+    const [stranger, other] = [await harness.account(), await harness.account()];
+    const sessionId = harness.session(accountId, { overallStatus: 'PAYMENT_PENDING' });
+    const refused = { sessionId, purpose: 'TENANT_SCREENING', format: 'json' };
+    for (let read = 0; read < 12; read++)
+      expect(await conditionOf(here.open(sessionId, harness.as(accountId)))).toBe('report.consumer_has_not_paid');
+    expect(await refusalsOf(sessionId)).toHaveLength(10);
+    expect(await conditionOf(here.open(sessionId, harness.as(stranger)))).toBe('sharing.not_found');
+    expect(await conditionOf(here.openOnServer(sessionId, harness.as(other)))).toBe('screening.not_found');
+    await until('the last refusal is recorded', async () => (await refusalsOf(sessionId)).length === 12);
+    const recorded = await refusalsOf(sessionId);
+    expect(recorded.map(({ data }) => data).slice(-3)).toEqual([
+      { ...refused, viewerAccountId: accountId, code: 'report.consumer_has_not_paid' },
+      { ...refused, viewerAccountId: stranger, code: 'sharing.not_found' },
+      { ...refused, format: 'html', viewerAccountId: other, code: 'screening.not_found' },
+    ]);
+    expect(new Set(recorded.map(({ metadata }) => metadata.accountId))).toEqual(new Set([accountId]));
+  });
+
+  it('is not recorded for a session that does not exist, and after an outage', async () => {
+    const accountId = await harness.account();
+    expect(await conditionOf(here.open(newId(), harness.as(accountId)))).toBe('screening.not_found');
+    const sessionId = harness.session(accountId);
+    harness.bureau.answers = [{ kind: 'unavailable' }];
+    expect(await conditionOf(here.open(sessionId, harness.as(accountId)))).toBe('service.unavailable');
+    expect(await refusalsOf(sessionId)).toEqual([]);
+  });
+});
+
 describe('the first read of a report', () => {
   it('pulls the report, keeps it encrypted, debits one credit and records the reader', async () => {
     const accountId = await harness.account(2);
@@ -57,6 +119,7 @@ describe('the first read of a report', () => {
       json: Buffer.from(JSON.stringify({ score: SCORE, report: REPORT })),
       request: expect.any(Function),
       marked: expect.any(Function),
+      shown: expect.any(Function),
     });
     expect(await harness.types('report', sessionId)).toEqual(['ReportRequested', 'ReportReleased']);
     expect(await harness.credit(accountId)).toEqual({ balance: 1, reserved: 0 });
@@ -68,6 +131,7 @@ describe('the first read of a report', () => {
       purpose: 'TENANT_SCREENING',
       format: 'json',
       shareId: null,
+      digest: expect.stringMatching(/^[\w-]{12}\.[\w-]{43}$/),
     });
     expect(view?.metadata).toMatchObject({
       accountId,
@@ -84,7 +148,7 @@ describe('the first read of a report', () => {
   it('is the only read that pulls and bills; later reads return the stored report, whatever the balance', async () => {
     const accountId = await harness.account(1);
     const sessionId = harness.session(accountId);
-    const made = { request: expect.any(Function), marked: expect.any(Function) };
+    const made = { request: expect.any(Function), marked: expect.any(Function), shown: expect.any(Function) };
     const first = { ...(await here.open(sessionId, harness.as(accountId))), ...made };
     harness.clock.pass(10 * DAY);
     expect(await there.open(sessionId, harness.as(accountId))).toEqual(first);

@@ -30,7 +30,7 @@ import type { PartyFacts } from '../../../src/published/parties.js';
 import { Reports } from '../../../src/published/reports.js';
 import type { ScreeningFacts } from '../../../src/published/screenings.js';
 import { CountedInMemory } from '../../support/rate-limiter.js';
-import { GIVEN, Harness, Process, REPORT, SCORE } from './harness.js';
+import { afterShown, GIVEN, Harness, Process, REPORT, SCORE } from './harness.js';
 
 const AGENT: NamedParty = { kind: 'agent', id: 'agent-1' };
 const OFFICE: NamedParty = { kind: 'organization', id: 'agent-1' };
@@ -99,16 +99,19 @@ class Integrator {
   }
 
   async open(renterId = 'renter-1', context = this.context): Promise<OpenedReport> {
-    const { opened } = await new OpenRenterReportHandler(this.access, this.reports, there.showing).execute(
-      new OpenRenterReport(renterId, { format: 'json', leaveOut: {} }, context),
-    );
-    return opened;
+    const { opened } = await new OpenRenterReportHandler(
+      this.access,
+      this.reports,
+      there.showing,
+      there.refusals,
+    ).execute(new OpenRenterReport(renterId, { format: 'json', leaveOut: {} }, context));
+    return afterShown(opened);
   }
 
   async openAs(recipient: NamedParty, context = this.context, renterId = 'renter-1'): Promise<OpenedReport> {
-    const opening = new OpenLinkedReportHandler(this.access, this.reports, there.showing);
+    const opening = new OpenLinkedReportHandler(this.access, this.reports, there.showing, there.refusals);
     const query = { format: 'html', leaveOut: {} } as const;
-    return (await opening.execute(new OpenLinkedReport({ recipient, renterId, query }, context))).opened;
+    return afterShown((await opening.execute(new OpenLinkedReport({ recipient, renterId, query }, context))).opened);
   }
 
   score(recipient: NamedParty, context = this.context, renterId = 'renter-1'): Promise<number | null> {
@@ -242,7 +245,8 @@ describe('the report of a renter', () => {
     // The newest registration is not confirmed. The report of an older registration does not count for the newest one.
     owner.registered({ status: 'STEP_UP_REQUIRED', overallStatus: 'STEP_UP_REQUIRED' });
     owner.renter({ authenticated: false });
-    for (const refused of [owner.open(), owner.link(AGENT)]) expect(await codeOf(refused)).toBe('party.not_confirmed');
+    for (const read of [() => owner.open(), () => owner.link(AGENT)])
+      expect(await codeOf(read())).toBe('party.not_confirmed');
   });
 
   it('expires after 30 days', async () => {

@@ -27,7 +27,7 @@ import {
   type ObservedIntent,
   type PaymentCommand,
 } from '../../../src/modules/payments/domain/payment.js';
-import { report } from '../../../src/modules/reports/domain/report.js';
+import { report, type ReportCommand } from '../../../src/modules/reports/domain/report.js';
 import { reportLooks } from '../../../src/modules/reports/domain/report-view.js';
 import { share } from '../../../src/modules/reports/domain/share.js';
 import { shareRegister } from '../../../src/modules/reports/domain/share-register.js';
@@ -634,6 +634,26 @@ function everyEvent(): DomainEvent[] {
     purpose: 'TENANT_SCREENING',
     format: 'json',
     shareId: null,
+  });
+  run(reportLooks, {
+    kind: 'record',
+    sessionId: 'session',
+    reportId: 'report',
+    viewerAccountId: 'account',
+    purpose: 'TENANT_SCREENING',
+    endUserType: 'PROPERTY_MANAGEMENT',
+    format: 'html',
+    shareId: null,
+    digest: 'salt.digest',
+  });
+  run(report, reports.request(), { ...reports.release(), bodyDigest: 'salt.digest' } as ReportCommand);
+  run(reportLooks, {
+    kind: 'record-refusal',
+    sessionId: 'session',
+    viewerAccountId: 'account',
+    purpose: 'TENANT_SCREENING',
+    format: 'json',
+    code: 'report.access_denied',
   });
   run(shareRegister, { kind: 'register', shareId: 'share' });
   run(share, reports.consent(), { kind: 'revoke', now: reports.at(1) });

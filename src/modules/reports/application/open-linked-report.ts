@@ -3,6 +3,7 @@ import type { CallerContext } from '../../../kernel/context.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { PartyReports, refuseLocked, type NamedParty, type PartyReport, type ReportQuery } from './party-reports.js';
+import { ReadRefusals } from './read-refusals.js';
 import { ReportAccess } from './report-access.js';
 import { ReportViewer } from './report-viewer.js';
 
@@ -30,19 +31,23 @@ export class OpenLinkedReportHandler implements IQueryHandler<OpenLinkedReport> 
     private readonly access: ReportAccess,
     private readonly reports: PartyReports,
     private readonly viewer: ReportViewer,
+    private readonly refusals: ReadRefusals,
   ) {}
 
   async execute({ request: { recipient: named, renterId, query }, context }: OpenLinkedReport): Promise<PartyReport> {
     await this.access.countRead(context);
     const recipient = await this.reports.recipient(named, context);
     const renter = await this.reports.renter(renterId, context);
-    refuseLocked(recipient);
-    if (!recipient.authenticated) throw new DomainError('party.recipient_not_authenticated');
-    const link = await this.access.newestLink(renter, recipient, context);
-    if (link === 'over') throw new DomainError('party.link_over');
-    const leftOut = await this.reports.leftOut(renter, query);
-    const opened = link && (await this.viewer.byLink(link, { format: query.format, context }));
-    if (opened === null) throw new DomainError('party.report_not_linked');
-    return { opened, leftOut };
+    const { format } = query;
+    return this.refusals.noting({ sessionId: renter.sessionIds.at(-1), format, context }, async () => {
+      refuseLocked(recipient);
+      if (!recipient.authenticated) throw new DomainError('party.recipient_not_authenticated');
+      const link = await this.access.newestLink(renter, recipient, context);
+      if (link === 'over') throw new DomainError('party.link_over');
+      const leftOut = await this.reports.leftOut(renter, query);
+      const opened = link && (await this.viewer.byLink(link, { format, context }));
+      if (opened === null) throw new DomainError('party.report_not_linked');
+      return { opened, leftOut };
+    });
   }
 }

@@ -2,6 +2,7 @@ import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import type { CallerContext } from '../../../kernel/context.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { PartyReports, type PartyReport, type ReportQuery } from './party-reports.js';
+import { ReadRefusals } from './read-refusals.js';
 import { ReportAccess } from './report-access.js';
 import { ReportViewer } from './report-viewer.js';
 
@@ -23,16 +24,20 @@ export class OpenRenterReportHandler implements ICommandHandler<OpenRenterReport
     private readonly access: ReportAccess,
     private readonly reports: PartyReports,
     private readonly viewer: ReportViewer,
+    private readonly refusals: ReadRefusals,
   ) {}
 
   async execute({ renterId, query, context }: OpenRenterReport): Promise<PartyReport> {
     await this.access.countRead(context);
     const renter = await this.reports.renter(renterId, context);
-    const session = await this.reports.confirmedSession(renter);
-    await this.access.admitOwner(session);
-    const released = await this.reports.released(session, context);
-    const leftOut = await this.reports.leftOut(renter, query);
-    const opened = await this.viewer.toOwner(session, released, { format: query.format, context });
-    return { opened, leftOut };
+    const { format } = query;
+    return this.refusals.noting({ sessionId: renter.sessionIds.at(-1), format, context }, async () => {
+      const session = await this.reports.confirmedSession(renter);
+      await this.access.admitOwner(session);
+      const released = await this.reports.released(session, context);
+      const leftOut = await this.reports.leftOut(renter, query);
+      const opened = await this.viewer.toOwner(session, released, { format, context });
+      return { opened, leftOut };
+    });
   }
 }

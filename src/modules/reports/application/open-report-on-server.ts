@@ -2,6 +2,7 @@ import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import type { CallerContext } from '../../../kernel/context.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import type { ReportFormat } from '../domain/report-view.js';
+import { ReadRefusals } from './read-refusals.js';
 import { ReportAccess } from './report-access.js';
 import { ReportRelease } from './report-release.js';
 import { ReportViewer, type OpenedReport } from './report-viewer.js';
@@ -27,12 +28,15 @@ export class OpenReportOnServerHandler implements ICommandHandler<OpenReportOnSe
     private readonly access: ReportAccess,
     private readonly release: ReportRelease,
     private readonly viewer: ReportViewer,
+    private readonly refusals: ReadRefusals,
   ) {}
 
   async execute({ sessionId, format, context }: OpenReportOnServer): Promise<OpenedReport> {
     await this.access.countRead(context);
-    const session = await this.access.sessionOnServer(sessionId, context);
-    await this.access.admitOwner(session);
-    return this.viewer.toOwner(session, await this.release.released(session, context), { format, context });
+    return this.refusals.noting({ sessionId, format, context }, async () => {
+      const session = await this.access.sessionOnServer(sessionId, context);
+      await this.access.admitOwner(session);
+      return this.viewer.toOwner(session, await this.release.released(session, context), { format, context });
+    });
   }
 }

@@ -4,6 +4,7 @@ import { Clock } from '../../../kernel/clock.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { isExpired } from '../domain/report.js';
 import type { ReportFormat } from '../domain/report-view.js';
+import { ReadRefusals, type Read } from './read-refusals.js';
 import { ReportAccess } from './report-access.js';
 import { ReportRelease } from './report-release.js';
 import { ReportViewer, type OpenedReport } from './report-viewer.js';
@@ -29,11 +30,16 @@ export class OpenReportHandler implements ICommandHandler<OpenReport> {
     private readonly access: ReportAccess,
     private readonly release: ReportRelease,
     private readonly viewer: ReportViewer,
+    private readonly refusals: ReadRefusals,
     private readonly clock: Clock,
   ) {}
 
   async execute({ sessionId, format, context }: OpenReport): Promise<OpenedReport> {
     await this.access.countRead(context);
+    return this.refusals.noting({ sessionId, format, context }, () => this.open({ sessionId, format, context }));
+  }
+
+  private async open({ sessionId, format, context }: Read & Pick<OpenReport, 'sessionId'>): Promise<OpenedReport> {
     const viewing = { format, context };
     const session = await this.access.session(sessionId, context);
     if (session.accountId !== context.accountId)

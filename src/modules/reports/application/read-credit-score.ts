@@ -37,6 +37,9 @@ export class ReadCreditScoreHandler implements IQueryHandler<ReadCreditScore> {
     const renter = await this.parties.find('renter', renterId, context);
     const link = renter && recipient.authenticated ? await this.access.newestLink(renter, recipient, context) : null;
     if (link === null || link === 'over') return null;
-    return (await this.viewer.byLink(link, { format: 'score', context }))?.score?.value ?? null;
+    const opened = await this.viewer.byLink(link, { format: 'score', context });
+    const score = opened?.score?.value ?? null;
+    await opened?.shown(JSON.stringify(score));
+    return score;
   }
 }

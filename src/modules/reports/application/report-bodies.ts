@@ -1,4 +1,6 @@
-// Bodies of reports in the vault.
+// Bodies of reports in the vault, and their digests, by which a changed body can be found. A digest is keyed with a salt that lies beside the body
+// under the same subject. After the person's erasure, a digest reveals nothing.
+import { createHmac, randomBytes } from 'node:crypto';
 import type { RecordedEvent } from '../../../kernel/domain-event.js';
 import type { VaultPromise } from '../../../kernel/vault-promise.js';
 import type { VendorReply } from '../../../kernel/vendor-reply.js';
@@ -17,6 +19,9 @@ export interface ReportBody {
   /** The bureau's whole answer as JSON text. The text is stored only for sessions of a party of the direct API. */
   readonly text?: string | undefined;
 }
+
+const SALT_BYTES = 32;
+const SALT_ID_BYTES = 9;
 
 /** A body in the vault. */
 export interface StoredBody extends ReportBody {
@@ -55,6 +60,17 @@ export const REPORT_BODIES: readonly VaultPromise[] = [
     },
     until: [],
   },
+  {
+    category: report.category,
+    type: 'ReportReleased' satisfies ReportEvent['type'],
+    place: (event, first) => {
+      const { reportId, bodyDigest } = (event as RecordedEvent & Extract<ReportEvent, { type: 'ReportReleased' }>).data;
+      const requested = first as RecordedEvent & Extract<ReportEvent, { type: 'ReportRequested' }>;
+      if (bodyDigest === undefined) return null;
+      return { subject: requested.data.subjectId, entry: saltEntry(entryOf(reportId), bodyDigest) };
+    },
+    until: [],
+  },
 ];
 
 interface Place {
@@ -68,9 +84,18 @@ interface Refusal {
   readonly reply: VendorReply;
 }
 
-/** False if the person was erased during the request to the bureau. */
-export async function keepBody(vault: Vault, { subjectId, reportId }: Place, body: ReportBody): Promise<boolean> {
-  return (await keepEntry(vault, subjectId, entryOf(reportId), body)) === 'kept';
+/** The salted digest of the body, or `erased` if the person was erased during the request to the bureau. */
+export function keepBody(vault: Vault, { subjectId, reportId }: Place, body: ReportBody): Promise<string> {
+  return keepWithDigest(vault, subjectId, entryOf(reportId), body);
+}
+
+/** The digest of a reply that shows the report, with the salt of the body. Null for a report of an older release. */
+export function shownDigest(
+  vault: Vault,
+  { subjectId, reportId, bodyDigest }: Place & { readonly bodyDigest?: string },
+  shown: Uint8Array | string,
+): Promise<string | null> {
+  return digestLike(vault, { subject: subjectId, entry: entryOf(reportId), digest: bodyDigest }, shown);
 }
 
 /** The body of a released report; null if the person was erased. */
@@ -101,4 +126,35 @@ function refusalEntryOf(reportId: string): string {
 
 function entryOf(reportId: string): string {
   return `report:${reportId}`;
+}
+
+/** The name of the salt's entry. The digest names the salt, so that two processes that keep one entry do not replace each other's salts. */
+export function saltEntry(entry: string, digest: string): string {
+  return `salt:${digest.split('.')[0]}:${entry}`;
+}
+
+/** Stores the entry and a new salt. Returns `<salt's id>.<HMAC-SHA-256 in base64url>`, or `erased` if the person was erased. */
+async function keepWithDigest(vault: Vault, subject: string, entry: string, content: object): Promise<string> {
+  const value = Buffer.from(JSON.stringify(content));
+  const salt = randomBytes(SALT_BYTES);
+  const digest = `${randomBytes(SALT_ID_BYTES).toString('base64url')}.${hmac(salt, value)}`;
+  // Both values are stored together, so that the vault syncs its disk only once.
+  const kept = [vault.put(subject, entry, value), vault.put(subject, saltEntry(entry, digest), salt)];
+  const all = await unlessErased(Promise.all(kept));
+  return all === 'erased' ? all : digest;
+}
+
+/** The digest of other text or bytes with the salt of the entry's `digest`. Null without a digest, and when the person was erased. */
+async function digestLike(
+  vault: Vault,
+  { subject, entry, digest }: { readonly subject: string; readonly entry: string; readonly digest: string | undefined },
+  shown: Uint8Array | string,
+): Promise<string | null> {
+  if (digest === undefined) return null;
+  const salt = await unlessErased(vault.get(subject, saltEntry(entry, digest)));
+  return salt === null || salt === 'erased' ? null : `${digest.split('.')[0]}.${hmac(salt, shown)}`;
+}
+
+function hmac(salt: Uint8Array, value: Uint8Array | string): string {
+  return createHmac('sha256', salt).update(value).digest('base64url');
 }

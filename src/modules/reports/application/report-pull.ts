@@ -99,12 +99,14 @@ export class ReportPull extends ExternalCall<null> {
         // The vault stores the body before the log records it.
         const { score, report } = verdict;
         const body = { score, report, ...(passedOn !== null && { text: passedOn.body }) };
-        if (!(await keepBody(this.vault, { subjectId, reportId }, body))) return fail('PERSON_ERASED');
+        const bodyDigest = await keepBody(this.vault, { subjectId, reportId }, body);
+        if (bodyDigest === 'erased') return fail('PERSON_ERASED');
         return {
           kind: 'release',
           now: await now(),
           attemptId,
           scored: verdict.score !== null,
+          bodyDigest,
           validitySeconds: this.policy.limits.reportValiditySeconds,
         };
       }

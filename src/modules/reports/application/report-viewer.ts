@@ -5,13 +5,14 @@ import type { ErrorCode } from '../../../kernel/error-codes.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { GroupedStream } from '../../../platform/aggregates/grouped-stream.js';
 import { Vault } from '../../../ports/vault.js';
+import { keepCaller } from '../../../ports/vault-entry.js';
 import { Accounts } from '../../../published/accounts.js';
 import { Screenings, type ScreeningFacts } from '../../../published/screenings.js';
 import { isExpired, report, type ReleasedReport } from '../domain/report.js';
 import { reportLooks, type ReportFormat } from '../domain/report-view.js';
 import { idOfShare, type ActiveShare } from '../domain/share.js';
 import type { CallerContext } from '../../../kernel/context.js';
-import { bodyOf, type ReportBody, type StoredBody } from './report-bodies.js';
+import { bodyOf, shownDigest, type ReportBody, type StoredBody } from './report-bodies.js';
 import { markedPage, requestOf, type ReportRequest } from './served-pages.js';
 
 /** A report for one viewer. Times are ISO 8601 UTC. */
@@ -26,6 +27,8 @@ export interface ShownReport extends ReportBody {
 export interface OpenedReport extends ShownReport, StoredBody {
   /** The request that led to the report. */
   request(): Promise<ReportRequest>;
+  /** Records the view with a digest of the reply, and returns the reply. A reply must not be sent before. */
+  shown<Reply extends Uint8Array | string>(reply: Reply): Promise<Reply>;
   /** The page of this report with a mark at its end, by which the service recognises the page. */
   marked(page: string): Promise<string>;
 }
@@ -35,7 +38,7 @@ interface Viewing {
   readonly context: CallerContext;
 }
 
-type Session = Pick<ScreeningFacts, 'sessionId' | 'accountId'>;
+type Session = Pick<ScreeningFacts, 'sessionId' | 'accountId' | 'endUserType'>;
 
 /** Returns released reports, and records each view. */
 @Injectable()
@@ -62,8 +65,10 @@ export class ReportViewer {
   }
 
   /** Shows the report to an agent or organization of the account. Null if the person was erased. */
-  byLink(linked: ActiveShare, viewing: Viewing): Promise<OpenedReport | null> {
-    return this.showShared({ sessionId: linked.sessionId, accountId: viewing.context.accountId }, linked, viewing);
+  async byLink(linked: ActiveShare, viewing: Viewing): Promise<OpenedReport | null> {
+    const { sessionId } = linked;
+    const { endUserType = null } = (await this.screenings.find(sessionId)) ?? {};
+    return this.showShared({ sessionId, accountId: viewing.context.accountId, endUserType }, linked, viewing);
   }
 
   private async showShared(session: Session, shared: ActiveShare, viewing: Viewing): Promise<OpenedReport | null> {
@@ -80,25 +85,27 @@ export class ReportViewer {
     shared: ActiveShare | null,
     { format, context }: Viewing,
   ): Promise<OpenedReport | null> {
-    const { sessionId, accountId } = session;
+    const { sessionId, accountId, endUserType } = session;
     const { reportId, generatedAt } = released;
     const body = await bodyOf(this.vault, released);
     if (!body) return null;
     // A report is never shown without a record of the view.
-    await this.looks.execute(
-      reportLooks,
-      sessionId,
-      {
-        kind: 'record',
+    const shown = async <Reply extends Uint8Array | string>(reply: Reply): Promise<Reply> => {
+      await keepCaller(this.vault, released.subjectId, context);
+      const digest = await shownDigest(this.vault, released, reply);
+      const viewed = {
         sessionId,
         reportId,
         viewerAccountId: context.accountId,
         purpose: 'TENANT_SCREENING',
+        ...(endUserType !== null && { endUserType }),
         format,
         shareId: shared && idOfShare(shared),
-      },
-      { ...context, accountId },
-    );
+        ...(digest !== null && { digest }),
+      } as const;
+      await this.looks.execute(reportLooks, sessionId, { kind: 'record', ...viewed }, { ...context, accountId });
+      return reply;
+    };
     return Object.assign(body, {
       id: reportId,
       sessionId,
@@ -106,6 +113,7 @@ export class ReportViewer {
       expiresAt: (shared ?? released).expiresAt,
       request: () => requestOf(sessionId, this.screenings, this.accounts),
       marked: (page: string) => markedPage(this.vault, sessionId, page),
+      shown,
     });
   }
 }

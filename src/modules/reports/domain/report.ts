@@ -56,6 +56,8 @@ export type ReportEvent =
         readonly expiresAt: string;
         /** False if the file is too thin for a score. */
         readonly scored: boolean;
+        /** The digest of the body, keyed with a salt beside the body in the vault (`application/report-bodies.ts`). Absent in older events. */
+        readonly bodyDigest?: string;
       }
     >
   | DomainEvent<
@@ -151,6 +153,7 @@ export type ReleasedReport = Known & {
   readonly generatedAt: string;
   readonly expiresAt: string;
   readonly scored: boolean;
+  readonly bodyDigest?: string;
 };
 
 export type ReportState =
@@ -192,6 +195,7 @@ export type ReportCommand =
       readonly now: Date;
       readonly attemptId: string;
       readonly scored: boolean;
+      readonly bodyDigest?: string;
       readonly validitySeconds: number;
     }
   | {
@@ -262,6 +266,7 @@ function decide(command: ReportCommand, state: ReportState): readonly ReportEven
             generatedAt,
             expiresAt,
             scored: command.scored,
+            ...(command.bodyDigest !== undefined && { bodyDigest: command.bodyDigest }),
           },
         },
       ];
@@ -409,8 +414,9 @@ function evolve(state: ReportState, event: ReportEvent): ReportState {
   };
   switch (event.type) {
     case 'ReportReleased': {
-      const { attemptId, generatedAt, expiresAt, scored } = event.data;
-      return { ...known, status: 'RELEASED', attemptId, generatedAt, expiresAt, scored };
+      const { attemptId, generatedAt, expiresAt, scored, bodyDigest } = event.data;
+      const digest = bodyDigest === undefined ? {} : { bodyDigest };
+      return { ...known, status: 'RELEASED', attemptId, generatedAt, expiresAt, scored, ...digest };
     }
     case 'ReportPullRefused':
       return {

@@ -1,5 +1,4 @@
 // A session for the page and the pull of its report: its state, how it was verified, and the facts of its submission.
-import type { EndUserType } from '../../../kernel/end-user-type.js';
 import type { RecordedEvent } from '../../../kernel/domain-event.js';
 import type { VendorSubject } from '../../../kernel/vendor-subject.js';
 import type { Fold } from '../../../platform/aggregates/aggregate-store.js';
@@ -8,7 +7,6 @@ import type { SessionEvent } from '../domain/session.js';
 import { datedSession, type DatedSession } from './session-facts.js';
 
 interface Screened extends DatedSession {
-  readonly endUserType: EndUserType | null;
   readonly consent: VendorSubject['consent'];
   /** The vault subject under which the address of the unit is stored; null if the page gave none. */
   readonly addressSubject: string | null;
@@ -21,7 +19,6 @@ export const screenedSession: Fold<Screened, RecordedEvent & SessionEvent> = {
   category: datedSession.category,
   initial: {
     ...datedSession.initial,
-    endUserType: null,
     consent: { acceptedAt: null, termsVersion: null },
     addressSubject: null,
     answered: 'outright',
@@ -31,10 +28,10 @@ export const screenedSession: Fold<Screened, RecordedEvent & SessionEvent> = {
     const state = { ...before, ...datedSession.evolve(before, event) };
     switch (event.type) {
       case 'ScreeningSubmitted': {
-        const { endUserType = null, unitAddressKept, subjectId } = event.data;
+        const { unitAddressKept, subjectId } = event.data;
         const { termsAcceptedAt: acceptedAt = null, termsVersion = null } = event.data;
         const consent = { acceptedAt, termsVersion };
-        return { ...state, endUserType, consent, addressSubject: unitAddressKept ? subjectId : null };
+        return { ...state, consent, addressSubject: unitAddressKept ? subjectId : null };
       }
       case 'OtpAnswerReceived':
         return { ...state, answered: 'otp' };

@@ -72,7 +72,7 @@ export class ScreeningDirectory extends Screenings {
 
   override async screenedFor(sessionId: string): Promise<ScreenedFor | null> {
     const { state, owner } = await this.aggregates.load(screenedSession, sessionId);
-    const { endUserType, addressSubject, verifiedBy } = state;
+    const { addressSubject, verifiedBy } = state;
     const facts = factsOf(sessionId, state, owner);
     if (facts === null) return null;
     const kept =
@@ -80,7 +80,7 @@ export class ScreeningDirectory extends Screenings {
         ? null
         : await readEntry<UnitAddressContent>(this.vault, addressSubject, unitAddressEntry(sessionId));
     const unitAddress = kept === null || kept === 'erased' ? null : lineOf(kept.unitAddress);
-    return { ...facts, endUserType, unitAddress, verifiedBy };
+    return { ...facts, unitAddress, verifiedBy };
   }
 
   override async reportProspect(sessionId: string): Promise<ReportProspect> {

@@ -1,6 +1,7 @@
 import type { RecordedEvent } from '../../../kernel/domain-event.js';
 import type { Fold } from '../../../platform/aggregates/aggregate-store.js';
 import type { Owner } from '../../../kernel/context.js';
+import type { EndUserType } from '../../../kernel/end-user-type.js';
 import type { ScreeningFacts } from '../../../published/screenings.js';
 import { overallStatusOf, paymentStatusOf } from '../domain/overall-status.js';
 import { reviewOf, screeningSession } from '../domain/screening-session.js';
@@ -9,6 +10,8 @@ import type { Session, SessionEvent, SessionState } from '../domain/session.js';
 /** A session with the times of its first and its newest event (ISO 8601 UTC); null before the first event. */
 export interface DatedSession {
   readonly session: SessionState;
+  /** Null if neither the grant nor the page gave it. */
+  readonly endUserType: EndUserType | null;
   readonly createdAt: string | null;
   readonly updatedAt: string | null;
 }
@@ -20,11 +23,12 @@ const DISCARDED: ReadonlySet<string> = new Set([
 
 export const datedSession: Fold<DatedSession, RecordedEvent & SessionEvent> = {
   category: screeningSession.category,
-  initial: { session: screeningSession.initial, createdAt: null, updatedAt: null },
-  evolve({ session, createdAt, updatedAt }, event) {
+  initial: { session: screeningSession.initial, endUserType: null, createdAt: null, updatedAt: null },
+  evolve({ session, endUserType, createdAt, updatedAt }, event) {
     const { occurredAt } = event.metadata;
     return {
       session: screeningSession.evolve(session, event),
+      endUserType: event.type === 'ScreeningSubmitted' ? (event.data.endUserType ?? null) : endUserType,
       createdAt: createdAt ?? occurredAt,
       // A removal from the vault does not count as an update of the session.
       updatedAt: DISCARDED.has(event.type) ? updatedAt : occurredAt,
@@ -49,7 +53,7 @@ function namesIn(session: Session): Pick<ScreeningFacts, 'intendedRecipientId' |
 /** Null for a session that does not exist. */
 export function factsOf(
   sessionId: string,
-  { session, createdAt, updatedAt }: DatedSession,
+  { session, endUserType, createdAt, updatedAt }: DatedSession,
   owner: Owner | null,
 ): ScreeningFacts | null {
   if (session.status === 'NONE' || owner === null || createdAt === null || updatedAt === null) return null;
@@ -60,6 +64,7 @@ export function factsOf(
     accountId,
     environment,
     userType: session.userType,
+    endUserType,
     subjectId: session.subjectId,
     status: session.status,
     paymentStatus: paymentStatusOf(session),

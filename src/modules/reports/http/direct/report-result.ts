@@ -20,7 +20,7 @@ export async function partyReportReply(
   if (format === 'html') return pageReply(opened, reply, leftOut);
   // If the bureau's answer is not JSON text, the payload is the service's own form.
   const { score, report, text = JSON.stringify({ score, report }) } = opened;
-  return passOn(reply, withoutSections(text, leftOut));
+  return opened.shown(passOn(reply, withoutSections(text, leftOut)));
 }
 
 class Succeeded {

@@ -24,7 +24,7 @@ export const CurrentReading = createParamDecorator((_: unknown, execution: Execu
   return {
     context: contextOf(request),
     format,
-    answered: async (opened) => (format === 'html' ? pageReply(opened, reply) : jsonReply(opened, reply)),
+    answered: async (opened) => (format === 'html' ? pageReply(opened, reply) : opened.shown(jsonReply(opened, reply))),
   };
 });
 
@@ -70,5 +70,5 @@ export async function pageReply(
     .header('content-type', 'text/html; charset=utf-8')
     .header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'; img-src data:");
   const options = { language: language === 'es' ? language : 'en', ...(leftOut && { leftOut }) } as const;
-  return opened.marked(reportPage(opened, await opened.request(), options));
+  return opened.shown(await opened.marked(reportPage(opened, await opened.request(), options)));
 }
