@@ -11,6 +11,7 @@ import { shareRegister } from '../modules/reports/domain/share-register.js';
 import { reportShares, sharesOfSession } from '../modules/reports/read/report-shares.js';
 import { reportViews, viewsOfSession } from '../modules/reports/read/report-views.js';
 import { type PersonEvent, screenedPerson } from '../modules/screening/domain/screened-person.js';
+import { consent } from '../modules/screening/domain/consent.js';
 import { screeningSession } from '../modules/screening/domain/screening-session.js';
 import type { SessionEvent } from '../modules/screening/domain/session.js';
 import { delivery, deliveryIdOf } from '../modules/webhooks/domain/delivery.js';
@@ -32,6 +33,7 @@ export async function eventsAbout(
   if (submitted === undefined) return [];
   const about = [
     ...own,
+    ...(await store.readStream(`${consent.category}-${sessionId}`)),
     ...(await ofPerson(sessionId, submitted as Submitted, store)),
     ...(await ofParty(submitted as Submitted, store)),
     ...(await following(sessionId, store, lists)),

@@ -213,6 +213,7 @@ describe('The details step', () => {
       endUserType: 'REAL_ESTATE_AGENT',
       unitAddress: '12 Elm Street, Apt 4, Austin, TX 78701',
       termsVersion: expect.any(String),
+      termsLanguage: 'en',
       jscPayload: expect.any(String),
     });
     expect(JSON.parse(body!)).not.toHaveProperty('productId');

@@ -29,6 +29,9 @@ import { REAL_WORLD } from '../../support/real-world.js';
 import { clockOf } from '../../support/clock.js';
 
 const NOW = new Date('2026-06-15T12:00:00Z');
+/** The text that the person has read. */
+const TERMS = { version: '1', language: 'en' } as const;
+
 const GOOD: Values = {
   ...valuesFrom({}),
   firstName: 'Ana',
@@ -123,7 +126,7 @@ async function refusedFields(body: object): Promise<string[]> {
 }
 
 const sent = (field: FieldName, value: string) =>
-  bodyOf({ ...GOOD, [field]: value }, { ...START, userType: field === 'companyName' ? 'PMC' : 'CONSUMER' }, '1', {
+  bodyOf({ ...GOOD, [field]: value }, { ...START, userType: field === 'companyName' ? 'PMC' : 'CONSUMER' }, TERMS, {
     jscPayload: 'fp-demo',
   });
 
@@ -199,7 +202,7 @@ describe('A form', () => {
   it('without a fault makes a body that the API accepts, for every kind of user', async () => {
     for (const userType of ['CONSUMER', 'AGENT', 'PMC'] as const) {
       expect(problemsOf(GOOD, userType, NOW)).toEqual({});
-      const body = bodyOf(GOOD, { ...START, userType }, '1', { jscPayload: 'fp-demo' });
+      const body = bodyOf(GOOD, { ...START, userType }, TERMS, { jscPayload: 'fp-demo' });
       expect(await refusedFields(body)).toEqual([]);
       expect('ssn' in body).toBe(userType === 'CONSUMER');
     }
@@ -239,7 +242,7 @@ describe('A test person', () => {
   it.each(['CONSUMER', 'AGENT', 'PMC'] as const)('of %s completes the details', async (userType) => {
     const values = testPerson(valuesFrom({}), userType, NOW, 0.5);
     expect(problemsOf(values, userType, NOW)).toEqual({});
-    expect(await refusedFields(bodyOf(values, { ...START, userType }, '1', { jscPayload: 'fp-demo' }))).toEqual([]);
+    expect(await refusedFields(bodyOf(values, { ...START, userType }, TERMS, { jscPayload: 'fp-demo' }))).toEqual([]);
   });
 
   it('keeps valid values and replaces invalid ones', () => {

@@ -33,6 +33,7 @@ const OPTIONAL = {
   hdimPayload: 'hd-test',
   endUserType: 'REAL_ESTATE_AGENT',
   termsVersion: '2026-01_en.2',
+  termsLanguage: 'es',
 };
 const REQUIRED_STRINGS = [
   'firstName',
@@ -86,6 +87,7 @@ describe('a submit body', () => {
         unitAddress,
         endUserType: 'REAL_ESTATE_AGENT',
         termsVersion: '2026-01_en.2',
+        termsLanguage: 'es',
       });
     expect(saidIn(await accepts({ unitAddress: { ...parts, tenant: 'Ada' } }))).toEqual({ unitAddress: parts });
     expect(saidIn(await accepts({ unitAddress: null, endUserType: null, termsVersion: null }))).toEqual({});
@@ -104,6 +106,7 @@ describe('a submit body', () => {
     ],
     ['endUserType', ['applicant', 'REAL_ESTATE', 1, ['REAL_ESTATE_AGENT']]],
     ['productId', ['1', '', 1.5, true, [1], {}, NaN]],
+    ['termsLanguage', ['de', 'EN', 1, ['en']]],
     ['termsVersion', ['two words', 'v'.repeat(41), 'ü', 'a\n', 1, ['1']]],
   ])('with an invalid %s: VALIDATION_ERROR', async (field, values: readonly unknown[]) => {
     for (const value of values)

@@ -793,7 +793,13 @@ describe('a registration', () => {
       return appendTogether.call(store, appends);
     };
     await submit(harness(), newId());
-    expect(appended[0]).toEqual(['ScreeningOpened', 'ScreeningCounted', 'ScreeningSubmitted', 'VerificationRequested']);
+    expect(appended[0]).toEqual([
+      'ConsentGiven',
+      'ScreeningOpened',
+      'ScreeningCounted',
+      'ScreeningSubmitted',
+      'VerificationRequested',
+    ]);
     expect(asked).toHaveLength(1);
   });
 

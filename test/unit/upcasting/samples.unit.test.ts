@@ -30,6 +30,7 @@ import {
 import { report, type ReportCommand } from '../../../src/modules/reports/domain/report.js';
 import { reportLooks } from '../../../src/modules/reports/domain/report-view.js';
 import { share } from '../../../src/modules/reports/domain/share.js';
+import { consent } from '../../../src/modules/screening/domain/consent.js';
 import { shareRegister } from '../../../src/modules/reports/domain/share-register.js';
 import { type PersonCommand, screenedPerson } from '../../../src/modules/screening/domain/screened-person.js';
 import { type SessionCommand, screeningSession } from '../../../src/modules/screening/domain/screening-session.js';
@@ -647,6 +648,14 @@ function everyEvent(): DomainEvent[] {
     digest: 'salt.digest',
   });
   run(report, reports.request(), { ...reports.release(), bodyDigest: 'salt.digest' } as ReportCommand);
+  run(consent, {
+    kind: 'give',
+    recordedBy: 'PAGE',
+    acceptedAt: '2026-03-01T12:00:00.000Z',
+    termsVersion: 'standard-1',
+    language: 'en',
+    textDigest: 'digest',
+  });
   run(reportLooks, {
     kind: 'record-refusal',
     sessionId: 'session',

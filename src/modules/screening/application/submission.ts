@@ -2,9 +2,11 @@
 import type { NewAttempt } from '../../../challenges/domain/challenge.js';
 import { DomainError, fieldError } from '../../../kernel/domain-error.js';
 import type { EndUserType } from '../../../kernel/end-user-type.js';
+import { type Language, shownDigestOf, shownIn } from '../../../kernel/terms.js';
 import type { Applicant } from '../../../ports/identity-vendor.js';
 import type { AccountFacts } from '../../../published/accounts.js';
 import type { GrantFacts } from '../../../published/session-grants.js';
+import type { ConsentCommand } from '../domain/consent.js';
 import { INSTALLATION_TERMS } from '../domain/installation-terms.js';
 import type { SessionCommand } from '../domain/screening-session.js';
 import type { UnitAddressContent } from '../domain/session.js';
@@ -25,6 +27,7 @@ export interface ScreeningRequest {
 /** The facts that a page gives in addition to the person's details. */
 export interface SaidByPage {
   readonly termsVersion?: string;
+  readonly termsLanguage?: Language;
   readonly endUserType?: EndUserType;
   readonly unitAddress?: UnitAddressContent['unitAddress'];
 }
@@ -44,6 +47,21 @@ export function admitToAccount({ applicant, partyId, said }: ScreeningRequest, a
     ![...account.termsVersions, INSTALLATION_TERMS.version].includes(said.termsVersion)
   )
     throw fieldError('request.invalid', 'screening.termsVersion', 'must be a version of the terms of the account');
+}
+
+/** The consent of the submission, before the session exists. */
+export function consentOf({ applicant, said }: ScreeningRequest, { terms }: AccountFacts): ConsentCommand {
+  const { termsAcceptedAt: acceptedAt } = applicant;
+  const { termsVersion, termsLanguage } = said;
+  const known = [terms, INSTALLATION_TERMS].find((one) => one?.version === termsVersion);
+  const shown = known && termsLanguage && shownIn(known, termsLanguage);
+  return {
+    kind: 'give',
+    recordedBy: acceptedAt === undefined ? 'INTEGRATOR' : 'PAGE',
+    ...(acceptedAt !== undefined && { acceptedAt }),
+    ...(termsVersion !== undefined && { termsVersion }),
+    ...(shown && { language: shown.language, textDigest: shownDigestOf(shown) }),
+  };
 }
 
 export function submissionOf(

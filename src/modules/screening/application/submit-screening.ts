@@ -22,6 +22,7 @@ import { foldedApplicant } from '../../../published/folded-applicant.js';
 import type { GrantFacts } from '../../../published/session-grants.js';
 import { VendorRoutes } from '../../../published/vendor-routes.js';
 import type { AdmittedSubmission } from '../../../published/verifications.js';
+import { consent, type ConsentCommand } from '../domain/consent.js';
 import { screenedPerson, sessionsIn, subjectOf, type PersonState } from '../domain/screened-person.js';
 import { existing, isUnderReview, pending, personBlocked, screeningSession } from '../domain/screening-session.js';
 import { reasonForBrowsers, type Session, type SessionEvent, type SessionState } from '../domain/session.js';
@@ -33,7 +34,7 @@ import { mayHaveSentSms, refusalOf, wasNotExecuted, type StepTaken } from './ref
 import { Registration, type RegistrationInput } from './registration.js';
 import { ScreeningPolicy } from './screening-policy.js';
 import { SessionSecrets } from './session-secrets.js';
-import { admitToAccount, submissionOf, type ScreeningRequest, type SubmitCommand } from './submission.js';
+import { admitToAccount, consentOf, submissionOf, type ScreeningRequest, type SubmitCommand } from './submission.js';
 import { SubmissionLimits } from './submission-limits.js';
 
 export interface SubmittedScreening {
@@ -61,6 +62,7 @@ export interface AdmittedScreening extends AdmittedSubmission {
   readonly grant: GrantFacts | null;
   /** The person as loaded before the submission. */
   readonly person: LoadedAggregate<PersonState>;
+  readonly consent: ConsentCommand;
   readonly submission: SubmitCommand;
   readonly attempt: Attempt;
   readonly input: RegistrationInput;
@@ -133,7 +135,18 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
       const submission = { ...submissionOf(request, account, names, grant), ...times, vendors, subjectId: subject };
       await this.calls.admit(this.registration, attempt);
       const input = { applicant, ...(phoneId !== undefined && { phoneId }) };
-      return { sessionId, command, grant, person, submission, attempt, input, uses, sms };
+      return {
+        sessionId,
+        command,
+        grant,
+        person,
+        consent: consentOf(request, account),
+        submission,
+        attempt,
+        input,
+        uses,
+        sms,
+      };
     } catch (error) {
       return this.refuse(error, { sessionId, uses, sms });
     }
@@ -186,8 +199,8 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
   }
 
   /**
-   * Records the session with the person before it opens the session. When a process dies in between, a repeated submission opens the session. Read
-   * models need no notice, because a status request is answered from the log.
+   * Records the consent first, and the session with the person before it opens the session. When a process dies in between, a repeated submission
+   * opens the session. Read models need no notice, because a status request is answered from the log.
    */
   private async append(admitted: AdmittedScreening): Promise<CommandResult<SessionState, SessionEvent>> {
     const { sessionId, command, grant, person, submission } = admitted;
@@ -202,6 +215,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     ]);
     const results = await this.aggregates.appendTogether(
       [
+        { decider: consent, id: sessionId, known: unstored(consent.initial), command: admitted.consent },
         {
           decider: screenedPerson,
           id: personId,

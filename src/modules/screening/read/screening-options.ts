@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { leastAmountCents, mostApplicationFeeCents } from '../../../kernel/consumer-price.js';
 import type { EndUserType } from '../../../kernel/end-user-type.js';
-import type { Terms } from '../../../kernel/terms.js';
+import { shownIn, type Language } from '../../../kernel/terms.js';
 import { Vendors } from '../../../ports/vendors.js';
 import { Accounts, type AccountFacts, type UserType } from '../../../published/accounts.js';
 import { SessionGrants } from '../../../published/session-grants.js';
@@ -27,7 +27,7 @@ export interface ScreeningOptions {
   readonly terms: { readonly version: string; readonly language: Language; readonly paragraphs: readonly string[] };
 }
 
-export type Language = keyof Terms['text'];
+export type { Language };
 
 /** Tells pages before a submission which values they may choose (docs/contract/platform.md#options). */
 @Injectable()
@@ -67,7 +67,7 @@ export class ScreeningOptionsReader {
       },
       supportContact: account.supportContact,
       brand: account.brand,
-      terms: wordsOf(account.terms ?? INSTALLATION_TERMS, language),
+      terms: shownIn(account.terms ?? INSTALLATION_TERMS, language),
     };
   }
 
@@ -75,11 +75,4 @@ export class ScreeningOptionsReader {
   private exponentOf(currency: string): number {
     return this.vendors.currency(currency)?.exponent ?? 2;
   }
-}
-
-function wordsOf({ version, text }: Terms, language: Language): ScreeningOptions['terms'] {
-  const paragraphs = text[language];
-  return paragraphs === undefined
-    ? { version, language: 'en', paragraphs: text.en }
-    : { version, language, paragraphs };
 }

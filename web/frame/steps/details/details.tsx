@@ -144,7 +144,7 @@ export function Details({ journey }: StepProps) {
     const answer = await journey.api.call<Session>({
       method: 'POST',
       path: '/screening/submit',
-      body: bodyOf(values, wish, options.terms.version, collected.device),
+      body: bodyOf(values, wish, options.terms, collected.device),
       key: key.current,
       timeoutMs: SUBMIT_LIMIT_MS,
     });

@@ -2,7 +2,7 @@
 import type { UserType } from '../../../contract/callbacks.js';
 import type { FrameStart } from '../../../contract/messages.js';
 import type { Prefill } from '../../../contract/options.js';
-import type { Fingerprint } from '../../api/wire.js';
+import type { Fingerprint, ScreeningOptions } from '../../api/wire.js';
 import { type FieldName, fieldsOf, normalized, type Problem, problemOf, SCREENS, screenOf } from './rules.js';
 
 /** The values as typed. The SSN and the birth date have only digits; `terms` has the time of acceptance, as ISO 8601. */
@@ -67,8 +67,11 @@ export function isReachable(field: FieldName, values: Values, userType: UserType
   return wrong.every((other) => SCREENS.indexOf(screenOf(other)) >= SCREENS.indexOf(screenOf(field)));
 }
 
+/** The text that the person has read. */
+type Shown = Pick<ScreeningOptions['terms'], 'version' | 'language'>;
+
 /** The body of POST /screening/submit. Empty fields are omitted. */
-export function bodyOf(values: Values, start: FrameStart, termsVersion: string, device: Fingerprint): object {
+export function bodyOf(values: Values, start: FrameStart, terms: Shown, device: Fingerprint): object {
   const { unitAddress, userType, endUserType, productId } = start;
   const fields = fieldsOf(userType)
     .filter((field) => field !== 'terms')
@@ -81,7 +84,8 @@ export function bodyOf(values: Values, start: FrameStart, termsVersion: string, 
     ...(endUserType === null ? {} : { endUserType }),
     ...(productId === null ? {} : { productId }),
     termsAcceptedAt: values.terms,
-    termsVersion,
+    termsVersion: terms.version,
+    termsLanguage: terms.language,
     ...device,
   };
 }

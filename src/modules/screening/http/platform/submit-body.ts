@@ -4,7 +4,7 @@ import { IsIn, IsInt, IsOptional, IsString, Matches, MaxLength, MinLength, Valid
 import { END_USER_TYPES, type EndUserType } from '../../../../kernel/end-user-type.js';
 import { USER_TYPES } from '../../../../published/accounts.js';
 import { folded, HAS_VISIBLE, phoneDigits, stateCode, zipCode } from '../../../../published/folded-text.js';
-import { TERMS_VERSION } from '../../../../kernel/terms.js';
+import { type Language, TERMS_VERSION } from '../../../../kernel/terms.js';
 import { IsMailAddress, means, Rule } from '../../../../platform/http/body-pipe.js';
 import { ADDRESS_RULES, type Address, addressShape, isAddress, onlyParts } from '../../../../surfaces/wire/address.js';
 import type { Applicant } from '../../../../kernel/applicant.js';
@@ -203,6 +203,12 @@ export class SubmitBody {
   @Matches(TERMS_VERSION, { message: 'must have 1 to 40 letters, digits, dots, dashes and underscores' })
   @IsString({ message: 'must be a string' })
   readonly termsVersion?: string;
+
+  @ApiPropertyOptional({ enum: ['en', 'es'], description: 'Language of that text, as in the options' })
+  @IsOptional()
+  @IsIn(['en', 'es'], { message: 'must be en or es' })
+  @IsString({ message: 'must be a string' })
+  readonly termsLanguage?: Language;
 }
 
 /** The applicant in the terms of the vendor port. */
@@ -227,12 +233,13 @@ export function applicantOf(body: SubmitBody): Applicant {
 }
 
 /** The facts in the body other than the applicant's details. */
-export function saidIn({ unitAddress, endUserType, termsVersion }: SubmitBody): SaidByPage {
+export function saidIn({ unitAddress, endUserType, termsVersion, termsLanguage }: SubmitBody): SaidByPage {
   return {
     // Only documented parts are kept.
     ...(unitAddress !== undefined && unitAddress !== '' && { unitAddress: onlyParts(unitAddress) }),
     ...(endUserType !== undefined && { endUserType }),
     ...(termsVersion !== undefined && { termsVersion }),
+    ...(termsLanguage !== undefined && { termsLanguage }),
   };
 }
 
