@@ -1,4 +1,4 @@
-// npm run bench [-- a | d | f | g | h | i | k | l | m | n | o | p] measures the figures that have targets. Ratios compare
+// npm run bench [-- a | d | f | g | h | i | k | l | m | n | o | p | q] measures the figures that have targets. Ratios compare
 // values within one run.
 import 'reflect-metadata';
 import { cpus } from 'node:os';
@@ -14,6 +14,7 @@ import { benchPayments } from './payments.js';
 import { benchRebuild } from './rebuild.js';
 import { benchRedisMemory } from './redis-memory.js';
 import { benchProcesses } from './processes.js';
+import { benchVendorTrouble } from './vendor-trouble.js';
 import { benchWebhooks } from './webhooks.js';
 
 const chosen = process.argv.slice(2);
@@ -34,5 +35,6 @@ if (wanted('n')) {
 }
 if (wanted('o')) await benchLightLoad();
 if (wanted('p')) await benchListPages();
+if (wanted('q')) await benchVendorTrouble();
 if (wanted('k')) await benchAnchors(chosen.filter((argument) => argument.length > 1));
 process.exit(0);
