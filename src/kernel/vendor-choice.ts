@@ -2,16 +2,18 @@
 export const CAPABILITIES = ['identity', 'credit', 'income', 'payment'] as const;
 export type Capability = (typeof CAPABILITIES)[number];
 
-/** The capabilities whose vendors are chosen for each new session. */
-export const ROUTED_CAPABILITIES = ['identity', 'credit', 'income'] as const satisfies readonly Capability[];
+/** The choices of vendors for each new session. `banking`: the income vendor that reads bank transactions, if it is not the vendor of `income`. */
+export const ROUTED_CAPABILITIES = ['identity', 'credit', 'income', 'banking'] as const;
 export type RoutedCapability = (typeof ROUTED_CAPABILITIES)[number];
 
 /** The capabilities whose vendor an account can choose. The processor is chosen for each new payment, by the account alone. */
-export const CHOSEN_CAPABILITIES = [...ROUTED_CAPABILITIES, 'payment'] as const satisfies readonly Capability[];
+export const CHOSEN_CAPABILITIES = [...ROUTED_CAPABILITIES, 'payment'] as const;
 export type ChosenCapability = (typeof CHOSEN_CAPABILITIES)[number];
 
-/** The ids of the vendors of a session. */
-export type VendorChoice = Readonly<Record<RoutedCapability, string>>;
+/** The ids of the vendors of a session. Without `banking`, the vendor of `income` reads bank transactions too. Older sessions have no `banking`. */
+export type VendorChoice = Readonly<Record<Exclude<RoutedCapability, 'banking'>, string>> & {
+  readonly banking?: string;
+};
 
 /** The ids of the vendors in the settings of an account. A capability is absent if the account has chosen no vendor for it. */
 export type ChosenVendors = Readonly<Partial<Record<ChosenCapability, string>>>;

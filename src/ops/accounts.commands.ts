@@ -63,6 +63,7 @@ interface SettingValues {
   readonly identityVendor?: OrNone<string>;
   readonly creditVendor?: OrNone<string>;
   readonly incomeVendor?: OrNone<string>;
+  readonly bankingVendor?: OrNone<string>;
   readonly paymentVendor?: OrNone<string>;
 }
 
@@ -194,6 +195,11 @@ abstract class SettingOptions extends OperatorCommand {
 
   @Option({ flags: '--income-vendor <id|none>', description: 'vendor that verifies income in new sessions' })
   readIncomeVendor(text: string): string {
+    return text;
+  }
+
+  @Option({ flags: '--banking-vendor <id|none>', description: 'income vendor that reads bank transactions' })
+  readBankingVendor(text: string): string {
     return text;
   }
 
@@ -427,6 +433,7 @@ function settingsOf(values: SettingValues): SettingsToSet {
     identityVendor: identity,
     creditVendor: credit,
     incomeVendor: income,
+    bankingVendor: banking,
     paymentVendor: payment,
   } = values;
   return {
@@ -450,7 +457,7 @@ function settingsOf(values: SettingValues): SettingsToSet {
       submitsPerMinute,
     }),
     brand: cleared({ displayName, logo, privacyUrl: privacy }),
-    vendors: cleared({ identity, credit, income, payment }),
+    vendors: cleared({ identity, credit, income, banking, payment }),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Environment } from '../kernel/environment.js';
-import type { Capability } from '../kernel/vendor-choice.js';
+import type { Capability, ChosenCapability } from '../kernel/vendor-choice.js';
 import type { KnownPerson } from '../kernel/vendor-subject.js';
 
 /** The processor's units of a currency: `10 ** exponent` is one unit, and charges are multiples of `step`. */
@@ -20,8 +20,11 @@ export interface VendorLimits {
 
 /** The vendors of this installation. The vendor registry implements this port. */
 export abstract class Vendors {
-  /** The ids of the vendors that accounts can choose. With an environment, only vendors that are set up there. */
+  /** The ids of the vendors that are set up. With an environment, only vendors that are set up there. */
   abstract offering(capability: Capability, environment?: Environment): readonly string[];
+
+  /** The ids of the vendors that can be chosen. An income vendor can be chosen for the routes that it has. */
+  abstract choices(of: ChosenCapability, environment?: Environment): readonly string[];
 
   /** The ids of all vendors with the capability, even if they are not set up. */
   abstract having(capability: Capability): readonly string[];
@@ -36,7 +39,7 @@ export abstract class Vendors {
    * does not know them.
    */
   abstract knowsPersonBy(
-    capability: 'credit' | 'income',
+    capability: 'credit' | 'income' | 'banking',
     vendor: string,
     identityVendor: string,
   ): KnownPerson['kind'] | null;

@@ -115,8 +115,8 @@ export interface ScreenedFor extends ScreeningFacts {
   readonly verifiedBy: VerificationMethod | null;
 }
 
-/** The capabilities whose vendors are asked about a verified person. */
-export type Referring = 'credit' | 'income';
+/** The choices of vendors that are asked about a verified person. */
+export type Referring = 'credit' | 'income' | 'banking';
 
 export interface VendorReference {
   readonly vendor: string;

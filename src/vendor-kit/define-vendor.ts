@@ -3,7 +3,7 @@ import type { Capability } from '../kernel/vendor-choice.js';
 import type { SettingsOf, SettingsSchema } from '../kernel/vendor-settings.js';
 import type { CreditBureau } from '../ports/credit-bureau.js';
 import type { IdentityVendor } from '../ports/identity-vendor.js';
-import type { IncomeVendor } from '../ports/income-vendor.js';
+import type { IncomeRoute, IncomeVendor } from '../ports/income-vendor.js';
 import type { PaymentProcessor } from '../ports/payment-processor.js';
 import type { DeliverySemantics } from '../ports/vendor-call.js';
 import type { NoticeReader } from '../ports/vendor-notices.js';
@@ -50,6 +50,11 @@ export interface PersonCapability<Port> extends CapabilityOf<Port> {
 
 export interface CreditCapability extends PersonCapability<CreditBureau>, Pick<IdentityCapability, 'speaks'> {}
 
+export interface IncomeCapability extends PersonCapability<IncomeVendor> {
+  /** The routes by which the vendor verifies income; both if the field is absent. */
+  readonly routes?: readonly IncomeRoute[];
+}
+
 export interface PaymentCapability extends CapabilityOf<PaymentProcessor> {
   /** The currencies that can be charged, by their lowercase ISO 4217 codes. */
   readonly currencies: Readonly<Record<string, ChargedCurrency>>;
@@ -58,7 +63,7 @@ export interface PaymentCapability extends CapabilityOf<PaymentProcessor> {
 export interface Capabilities {
   readonly identity?: IdentityCapability;
   readonly credit?: CreditCapability;
-  readonly income?: PersonCapability<IncomeVendor>;
+  readonly income?: IncomeCapability;
   readonly payment?: PaymentCapability;
 }
 

@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ENVIRONMENTS, type Environment } from '../kernel/environment.js';
-import { FIRST_VENDORS, type Capability } from '../kernel/vendor-choice.js';
+import { FIRST_VENDORS, type Capability, type ChosenCapability } from '../kernel/vendor-choice.js';
 import { instancesIn, type SettingValues, type VendorSettings } from '../kernel/vendor-settings.js';
 import type { KnownPerson } from '../kernel/vendor-subject.js';
 import type { VendorCall } from '../ports/vendor-call.js';
@@ -131,6 +131,15 @@ export class VendorRegistry extends Vendors implements VendorNotices {
     });
   }
 
+  override choices(of: ChosenCapability, environment?: Environment): readonly string[] {
+    const route = { income: 'PAYROLL', banking: 'BANKING' } as const;
+    if (of !== 'income' && of !== 'banking') return this.offering(of, environment);
+    return this.offering('income', environment).filter((id) => {
+      const { routes } = this.vendors.get(id)?.capabilities.income ?? {};
+      return routes?.includes(route[of]) ?? true;
+    });
+  }
+
   override having(capability: Capability): readonly string[] {
     return [...this.vendors.values()].flatMap(({ id, capabilities }) => (capabilities[capability] ? [id] : []));
   }
@@ -144,11 +153,11 @@ export class VendorRegistry extends Vendors implements VendorNotices {
   }
 
   override knowsPersonBy(
-    capability: 'credit' | 'income',
+    capability: 'credit' | 'income' | 'banking',
     vendor: string,
     identityVendor: string,
   ): KnownPerson['kind'] | null {
-    const needs = this.vendors.get(vendor)?.capabilities[capability]?.needs ?? [];
+    const needs = this.vendors.get(vendor)?.capabilities[capability === 'banking' ? 'income' : capability]?.needs ?? [];
     if (needs === 'applicant') return needs;
     return needs.includes(`session-of:${identityVendor}`) ? 'session' : null;
   }

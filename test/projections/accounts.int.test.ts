@@ -42,6 +42,9 @@ class PlayedVendors extends Vendors {
     return false;
   }
 
+  override choices(capability: string): readonly string[] {
+    return this.offering(capability);
+  }
   override offering(capability: string): readonly string[] {
     return { income: ['voie'], payment: ['stripe', 'only-yen'] }[capability] ?? ['acme', 'idv'];
   }

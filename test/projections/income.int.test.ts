@@ -35,6 +35,7 @@ import {
   SettleIncomeSession,
   SettleIncomeSessionHandler,
 } from '../../src/modules/income/application/settle-income-session.js';
+import { incomeSession, vendorOf } from '../../src/modules/income/domain/income-session.js';
 import { ViewIncomeReport, ViewIncomeReportHandler } from '../../src/modules/income/application/view-income-report.js';
 import { inquiryEntry, reportEntry } from '../../src/modules/income/domain/income.js';
 import { incomeReportResult, incomeStatusResult } from '../../src/modules/income/http/platform/income-result.js';
@@ -174,8 +175,9 @@ class KnownScreenings extends Screenings {
   override async find(sessionId: string): Promise<ScreeningFacts | null> {
     return this.known.get(sessionId) ?? null;
   }
-  override async reference(sessionId: string): Promise<VendorReference | null> {
-    const vendor = this.known.get(sessionId)?.vendors.income ?? '';
+  override async reference(sessionId: string, referring: 'income' | 'banking'): Promise<VendorReference | null> {
+    const vendors = this.known.get(sessionId)?.vendors;
+    const vendor = vendors?.[referring] ?? vendors?.income ?? '';
     return this.erased
       ? null
       : { vendor, subject: vendor === 'begins-without' ? null : ofSession(`person-at-${vendor}`) };
@@ -515,6 +517,25 @@ describe('income sessions', () => {
       expect(await vault.get(derivedId('income-subject', id), inquiryEntry(id))).toBeNull();
     },
   );
+
+  it('ask a vendor of its own about bank transactions, which gets its own reference to the person', async () => {
+    vendor.outcomes.PAYROLL = NO_MATCH;
+    const vendors = { ...FIRST_CHOICE, banking: 'cashflow' };
+    const { sessionId } = screenings.add({ vendors });
+    const id = await process().open({ screeningSessionId: sessionId });
+    await recover(id);
+    expect(vendor.begun).toEqual([
+      { route: 'PAYROLL', vendor: 'voie', person: 'person-at-voie' },
+      { route: 'BANKING', vendor: 'cashflow', person: 'person-at-cashflow' },
+    ]);
+    expect(await viewOf(id)).toMatchObject({ status: 'COMPLETED', route: 'BANKING' });
+    const [opened] = await store.readStream(`income-${id}`);
+    expect(opened?.data).toMatchObject({ vendor: 'voie', bankingVendor: 'cashflow' });
+    // A session of an earlier release names one vendor, which has both routes.
+    const { bankingVendor: _, ...before } = opened?.data as { readonly bankingVendor: string };
+    const state = incomeSession.evolve(incomeSession.initial, { type: 'IncomeSessionOpened', data: before } as never);
+    expect(vendorOf(state as never, 'BANKING')).toBe('voie');
+  });
 
   it("use the vendor of their screening with that vendor's reference, even if the account has chosen another vendor since", async () => {
     vendor.outcomes.PAYROLL = NO_MATCH;

@@ -16,7 +16,7 @@ import { OpenIncomeSessionHandler } from './application/open-income-session.js';
 import { incomePublisher } from './application/publish.js';
 import { SettleIncomeSession, SettleIncomeSessionHandler } from './application/settle-income-session.js';
 import { ViewIncomeReportHandler } from './application/view-income-report.js';
-import { incomeSession } from './domain/income-session.js';
+import { incomeSession, vendorOf } from './domain/income-session.js';
 import { IncomeLinks } from './read/income-links.js';
 import { incomeStatus, IncomeStatusReader } from './read/income-status.js';
 
@@ -60,7 +60,8 @@ import { incomeStatus, IncomeStatusReader } from './read/income-status.js';
       due: (environment, now, limit, statuses) => statuses.due(environment, now, limit),
       askedFor: async (id, _statuses, aggregates) => {
         const { owner, state } = await aggregates.load(incomeSession, id);
-        return owner && state.status !== 'NONE' ? { vendor: state.vendor, environment: owner.environment } : null;
+        if (!owner || state.status === 'NONE') return null;
+        return { vendor: vendorOf(state, state.route), environment: owner.environment };
       },
       settle: (id, signal, noticed) => new SettleIncomeSession(id, signal, noticed),
     }),

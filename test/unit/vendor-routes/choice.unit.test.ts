@@ -49,6 +49,15 @@ describe('the choice of vendors', () => {
     }
   });
 
+  it('has a vendor for bank transactions only when the settings or a route name one', () => {
+    const chosen = (routes: ReturnType<typeof routesOf>) => chosenVendors(routes, facts(1));
+    expect(chosen(routesOf({}, {}, {}))).toEqual({ identity: 'idv', credit: 'idv', income: 'voie' });
+    expect(chosen(routesOf({ banking: 'wide' }, {}, {}))).toMatchObject({ income: 'voie', banking: 'wide' });
+    expect(chosen(routesOf({ income: 'other' }, {}, { banking: to({ wide: 1 }) }))).toMatchObject({
+      ...{ income: 'other', banking: 'wide' },
+    });
+  });
+
   it('leads only the persons of a paused vendor to another vendor', () => {
     const routes = routesWith(to({ idv: 50, acme: 50 }));
     for (const person of PERSONS) {

@@ -28,6 +28,25 @@ describe('the vendor registry', () => {
     await registry.close();
   });
 
+  it('offers an income vendor for the routes that it has', async () => {
+    const bank = defineVendor({
+      id: 'bank',
+      capabilities: {
+        income: { operations: { start: 'idempotent', outcomeOf: 'query' }, needs: [], routes: ['BANKING'] },
+      },
+      settings: { key: { kind: 'secret', published: 'key-of-the-sandbox' } },
+      open: async () => ({ close: async () => undefined }),
+    });
+    const vendors = [...found, bank];
+    const registry = await opened(readConfig({ REDIS_URL: 'redis://a' }, { vendors }).vendors.byId, vendors);
+    expect(registry.offering('income')).toContain('bank');
+    expect(registry.choices('banking')).toEqual(expect.arrayContaining(['bank', FIRST_VENDORS.income]));
+    expect(registry.choices('income')).toContain(FIRST_VENDORS.income);
+    expect(registry.choices('income')).not.toContain('bank');
+    expect(registry.choices('identity')).toEqual(registry.offering('identity'));
+    await registry.close();
+  });
+
   it('gives test traffic no live vendor, and no vendor without a sandbox', async () => {
     const registry = await opened(readConfig(env, { vendors: found }).vendors.byId);
     expect(registry.of('identity', { environment: 'live' })).not.toBeNull();

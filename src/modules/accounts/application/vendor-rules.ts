@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type ChosenCapability, CHOSEN_CAPABILITIES, FIRST_VENDORS } from '../../../kernel/vendor-choice.js';
+import { type Capability, CHOSEN_CAPABILITIES, FIRST_VENDORS } from '../../../kernel/vendor-choice.js';
 import { Vendors, type ChargedCurrency } from '../../../ports/vendors.js';
 import { wrong, type Settings, type SettingsToSet } from '../domain/account.js';
 
@@ -15,13 +15,12 @@ export class VendorRules {
   check(settings: SettingsToSet, now: Settings): void {
     const { vendors: wanted = {} } = settings;
     for (const capability of CHOSEN_CAPABILITIES) {
-      const offered = this.vendors.offering(capability);
+      const offered = this.vendors.choices(capability);
       const vendor = wanted[capability] ?? null;
       if (vendor !== null && !offered.includes(vendor))
         throw wrong(`${capability}-vendor`, `The ${capability} vendor must be one of ${offered.join(', ')}.`);
     }
-    const next = (capability: ChosenCapability): string =>
-      chosen(wanted[capability], now.vendors[capability], capability);
+    const next = (capability: Capability): string => chosen(wanted[capability], now.vendors[capability], capability);
     if ('identity' in wanted || 'credit' in wanted) this.checkCredit(next('identity'), next('credit'));
     if ('currency' in settings || 'feeCents' in settings || 'payment' in wanted)
       this.checkFee({ ...now, ...settings }, next('payment'));
@@ -43,7 +42,7 @@ export class VendorRules {
 }
 
 /** Null removes the choice, so that the first vendor counts. */
-function chosen(wanted: string | null | undefined, now: string | undefined, capability: ChosenCapability): string {
+function chosen(wanted: string | null | undefined, now: string | undefined, capability: Capability): string {
   return (wanted === undefined ? now : wanted) ?? FIRST_VENDORS[capability];
 }
 

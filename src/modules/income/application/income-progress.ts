@@ -10,7 +10,16 @@ import { IncomeVendor, type IncomeOutcome } from '../../../ports/income-vendor.j
 import { vendorCall, type NoVerdict, type VendorCall } from '../../../ports/vendor-call.js';
 import { Screenings } from '../../../published/screenings.js';
 import type { IncomeState, NoOutcomeCause, OpenIncomeSession } from '../domain/income.js';
-import { incomeSession, isOpen, isOverdue, pending, type IncomeCommand } from '../domain/income-session.js';
+import {
+  changesVendor,
+  incomeSession,
+  isOpen,
+  isOverdue,
+  pending,
+  vendorOf,
+  type IncomeCommand,
+  type NewAttempt,
+} from '../domain/income-session.js';
 import { IncomePolicy } from './income-policy.js';
 import { IncomeSecrets } from './income-secrets.js';
 
@@ -57,8 +66,9 @@ export class IncomeProgress extends ExternalCall<null> {
   }
 
   /**
-   * Asks the vendor once for the current route, and once for each route that follows. Any process may repeat this at any point. Each attempt is one
-   * inquiry, even if it is started again, and only its first outcome is recorded.
+   * Asks the vendor once for the current route, and once for each route that follows at the same vendor. The recovery job gives a route of another
+   * vendor to the workers of that vendor. Any process may repeat this at any point. Each attempt is one inquiry, even if it is started again, and only
+   * its first outcome is recorded.
    */
   async advance({ incomeSessionId, context, loaded }: KnownSession, within: Within): Promise<void> {
     let known = loaded;
@@ -66,7 +76,7 @@ export class IncomeProgress extends ExternalCall<null> {
       const { state } = known;
       if (!isOpen(state)) break;
       const next = await this.step({ incomeSessionId, context, loaded: known }, state, within);
-      const goesOn = isOpen(next.state) && next.state.route !== state.route;
+      const goesOn = isOpen(next.state) && next.state.route !== state.route && !changesVendor(state);
       known = next;
       if (!goesOn) break;
     }
@@ -85,7 +95,8 @@ export class IncomeProgress extends ExternalCall<null> {
     // An inquiry that has started is asked for its outcome one last time, even if the session's time limit has passed.
     if (!attempt || (!attempt.started && isOverdue(session, now))) return record({ kind: 'expire', now });
     const { attemptId, looks } = attempt;
-    const { subjectId, vendor } = session;
+    const { subjectId, route } = session;
+    const vendor = vendorOf(session, route);
     const call = {
       ...vendorCall({ id, attemptId, subject: subjectId, context, vendor }),
       ...(signal && { signal }),
@@ -103,13 +114,8 @@ export class IncomeProgress extends ExternalCall<null> {
         return record({ kind: 'record-report', now: this.clock.now(), attemptId });
       case 'failed': {
         const later = this.clock.now();
-        return record({
-          kind: 'record-failure',
-          now: later,
-          attemptId,
-          reason: outcome.reason,
-          next: this.policy.attempt(newId(), later),
-        });
+        const next = this.nextAttempt(session, later);
+        return record({ kind: 'record-failure', now: later, attemptId, reason: outcome.reason, next });
       }
       case 'needs-user':
         // The vault stores the opening before the log records the round, so that a page that sees the round can open the vendor.
@@ -127,6 +133,12 @@ export class IncomeProgress extends ExternalCall<null> {
     }
   }
 
+  /** The next route is due at once when it belongs to the workers of another vendor. */
+  private nextAttempt(session: OpenIncomeSession, now: Date): NewAttempt {
+    const attempt = this.policy.attempt(newId(), now);
+    return changesVendor(session) ? { ...attempt, settleAfter: now } : attempt;
+  }
+
   private async start(
     id: string,
     { route, screeningSessionId, subjectId, attempt }: OpenIncomeSession,
@@ -134,7 +146,8 @@ export class IncomeProgress extends ExternalCall<null> {
     record: (command: IncomeCommand) => Promise<LoadedAggregate<IncomeState>>,
   ): Promise<LoadedAggregate<IncomeState>> {
     const { attemptId } = call;
-    const reference = screeningSessionId && (await this.screenings.reference(screeningSessionId, 'income'));
+    const referring = route === 'BANKING' ? 'banking' : 'income';
+    const reference = screeningSessionId && (await this.screenings.reference(screeningSessionId, referring));
     if (screeningSessionId && !reference) return record({ kind: 'end-erased' });
     const start = await this.incomeVendor.start(call, route, reference ? reference.subject : null);
     if (start.kind !== 'started') {

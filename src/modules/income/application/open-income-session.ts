@@ -4,6 +4,7 @@ import { Clock } from '../../../kernel/clock.js';
 import { isOpenTo, type CallerContext } from '../../../kernel/context.js';
 import { derivedId, newId } from '../../../kernel/ids.js';
 import { DomainError, fieldError } from '../../../kernel/domain-error.js';
+import type { VendorChoice } from '../../../kernel/vendor-choice.js';
 import { AggregateStore, unstored } from '../../../platform/aggregates/aggregate-store.js';
 import { TestTraffic } from '../../../platform/aggregates/test-traffic.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
@@ -13,7 +14,7 @@ import { Screenings, type ScreeningFacts } from '../../../published/screenings.j
 import { SessionGrants } from '../../../published/session-grants.js';
 import { VendorRoutes } from '../../../published/vendor-routes.js';
 import type { Route } from '../domain/income.js';
-import { incomeSession } from '../domain/income-session.js';
+import { incomeSession, vendorOf } from '../domain/income-session.js';
 import { IncomePolicy } from './income-policy.js';
 import { IncomeProgress } from './income-progress.js';
 import { IncomeSecrets } from './income-secrets.js';
@@ -78,7 +79,9 @@ export class OpenIncomeSessionHandler implements ICommandHandler<OpenIncomeSessi
     const externalIdHash = grantId === null ? null : ((await this.grants.find(grantId))?.externalIdHash ?? null);
     const now = this.clock.now();
     const times = this.policy.attempt(newId(), now);
-    const attempt = { id: incomeSessionId, ...times, subject: subjectId, context, vendor: vendors.income };
+    const asked = askedVendors(vendors);
+    const vendor = vendorOf(asked, routes[0]);
+    const attempt = { id: incomeSessionId, ...times, subject: subjectId, context, vendor };
     // Throws while the vault is unavailable. The session is not opened then, because the vendor's answer could not be stored.
     await this.secrets.isErased(subjectId);
     const uses = this.policy.opening({ screeningSessionId, grantId, clientAddress }, context);
@@ -98,7 +101,7 @@ export class OpenIncomeSessionHandler implements ICommandHandler<OpenIncomeSessi
           ...(grantId && { grantId }),
           ...(externalIdHash && { externalIdHash }),
           expiresAt: this.policy.expiresAt(now),
-          vendor: vendors.income,
+          ...asked,
           attempt: times,
         },
         context,
@@ -124,4 +127,8 @@ export class OpenIncomeSessionHandler implements ICommandHandler<OpenIncomeSessi
       throw new DomainError('screening.not_found', { field });
     return screening;
   }
+}
+
+function askedVendors({ income, banking }: VendorChoice): { readonly vendor: string; readonly bankingVendor?: string } {
+  return { vendor: income, ...(banking !== undefined && { bankingVendor: banking }) };
 }

@@ -29,6 +29,7 @@ export type IncomeCommand =
       readonly externalIdHash?: string;
       readonly expiresAt: Date;
       readonly vendor: string;
+      readonly bankingVendor?: string;
       readonly attempt: NewAttempt;
     }
   | { readonly kind: 'record-started'; readonly now: Date; readonly attemptId: string }
@@ -83,25 +84,8 @@ export const incomeSession: Decider<IncomeState, IncomeCommand, IncomeEvent> = {
 
 function decide(command: IncomeCommand, state: IncomeState): readonly IncomeEvent[] {
   switch (command.kind) {
-    case 'open': {
-      if (state.status !== 'NONE') return [];
-      const { routes, screeningSessionId, subjectId, grantId, externalIdHash, expiresAt, vendor, attempt } = command;
-      return [
-        {
-          type: 'IncomeSessionOpened',
-          data: {
-            routes,
-            screeningSessionId,
-            subjectId,
-            ...(grantId && { grantId }),
-            ...(externalIdHash && { externalIdHash }),
-            expiresAt: expiresAt.toISOString(),
-            vendor,
-          },
-        },
-        requested(routes[0], attempt),
-      ];
-    }
+    case 'open':
+      return state.status === 'NONE' ? opened(command) : [];
     case 'record-started': {
       const attempt = pending(state, command.attemptId);
       if (!isOpen(state) || !attempt || attempt.started) return [];
@@ -183,6 +167,27 @@ function earlier(one: string, other: string): string {
   return one < other ? one : other;
 }
 
+function opened(command: Extract<IncomeCommand, { kind: 'open' }>): readonly IncomeEvent[] {
+  const { routes, screeningSessionId, subjectId, grantId, externalIdHash, expiresAt, attempt } = command;
+  const { vendor, bankingVendor } = command;
+  return [
+    {
+      type: 'IncomeSessionOpened',
+      data: {
+        routes,
+        screeningSessionId,
+        subjectId,
+        ...(grantId && { grantId }),
+        ...(externalIdHash && { externalIdHash }),
+        expiresAt: expiresAt.toISOString(),
+        vendor,
+        ...(bankingVendor && { bankingVendor }),
+      },
+    },
+    requested(routes[0], attempt),
+  ];
+}
+
 /** The next route begins, and no event is published. When the last route fails, the session fails for the same reason. */
 function fail(
   { now, attemptId, reason, next }: Extract<IncomeCommand, { kind: 'record-failure' }>,
@@ -205,6 +210,21 @@ function expired(cause: 'NO_OUTCOME' | 'PERSON_ERASED'): IncomeEvent {
 
 function after(now: Date, ms: number): string {
   return new Date(now.getTime() + ms).toISOString();
+}
+
+/** The vendor of the route. */
+export function vendorOf(
+  { vendor, bankingVendor = vendor }: { readonly vendor: string; readonly bankingVendor?: string },
+  route: Route,
+): string {
+  return route === 'BANKING' ? bankingVendor : vendor;
+}
+
+/** Whether another vendor follows when the current route fails. */
+export function changesVendor(session: OpenIncomeSession): boolean {
+  const { route, routes } = session;
+  const following = routes[routes.indexOf(route) + 1];
+  return following !== undefined && vendorOf(session, following) !== vendorOf(session, route);
 }
 
 export function isOpen(state: IncomeState): state is OpenIncomeSession {
@@ -230,7 +250,7 @@ export function dueAt(state: IncomeState): string | null {
 
 function evolve(state: IncomeState, event: IncomeEvent): IncomeState {
   if (event.type === 'IncomeSessionOpened') {
-    const { routes, screeningSessionId, subjectId, grantId, expiresAt, vendor } = event.data;
+    const { routes, screeningSessionId, subjectId, grantId, expiresAt, vendor, bankingVendor } = event.data;
     return {
       routes,
       screeningSessionId,
@@ -238,6 +258,7 @@ function evolve(state: IncomeState, event: IncomeEvent): IncomeState {
       ...(grantId && { grantId }),
       expiresAt,
       vendor: vendor ?? FIRST_CHOICE.income,
+      ...(bankingVendor && { bankingVendor }),
       route: routes[0] ?? 'PAYROLL',
       erased: false,
       status: 'CREATED',

@@ -24,6 +24,8 @@ export type IncomeEvent =
         readonly expiresAt: string;
         /** The vendor of the session's calls. Absent in older events, which used the first vendor. */
         readonly vendor?: string;
+        /** The vendor of the route BANKING. Absent if it is the vendor of the other calls too. */
+        readonly bankingVendor?: string;
       }
     >
   /** The service will ask the vendor to start. After `settleAfter` the recovery job asks again with the same attempt. */
@@ -87,6 +89,7 @@ interface Opened {
   readonly firstExpiresAt?: string;
   /** The vendor of the session's calls, even if the account has chosen another vendor since. */
   readonly vendor: string;
+  readonly bankingVendor?: string;
   /** The current route. After the session's end: the route that gave the outcome, or the last route. */
   readonly route: Route;
   /** Whether this session records the erasure. The erasure of a screening's person is recorded with that person. */

@@ -54,14 +54,15 @@ export class ScreeningDirectory extends Screenings {
     return factsOf(sessionId, state, owner);
   }
 
-  override async reference(sessionId: string, capability: Referring): Promise<VendorReference | null> {
+  override async reference(sessionId: string, referring: Referring): Promise<VendorReference | null> {
     const { state, owner } = await this.aggregates.load(screenedSession, sessionId);
     const { session, endUserType, consent } = state;
     const secrets = await this.secretsOfVerified(sessionId, session);
     if (secrets === null || session.status !== 'VERIFIED' || !owner?.accountId) return null;
+    const capability = referring === 'banking' && session.vendors.banking === undefined ? 'income' : referring;
     const person = await this.personOf(sessionId, session, secrets, capability);
     const facts = { purpose: 'TENANT_SCREENING', endUserType, askedBy: owner.accountId, consent } as const;
-    return { vendor: session.vendors[capability], subject: person && { person, ...facts } };
+    return { vendor: session.vendors[capability] ?? session.vendors.income, subject: person && { person, ...facts } };
   }
 
   override async identityToken(sessionId: string): Promise<string | null> {

@@ -202,8 +202,9 @@ export class SessionSecrets {
   }
 
   private knowingBy(form: KnownPerson['kind'], vendors: VendorChoice): readonly Referring[] {
-    return (['credit', 'income'] as const).filter(
-      (capability) => this.vendors.knowsPersonBy(capability, vendors[capability], vendors.identity) === form,
-    );
+    return (['credit', 'income', 'banking'] as const).filter((capability) => {
+      const vendor = vendors[capability];
+      return vendor !== undefined && this.vendors.knowsPersonBy(capability, vendor, vendors.identity) === form;
+    });
   }
 }

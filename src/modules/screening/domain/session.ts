@@ -264,7 +264,7 @@ export type SessionState =
 export type Session = Exclude<SessionState, { status: 'NONE' }>;
 
 /** The capabilities whose vendors are asked about a verified person. */
-export type Referring = 'credit' | 'income';
+export type Referring = 'credit' | 'income' | 'banking';
 
 /** The tokens by which the vendors of the other capabilities know the person. A vendor that needs no token is omitted. */
 export type References = Readonly<Partial<Record<Referring, string>>>;

@@ -22,13 +22,14 @@ export class RouteRules {
 
   /** Throws if a vendor of the route does not exist, is not set up, or may not get live traffic. */
   check(capability: RoutedCapability, route: VendorRoute): void {
-    const offered = this.vendors.offering(capability);
+    const offered = this.vendors.choices(capability);
     for (const vendor of vendorsIn(route)) {
       if (!offered.includes(vendor))
         throw wrongRoute(`The ${capability} vendor must be one of ${offered.join(', ')}: ${vendor} is not set up.`);
       const level = this.vendors.certifiedAs(vendor);
-      const isFirst = level === null && vendor === FIRST_CHOICE[capability];
-      const isLive = this.options.production && this.vendors.offering(capability, 'live').includes(vendor);
+      const first = FIRST_CHOICE[capability === 'banking' ? 'income' : capability];
+      const isFirst = level === null && vendor === first;
+      const isLive = this.options.production && this.vendors.choices(capability, 'live').includes(vendor);
       if (isLive && !isFirst && !LIVE_LEVELS.includes(level ?? ''))
         throw wrongRoute(`A live route needs a vendor with a silver certificate: ${vendor} has ${level ?? 'none'}.`);
     }
@@ -37,7 +38,7 @@ export class RouteRules {
   /** Throws if the vendor cannot be the shadow of a route. A shadow gets test traffic only, so it needs no certificate. */
   checkShadow(capability: RoutedCapability, shadow: string): void {
     if (capability !== 'identity') throw wrongRoute('Only the route of the identity vendors has a shadow.');
-    if (!this.vendors.offering(capability, 'test').includes(shadow))
+    if (!this.vendors.choices(capability, 'test').includes(shadow))
       throw wrongRoute(`A shadow gets test traffic only, and ${shadow} is not set up for test traffic.`);
   }
 

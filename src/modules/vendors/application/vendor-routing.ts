@@ -80,7 +80,7 @@ export class VendorRouting extends VendorRoutes implements VendorPauses {
         this.vendors.knowsPersonBy(capability, vendor, identity) !== null,
       isReady: (capability, vendor) =>
         !installation.paused[environment].includes(vendor) &&
-        this.vendors.offering(capability, environment).includes(vendor),
+        this.vendors.choices(capability, environment).includes(vendor),
       lot: (vendor) => (Number.parseInt(keyedId(key, personId, vendor).slice(0, 8), 16) + 0.5) / 2 ** 32,
     };
     return { routes: routesOf(account?.vendors ?? {}, own.routes, installation.routes), facts };

@@ -8,10 +8,15 @@ import {
 } from '../../../kernel/vendor-choice.js';
 import type { VendorRoute, VendorRoutesState, VendorWeights } from './vendor-routes.js';
 
-export type Routes = Readonly<Record<RoutedCapability, VendorRoute>>;
+export type Routes = Readonly<Record<Exclude<RoutedCapability, 'banking'>, VendorRoute>> & {
+  /** Null: the vendor of `income` reads bank transactions too. */
+  readonly banking: VendorRoute | null;
+};
+
+type Follower = Exclude<RoutedCapability, 'identity'>;
 
 /** Whether the vendor knows a person by this identity vendor's session. */
-export type TakesSessions = (capability: 'credit' | 'income', vendor: string, identityVendor: string) => boolean;
+export type TakesSessions = (capability: Follower, vendor: string, identityVendor: string) => boolean;
 
 /** The facts besides the routes. */
 export interface ChoiceFacts {
@@ -30,17 +35,14 @@ export function routesOf(
   own: VendorRoutesState['routes'],
   installation: VendorRoutesState['routes'],
 ): Routes {
-  const of = (capability: RoutedCapability): VendorRoute => {
-    const to = (vendor: string): VendorRoute => ({ weights: { [vendor]: 1 }, fallback: null });
+  const to = (vendor: string): VendorRoute => ({ weights: { [vendor]: 1 }, fallback: null });
+  const chosen = (capability: RoutedCapability): VendorRoute | undefined => {
     const set = settings[capability];
-    return (
-      own[capability] ??
-      (set === undefined ? undefined : to(set)) ??
-      installation[capability] ??
-      to(FIRST_CHOICE[capability])
-    );
+    return own[capability] ?? (set === undefined ? undefined : to(set)) ?? installation[capability];
   };
-  return { identity: of('identity'), credit: of('credit'), income: of('income') };
+  const of = (capability: Exclude<RoutedCapability, 'banking'>): VendorRoute =>
+    chosen(capability) ?? to(FIRST_CHOICE[capability]);
+  return { identity: of('identity'), credit: of('credit'), income: of('income'), banking: chosen('banking') ?? null };
 }
 
 /**
@@ -93,17 +95,17 @@ function fits(identity: string, { credit }: Routes, takesSessionsOf: TakesSessio
 
 /** An income vendor is also used without a person, so its route needs no vendor that knows the person. */
 function followers(identity: string, routes: Routes, facts: ChoiceFacts): Omit<VendorChoice, 'identity'> {
-  const of = (capability: 'credit' | 'income'): string => {
-    const { weights } = routes[capability];
+  const drawnFor = (capability: Follower): string | null => {
+    const { weights } = routes[capability] ?? { weights: {} };
     const knowing = filtered(weights, (vendor) => facts.takesSessionsOf(capability, vendor, identity));
-    return (
-      drawn(readyOf(knowing, capability, facts), facts) ??
-      drawn(knowing, facts) ??
-      drawn(weights, facts) ??
-      FIRST_CHOICE[capability]
-    );
+    return drawn(readyOf(knowing, capability, facts), facts) ?? drawn(knowing, facts) ?? drawn(weights, facts);
   };
-  return { credit: of('credit'), income: of('income') };
+  const banking = drawnFor('banking');
+  return {
+    credit: drawnFor('credit') ?? FIRST_CHOICE.credit,
+    income: drawnFor('income') ?? FIRST_CHOICE.income,
+    ...(banking !== null && { banking }),
+  };
 }
 
 function readyOf(weights: VendorWeights, capability: RoutedCapability, facts: ChoiceFacts): VendorWeights {
