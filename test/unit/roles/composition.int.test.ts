@@ -172,6 +172,7 @@ describe('the composed service', () => {
       'Registration',
       'ReportPull',
       'SetCheckoutAside',
+      'ShadowRegistration',
       'StepUpCall',
       'TakeUpIntent',
     ]);
