@@ -5,6 +5,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { soon } from '../support/eventually.js';
 import { type DemoAccount, type PlatformCaller, Service } from '../support/service.js';
 import { unpack } from '../support/stored-data.js';
 
@@ -46,7 +47,7 @@ describe.each([
 
   beforeAll(async () => {
     expected = JSON.parse(await readFile(join(STORED, 'expected.json'), 'utf8'));
-    service = await Service.start({}, { stored });
+    service = await Service.start({ SEAL_INTERVAL: '1' }, { stored });
     accounts = (await service.credentials()).accounts;
     nopay = await service.signIn('nopay');
     demo = await service.signIn('demo');
@@ -57,6 +58,14 @@ describe.each([
     const { exitCode, stdout } = await service.ops('audit', 'verify');
     expect({ exitCode, stdout }).toMatchObject({ exitCode: 0 });
     expect(lines(stdout).at(-1).events).toBeGreaterThanOrEqual(expected.audit.events);
+  });
+
+  it('is sealed, with a salt for each person of that time', async () => {
+    await soon(async () => {
+      const { stdout } = await service.ops('audit', 'verify');
+      expect(lines(stdout)).toEqual([expect.objectContaining({ faults: 0, sealed: expect.any(Number) })]);
+      expect(lines(stdout)[0].sealed).toBeGreaterThanOrEqual(expected.audit.events);
+    });
   });
 
   it.each(['verified', 'paid', 'granted'] as const)('gives the status of the %s session', async (name) => {
