@@ -43,10 +43,13 @@ export function reasonsOf({
   personToken: _token,
   reply: _reply,
   ...facts
-}: Verdict) {
-  return Object.values(facts).filter(
-    (fact) => typeof fact === 'boolean' || (typeof fact === 'string' && /^[A-Za-z][A-Za-z_-]{1,39}$/.test(fact)),
-  );
+}: Verdict): readonly string[] {
+  const told: readonly unknown[] = Object.values(facts);
+  return told
+    .filter(
+      (fact) => typeof fact === 'boolean' || (typeof fact === 'string' && /^[A-Za-z][A-Za-z_-]{1,39}$/.test(fact)),
+    )
+    .map(String);
 }
 
 interface Place {
