@@ -38,7 +38,8 @@ export type IncomeStart =
   { readonly kind: 'started'; readonly inquiry: string } | NoVerdict;
 
 export type IncomeOutcome =
-  | { readonly kind: 'in-progress' }
+  /** `lookAgainAfter`: the seconds after which the vendor may be asked again. Without the field, the pauses grow up to half a minute. */
+  | { readonly kind: 'in-progress'; readonly lookAgainAfter?: number }
   | NeedsUser
   | { readonly kind: 'completed'; readonly report: IncomeReport }
   | { readonly kind: 'failed'; readonly reason: IncomeFailure }

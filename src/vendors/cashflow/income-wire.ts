@@ -11,6 +11,8 @@ const MOST_DEPOSITS = 500;
 
 const started = v.object({ inquiryId: textLike(/^[\x21-\x7e]{1,255}$/) });
 const status = v.object({ inquiryId: text, status: v.picklist(['in-progress', 'completed', 'failed']) });
+/** The seconds until the vendor knows more. */
+const working = v.object({ checkAgainSeconds: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(86_400)) });
 const failed = v.object({ reason: v.picklist(['NO_MATCH', 'VENDOR_ERROR']) });
 const completed = v.object({
   report: v.object({
@@ -49,8 +51,10 @@ function outcomeOf(answer: VendorAnswer, inquiry: string): IncomeOutcome {
   const said = answer.status === 200 ? read(status, answer.body) : null;
   if (said?.inquiryId !== inquiry) return UNINTELLIGIBLE;
   switch (said.status) {
-    case 'in-progress':
-      return { kind: 'in-progress' };
+    case 'in-progress': {
+      const body = read(working, answer.body);
+      return { kind: 'in-progress', ...(body !== null && { lookAgainAfter: body.checkAgainSeconds }) };
+    }
     case 'completed': {
       const body = read(completed, answer.body);
       return body === null ? UNINTELLIGIBLE : { kind: 'completed', report: reportOf(body.report) };

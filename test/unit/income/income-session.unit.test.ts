@@ -1,6 +1,11 @@
 // The decisions of an income session (docs/contract/platform.md#income-sessions).
 import { describe, expect, it } from '@jest/globals';
-import { dueAt, incomeSession, isOverdue } from '../../../src/modules/income/domain/income-session.js';
+import {
+  dueAt,
+  type IncomeCommand,
+  incomeSession,
+  isOverdue,
+} from '../../../src/modules/income/domain/income-session.js';
 import { given } from '../../support/decider.js';
 import {
   at,
@@ -79,6 +84,13 @@ describe('an unknown outcome of a route', () => {
       seconds = due;
     }
     expect(delays).toEqual([2, 4, 8, 16, 30, 30, 30, 30]);
+  });
+
+  it('is requested later when the vendor demands a longer pause, and at the latest at the end of the session', () => {
+    const asked = (pauseMs: number) => inProgress().when({ ...noOutcome('first', 0, 1), pauseMs } as IncomeCommand);
+    expect(dueAt(asked(60_000).then(AWAITED('PAYROLL', 'first', 61)).state)).toBe(iso(61));
+    expect(dueAt(asked(500).then(AWAITED('PAYROLL', 'first', 3)).state)).toBe(iso(3));
+    expect(dueAt(asked(86_400_000).then(AWAITED('PAYROLL', 'first', 86_401)).state)).toBe(iso(TTL_SECONDS));
   });
 
   it('records the cause, and does not end the session before its time limit', () => {

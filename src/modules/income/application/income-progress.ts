@@ -129,7 +129,14 @@ export class IncomeProgress extends ExternalCall<null> {
           patienceMs: this.policy.limits.sessionTtlSeconds * 1_000,
         });
       default:
-        return record({ kind: 'record-no-outcome', now: this.clock.now(), attemptId, looks, cause: causeOf(outcome) });
+        return record({
+          kind: 'record-no-outcome',
+          now: this.clock.now(),
+          attemptId,
+          looks,
+          cause: causeOf(outcome),
+          ...pauseOf(outcome),
+        });
     }
   }
 
@@ -158,6 +165,11 @@ export class IncomeProgress extends ExternalCall<null> {
       return record({ kind: 'end-erased' });
     return record({ kind: 'record-started', now: this.clock.now(), attemptId });
   }
+}
+
+function pauseOf(outcome: NoVerdict | Extract<IncomeOutcome, { kind: 'in-progress' }>): { readonly pauseMs?: number } {
+  const seconds = outcome.kind === 'in-progress' ? outcome.lookAgainAfter : undefined;
+  return seconds === undefined ? {} : { pauseMs: seconds * 1_000 };
 }
 
 function causeOf({ kind }: NoVerdict | Extract<IncomeOutcome, { kind: 'in-progress' }>): NoOutcomeCause {

@@ -43,6 +43,8 @@ export type IncomeCommand =
       readonly attemptId: string;
       readonly looks: number;
       readonly cause: NoOutcomeCause;
+      /** The pause that the vendor demands before the next look, in milliseconds. */
+      readonly pauseMs?: number;
     }
   /** `until`: the vendor's end of the round. `patienceMs`: the time that the vendor has after the person has acted. */
   | {
@@ -100,7 +102,8 @@ function decide(command: IncomeCommand, state: IncomeState): readonly IncomeEven
       const attempt = pending(state, command.attemptId);
       if (!isOpen(state) || !attempt || attempt.looks !== command.looks) return [];
       if (isOverdue(state, command.now)) return [expired('NO_OUTCOME')];
-      const lookAgainAt = after(command.now, delay(attempt, LAST_DELAY_MS));
+      const { pauseMs = 0 } = command;
+      const lookAgainAt = after(command.now, Math.max(pauseMs, delay(attempt, LAST_DELAY_MS)));
       return [
         {
           type: 'RouteAwaited',

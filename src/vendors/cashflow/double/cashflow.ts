@@ -109,7 +109,7 @@ export class CashflowDouble implements SandboxPart {
 }
 
 function statusOf(ending: Ending | null, { file, startedAt }: Inquiry): object {
-  if (ending === null) return { status: 'in-progress' };
+  if (ending === null) return { status: 'in-progress', checkAgainSeconds: 1 };
   if (ending !== 'completed') return { status: 'failed', reason: ending };
   return { status: ending, report: reportOf({ file, today: new Date(startedAt) }) };
 }

@@ -28,5 +28,5 @@ export const personas: readonly CertifiedPersona[] = [
   { reference: 'ordinary', income: { route: 'BANKING', verdict: { kind: 'completed' } } },
   { reference: 'noincometest', income: { route: 'BANKING', verdict: { kind: 'failed', reason: 'NO_MATCH' } } },
   { reference: 'incomeerrortest', income: { route: 'BANKING', verdict: { kind: 'failed', reason: 'VENDOR_ERROR' } } },
-  { reference: 'slowincometest', income: { route: 'BANKING', verdict: { kind: 'in-progress' } } },
+  { reference: 'slowincometest', income: { route: 'BANKING', verdict: { kind: 'in-progress', lookAgainAfter: 1 } } },
 ];
