@@ -1,13 +1,15 @@
 // Reads the settings of the vendors' schemas from the environment variables and from the files that the variables name.
 import { readFileSync } from 'node:fs';
 import { FIRST_VENDORS } from '../kernel/vendor-choice.js';
-import type {
-  Secret,
-  SettingValue,
-  SettingValues,
-  VendorSchema,
-  VendorSetting,
-  VendorSettings,
+import {
+  type Secret,
+  type SettingValue,
+  type SettingValues,
+  type VendorSchema,
+  type VendorSetting,
+  type VendorSettings,
+  variableOf,
+  variablesOf,
 } from '../kernel/vendor-settings.js';
 import { listIn, type Variables } from './variables.js';
 
@@ -60,11 +62,10 @@ export class VendorReader {
   }
 
   private named({ id, folder = id }: VendorSchema, name: string, setting: VendorSetting): Named {
-    const { variable = variableOf(id, name) } = setting;
-    const derived = setting.variable === undefined ? variableOf(id, `test_${name}`) : undefined;
+    const variables = variablesOf(id, name, setting);
     const path = (setting.kind === 'url' ? setting.sandboxPath : undefined) ?? `/vendors/${folder}`;
     const sandboxUrl = this.sandboxUrl && this.sandboxUrl + path;
-    return { name, setting, variable, testVariable: setting.testVariable ?? derived, sandboxUrl };
+    return { name, setting, ...variables, sandboxUrl };
   }
 
   private isSet(setting: VendorSetting, name: string | undefined): boolean {
@@ -191,12 +192,6 @@ export class VendorReader {
       this.env.fault(variable, 'must have https URLs');
     return String(value).replace(/\/+$/, '');
   }
-}
-
-/** VENDOR_ACME_WEST_CLIENT_ID for the setting `clientId` of `acme-west`. */
-export function variableOf(id: string, name: string): string {
-  const words = `VENDOR_${id}_${name.replace(/[A-Z]/g, (letter) => `_${letter}`)}`;
-  return words.replaceAll('-', '_').toUpperCase();
 }
 
 function fileOf(name: string): string {

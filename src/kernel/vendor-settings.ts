@@ -67,6 +67,22 @@ export interface VendorSchema {
   readonly settings: SettingsSchema;
 }
 
+/** VENDOR_ACME_WEST_CLIENT_ID for the setting `clientId` of `acme-west`. */
+export function variableOf(id: string, name: string): string {
+  const words = `VENDOR_${id}_${name.replace(/[A-Z]/g, (letter) => `_${letter}`)}`;
+  return words.replaceAll('-', '_').toUpperCase();
+}
+
+/** The variables of a setting, for live traffic and for test traffic in production. */
+export function variablesOf(
+  id: string,
+  name: string,
+  setting: VendorSetting,
+): { readonly variable: string; readonly testVariable: string | undefined } {
+  const derived = setting.variable === undefined ? variableOf(id, `test_${name}`) : undefined;
+  return { variable: setting.variable ?? variableOf(id, name), testVariable: setting.testVariable ?? derived };
+}
+
 /** The value of VENDOR_INSTANCES: a comma list of further vendors with the contract of a folder, such as `acme-west:acme`. */
 export function instancesIn(list: string): readonly { readonly id: string; readonly folder: string }[] {
   return list

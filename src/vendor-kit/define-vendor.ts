@@ -78,6 +78,12 @@ export interface Vendor<Schema extends SettingsSchema = SettingsSchema> {
   readonly capabilities: Capabilities;
   readonly settings: Schema;
   readonly limits?: VendorLimits;
+  /**
+   * JSON pointers to the texts about a person in the bodies of requests and answers, such as `/person/ssn`. `*` stands for each entry of a list. A
+   * pointer includes everything below its place. A field of a form has a pointer of one part. Recordings do not keep these texts, and the
+   * certification searches for them outside.
+   */
+  readonly personal?: readonly string[];
   /** Called in processes that make calls. The function loads the adapters only then, because most operator commands call no vendor. */
   open(settings: SettingsOf<Schema>, timeoutMs: number): Promise<OpenVendor>;
   /** Reads the vendor's notices of one environment, which arrive at `/internal/vendors/<id>/events`. */

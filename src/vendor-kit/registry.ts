@@ -9,7 +9,7 @@ import type { KnownPerson } from '../kernel/vendor-subject.js';
 import type { VendorCall } from '../ports/vendor-call.js';
 import type { NoticeReader, VendorNotices } from '../ports/vendor-notices.js';
 import { Vendors, type ChargedCurrency, type VendorLimits } from '../ports/vendors.js';
-import { certificateOf } from './certificate.js';
+import { certificateOf, levelOf } from './certificate.js';
 import type { Needs, OpenVendor, Vendor, VendorPorts } from './define-vendor.js';
 
 const FOLDERS = join(import.meta.dirname, '..', 'vendors');
@@ -149,7 +149,8 @@ export class VendorRegistry extends Vendors implements VendorNotices {
   }
 
   override certifiedAs(vendor: string): string | null {
-    return certificateOf(this.vendors.get(vendor)?.folder ?? vendor)?.level ?? null;
+    const certificate = certificateOf(this.vendors.get(vendor)?.folder ?? vendor);
+    return certificate && levelOf(certificate);
   }
 
   override knowsPersonBy(

@@ -1,5 +1,4 @@
 // The cases of a certification, and the level that their results give.
-import type { Applicant } from '../../kernel/applicant.js';
 import { CAPABILITIES, type Capability } from '../../kernel/vendor-choice.js';
 import { within } from '../../kernel/with-timeout.js';
 import type { Vendor } from '../define-vendor.js';
@@ -10,10 +9,14 @@ import { FAULTS } from './faults.js';
 import { type Circumstances, Laboratory, type Observation, UNDISTURBED_MS, always, rolesIn } from './laboratory.js';
 import { type Certificate, LEVELS, type Level, type Result, behaviourOf } from '../certificate.js';
 import { type Path, changesOf, decidingPaths, statusChanged, wordChanged } from './mutations.js';
-import { NotPrepared, type Operation, PERSON, fits, grants, newCall, personOf } from './operations.js';
+import { NotPrepared, type Operation, PERSON, fits, grants, newCall } from './operations.js';
 import { keepOutput } from './output.js';
+import { isAt, textsOf } from './personal.js';
+import { canariesOf, personalOf } from './protected-values.js';
 import { type Fault, JSON_TYPE } from './proxy.js';
 import { type Json, type Behaviour, Recorder, differencesOf, textOf } from './behaviour.js';
+import { type Recording, recorded as recordedFirst } from './recording.js';
+import { replayProblems } from './replay.js';
 import { operationsOf } from './vendor-operations.js';
 import { brokenRoundRules } from './user-rounds.js';
 import { brokenCountRules, brokenMutationRules, brokenVerdictRules, mainRoleOf } from './rules.js';
@@ -36,6 +39,8 @@ export interface CertificationOptions {
   readonly untilFailure?: boolean;
   /** Leaves out the cases of silver, which wait. */
   readonly bronzeOnly?: boolean;
+  /** The recordings of the folder, which are replayed. */
+  readonly recordings?: readonly Recording[];
 }
 
 const WAIT_MS = 250;
@@ -49,7 +54,7 @@ export async function certificationOf(
   vendor: Vendor,
   double: CertifiedDouble,
   personas: readonly CertifiedPersona[],
-  { waitMs = WAIT_MS, write, untilFailure = false, bronzeOnly = false }: CertificationOptions = {},
+  { waitMs = WAIT_MS, write, untilFailure = false, bronzeOnly = false, recordings = [] }: CertificationOptions = {},
 ): Promise<readonly CaseResult[]> {
   const output = keepOutput();
   const laboratory = await Laboratory.open(vendor, double);
@@ -61,6 +66,7 @@ export async function certificationOf(
       waitMs,
       untilFailure,
       bronzeOnly,
+      recordings,
       recorded: write === undefined ? behaviourOf(vendor.id) : undefined,
     });
     const results = await run.all();
@@ -97,6 +103,7 @@ class Run {
       readonly waitMs: number;
       readonly untilFailure: boolean;
       readonly bronzeOnly: boolean;
+      readonly recordings: readonly Recording[];
       /** The committed behaviour; null if the folder has none. Undefined if it is written now. */
       readonly recorded: string | null | undefined;
     },
@@ -166,6 +173,7 @@ class Run {
     else if (this.laboratory.running.understood === undefined)
       add('bronze', 'fields', ['the double does not tell what it understood']);
     else add('bronze', 'fields', await this.fieldProblems(able));
+    add('bronze', 'personal data', this.undeclared(able));
   }
 
   private async silverOf(capability: Capability, kinds: readonly Operation[]): Promise<void> {
@@ -177,6 +185,7 @@ class Run {
       add('silver', 'flood of calls without a token', null, 'the vendor has no access tokens');
     else add('silver', 'flood of calls without a token', await this.floodProblems(able));
     add('silver', CANARIES, this.leaks(capability));
+    this.results.push({ capability, level: 'gold', name: 'recorded exchanges', ...(await this.replayed(able)) });
   }
 
   private async roundResults(able: readonly Operation[]): Promise<readonly CaseResult[]> {
@@ -361,16 +370,53 @@ class Run {
     });
   }
 
+  /** The places of the personas' data that the vendor does not declare. */
+  private undeclared(able: readonly Operation[]): readonly string[] {
+    const { personal = [] } = this.laboratory.vendor;
+    const canaries = [...personalOf(this.personas)];
+    const places = able.flatMap((operation) =>
+      (this.clean.get(operation)?.requests ?? []).flatMap((request) =>
+        textsOf(request).flatMap(({ pointer, value }) =>
+          isAt(personal, pointer)
+            ? []
+            : findingsOf(canaries, `${pointer}, which \`personal\` lacks`, Buffer.from(value)),
+        ),
+      ),
+    );
+    return [...new Set(places)];
+  }
+
+  private async replayed(operations: readonly Operation[]): Promise<Pick<CaseResult, 'problems' | 'reason'>> {
+    const isRecorded = ({ name }: Operation): boolean =>
+      this.options.recordings.some(({ operation }) => operation === name);
+    const wanted = recordedFirst(operations).filter(isRecorded);
+    if (wanted.length === 0) return { problems: null, reason: 'no exchange is recorded' };
+    return { problems: await this.each(wanted, (operation) => this.replayProblems(operation)) };
+  }
+
+  private replayProblems(operation: Operation): Promise<readonly string[]> {
+    const recording = this.options.recordings.find((one) => one.operation === operation.name);
+    const { vendor, double, running } = this.laboratory;
+    if (recording === undefined) return Promise.resolve([]);
+    // The recording shows what the consumer did.
+    const [same = operation] = operationsOf(vendor, double, this.personas).filter(
+      ({ name }) => name === operation.name,
+    );
+    const canaries = canariesOf(this.laboratory, this.personas, []);
+    return this.lane(() => replayProblems({ vendor, double, settings: running.settings, canaries }, same, recording));
+  }
+
   canaries(): Canaries {
-    return canariesOf(this.laboratory, this.personas, [...this.clean.values()]);
+    const requests = [...this.clean.values()].flatMap((seen) => seen.requests);
+    return canariesOf(this.laboratory, this.personas, requests);
   }
 
   private leaks(capability: Capability): readonly string[] {
     const canaries = [...this.canaries()];
     const own = this.observed.filter(({ operation }) => operation.capability === capability);
     const found = own.flatMap(({ operation, seen: { verdict, thrown, requests } }) => {
-      // A reply is the vendor's own text. A report is about the person.
-      const { reply: _reply, report: _report, ...rest } = verdict ?? { kind: '' };
+      // A reply is the vendor's own text. A report and questions are about the person.
+      const { reply: _reply, report: _report, kba: _kba, ...rest } = verdict ?? { kind: '' };
       return [
         ...findingsOf(canaries, `the verdict of ${operation.method}`, Buffer.from(JSON.stringify(rest))),
         ...findingsOf(canaries, `an error of ${operation.method}`, Buffer.from(thrown ?? '')),
@@ -425,24 +471,6 @@ class NextCall {
   };
 }
 
-/** The values that must stay inside: data of the personas, settings, and the access tokens of the observations. */
-export function canariesOf(
-  { double: { code }, settings }: Laboratory,
-  personas: readonly CertifiedPersona[],
-  observations: readonly Observation[],
-): Canaries {
-  const tokens = observations.flatMap((seen) => seen.requests.map(({ headers }) => headers.authorization));
-  const named: readonly (readonly [name: string, values: readonly (string | null | undefined)[]])[] = [
-    ...[PERSON, ...personas.map(personOf)].flatMap(personalIn),
-    ['code', [code?.right, code?.wrong]],
-    ['setting', Object.values(settings).filter((value) => !value?.includes('://'))],
-    ['access token', tokens.map((token) => token?.split(' ').at(-1))],
-  ];
-  const names = named.flatMap(([name, values]) => values.map((value) => [value ?? '', name] as const));
-  // A shorter value could occur by chance.
-  return [...new Map(names)].filter(([value]) => value.length >= 6).map(([value, name]) => [name, value]);
-}
-
 /** The level that all results together give. A case that does not apply lowers no level, except for gold. */
 export function certificateFrom(results: readonly CaseResult[], smokeTested?: string): Certificate {
   const cases: Record<string, Record<string, Result>> = {};
@@ -472,19 +500,6 @@ const NEEDED_FIELDS = ['firstName', 'lastName', 'dateOfBirth', 'ssn'] as const;
 function lostAnswerOf({ capability, method }: Operation): Fault | null {
   if (capability !== 'payment') return RESET_AFTER;
   return method.startsWith('create') ? FAILED_AFTER : null;
-}
-
-function personalIn(applicant: Applicant): readonly (readonly [name: string, values: readonly string[]])[] {
-  const { ssn = '', firstName = '', phoneNumber = '', email = '', address, dateOfBirth = '' } = applicant;
-  const [month, day, year] = [dateOfBirth.slice(0, 2), dateOfBirth.slice(2, 4), dateOfBirth.slice(4)];
-  return [
-    ['SSN', [ssn, ssn.replace(/^(...)(..)/, '$1-$2-')]],
-    ['birth date', [dateOfBirth, `${year}-${month}-${day}`, `${year}${month}${day}`, `${month}/${day}/${year}`]],
-    ['first name', [firstName]],
-    ['phone number', [phoneNumber]],
-    ['email address', [email]],
-    ['street', [address?.street ?? '']],
-  ];
 }
 
 function isOperation(item: unknown): item is Operation {

@@ -167,7 +167,7 @@ function told(answer: IncomingMessage): Record<string, string> {
   return Object.fromEntries(kept.map(([name, value]) => [name, String(value)]));
 }
 
-async function bodyOf(message: IncomingMessage): Promise<string> {
+export async function bodyOf(message: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of message) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks).toString('utf8');

@@ -74,6 +74,8 @@ export interface CertifiedDouble {
   ) => readonly { readonly questionId: number; readonly answerId: number }[];
   /** The person acts once at the opened vendor. `double`: its address. Needed for a persona whose verdict is `needs-user`. */
   readonly act?: (opening: UserActionOpening, double: string) => Promise<void>;
+  /** The persons that the vendor itself knows in its test environment, for the smoke test. */
+  readonly smoke?: readonly CertifiedPersona[];
   /** `folder`: an empty folder for the double's files. */
   start(folder: string): RunningDouble;
 }

@@ -36,6 +36,24 @@ export const vendor = defineVendor({
       return noticeReader(secrets.filter((secret) => secret !== ''))(request);
     };
   },
+  personal: [
+    '/person/given_name',
+    '/person/middle_name',
+    '/person/family_name',
+    '/person/birth_date',
+    '/person/ssn',
+    '/person/phone/number',
+    '/person/email',
+    '/person/organization',
+    '/person/address/line1',
+    '/person/address/city',
+    '/person/address/postal_code',
+    '/device',
+    '/challenge/questions/*/options/*/text',
+    '/consumer/display_name',
+    '/consumer/addresses',
+    '/consumer/ssn_tail',
+  ],
   async open({ url, clientId, clientSecret }, timeoutMs) {
     const { openAcme } = await import('./adapter.js');
     return openAcme({ url, clientId, clientSecret, timeoutMs });

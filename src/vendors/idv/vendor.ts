@@ -30,6 +30,24 @@ export const vendor = defineVendor({
       published: 'sandbox-vendor-key',
     },
   },
+  personal: [
+    '/firstName',
+    '/middleName',
+    '/lastName',
+    '/dateOfBirth',
+    '/ssn',
+    '/phone/number',
+    '/email',
+    '/companyName',
+    '/address/street',
+    '/address/city',
+    '/address/zip',
+    '/ipAddress',
+    '/device',
+    '/report/consumer/name',
+    '/report/consumer/addresses',
+    '/report/consumer/ssnLastFour',
+  ],
   async open({ url, credential }, timeoutMs) {
     const { IdvIdentityVendor } = await import('./identity.js');
     const { IdvCreditBureau } = await import('./credit.js');

@@ -35,6 +35,7 @@ export const vendor = defineVendor({
       published: 'whsec_sandbox_processor_events',
     },
   },
+  personal: ['/customer_email', '/line_items[0][price_data][product_data][description]'],
   async open({ url, secretKey }, timeoutMs) {
     const { StripePaymentProcessor } = await import('./payment.js');
     const payment = new StripePaymentProcessor({ secretKey, baseUrl: url, timeoutMs });
