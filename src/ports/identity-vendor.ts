@@ -2,7 +2,7 @@
 import type { Applicant, Device } from '../kernel/applicant.js';
 import type { RefusalReason, RefusedInput } from '../kernel/refused-input.js';
 import type { Replied } from '../kernel/vendor-reply.js';
-import type { NoVerdict, VendorCall } from './vendor-call.js';
+import type { NeedsUser, NoVerdict, VendorCall } from './vendor-call.js';
 
 export type { Applicant, Device, NoVerdict, RefusalReason, RefusedInput, VendorCall };
 
@@ -45,6 +45,8 @@ export type RegistrationVerdict = Replied &
         readonly duplicateGuard?: true;
       }
     | UnderReview
+    /** `vendorSession` as for a review. `outcomeOf` gets it until the person has acted, and may then answer with another round. */
+    | (NeedsUser & { readonly vendorSession: string })
     | { readonly kind: 'input-refused'; readonly input: RefusedInput }
     /** The vendor's file on this person is older than it allows. */
     | { readonly kind: 'report-expired' }
@@ -152,7 +154,7 @@ export abstract class IdentityVendor {
   }
   /**
    * Asks for the result of an earlier attempt, without personal data. Safe to repeat. A NoVerdict concerns the query, not the attempt. `vendorSession`
-   * is given only for a registration that is under review.
+   * is given only for a registration that is under review, or whose person must act at the vendor.
    */
   abstract outcomeOf(call: VendorCall, vendorSession?: string): Promise<PastOutcome>;
 }

@@ -40,6 +40,11 @@ export interface EventData {
     readonly user_type: UserType;
     readonly review_until: string;
   };
+  'screening.user_action_required': {
+    readonly session_id: string;
+    readonly user_type: UserType;
+    readonly until: string;
+  };
   'screening.step_up_required': {
     readonly session_id: string;
     readonly user_type: UserType;
@@ -185,6 +190,18 @@ export const EVENT_CATALOGUE: { readonly [Type in EventType]: EventRule<Type> } 
       review_until: {
         type: 'string',
         meaning: 'The latest end of the review (ISO 8601 UTC). Without a decision, the session expires then.',
+      },
+    },
+  },
+  'screening.user_action_required': {
+    firesWhen:
+      'The person must act at the identity vendor, such as show a document. A later round has an event of its own.',
+    fields: {
+      session_id: SESSION,
+      user_type: USER_TYPE,
+      until: {
+        type: 'string',
+        meaning: 'The end of the round (ISO 8601 UTC). Without an act of the person, the session expires then.',
       },
     },
   },

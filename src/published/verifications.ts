@@ -1,5 +1,6 @@
 import type { Applicant } from '../kernel/applicant.js';
 import type { CallerContext } from '../kernel/context.js';
+import type { UserAction } from '../kernel/user-action.js';
 import type { FieldName } from '../kernel/field-names.js';
 import type { VendorRefusal } from '../kernel/refused-input.js';
 import type { VendorReply, VendorStep } from '../kernel/vendor-reply.js';
@@ -51,6 +52,8 @@ export type Decision =
     }
   /** People at the vendor decide, at the latest at `until` (ISO 8601 UTC). */
   | { readonly kind: 'under-review'; readonly until: string }
+  /** The person must act at the vendor, at the latest at `until` (ISO 8601 UTC). */
+  | ({ readonly kind: 'needs-user' } & UserAction)
   /** `field` is null if the refusal concerns no field. */
   | { readonly kind: 'refused'; readonly refusal: VendorRefusal; readonly field: FieldName | null };
 

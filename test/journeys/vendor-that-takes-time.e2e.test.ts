@@ -111,6 +111,16 @@ describe('a person of an account with acme', () => {
     await until('the decision is known', async () => (await statusOf(id)) === 'BLOCKED');
   });
 
+  it('shows a document on the page of acme, and is then verified', async () => {
+    const { id, status } = (await (await consumer()).submit({ lastName: 'Documenttest' })).body;
+    const shown = (await (await consumer()).status(id)).body;
+    expect([status, shown.status, shown.reviewUntil]).toEqual(['SUBMITTED', 'SUBMITTED', undefined]);
+    expect(shown.userAction).toEqual({ until: expect.any(String), url: expect.any(String) });
+    await fetch(shown.userAction.url, { method: 'POST' });
+    await until('the person is verified', async () => (await statusOf(id)) === 'VERIFIED');
+    expect((await (await consumer()).status(id)).body).not.toHaveProperty('userAction');
+  });
+
   it('proves the income in two rounds at acme, and a person who does not act ends the session as expired', async () => {
     const caller = await consumer();
     const { id: screening } = (await caller.submit({ lastName: 'Payrolltest' })).body;

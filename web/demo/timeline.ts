@@ -36,6 +36,11 @@ const MEANINGS: Readonly<Record<string, readonly [IconName, ...Texts]>> = {
   'screening.completed': ['check', 'A screening is complete', 'Una evaluación está completa'],
   'screening.blocked': ['alert', 'A screening is blocked', 'Una evaluación está bloqueada'],
   'screening.under_review': ['lock', 'People check the person', 'Unas personas revisan a la persona'],
+  'screening.user_action_required': [
+    'lock',
+    'The person must act at the vendor',
+    'La persona debe actuar con el proveedor',
+  ],
   'screening.step_up_required': ['lock', 'A code or answers are asked for', 'Se pide un código o respuestas'],
   'payment.succeeded': ['card', 'A payment has succeeded', 'Un pago se realizó'],
   'payment.refunded': ['card', 'A payment is given back', 'Un pago se devolvió'],

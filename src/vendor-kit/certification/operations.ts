@@ -152,6 +152,10 @@ function identityOperations(
   const operations: Operation[] = known.map((persona) => ({
     ...named('register', wordsOf(persona.registration ?? { kind: '' }), persona.registration ?? { kind: '' }),
     applicant: personOf(persona),
+    again: async (adapters, call, { vendorSession }) => {
+      const past = await port(adapters, 'identity').outcomeOf(call, vendorSession);
+      return past.kind === 'registration' ? past.verdict : { kind: past.kind };
+    },
     prepare: async () => (adapters, call) => port(adapters, 'identity').register(call, personOf(persona)),
   }));
   const challenged = (

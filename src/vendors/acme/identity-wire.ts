@@ -10,7 +10,7 @@ import type {
   ResendVerdict,
 } from '../../ports/identity-vendor.js';
 import { type VendorAnswer, answerOf, readerOf } from '../../vendor-kit/http/answer.js';
-import { listOf, read, text, textLike } from '../../vendor-kit/reading.js';
+import { instant, listOf, read, text, textLike, webAddress } from '../../vendor-kit/reading.js';
 import type { Accepted, Settled } from './accepted.js';
 import { personBody } from './person-wire.js';
 import { answerProblem, challengeProblem, problemOf, registrationProblem } from './problems.js';
@@ -49,6 +49,7 @@ const verification = v.variant('state', [
   v.object({ id, state: v.literal('declined'), reasons: words }),
   v.object({ id, state: v.literal('challenge'), challenge }),
   v.object({ id, state: v.literal('manual_review') }),
+  v.object({ id, state: v.literal('awaiting_person'), link: v.object({ url: webAddress, expires_at: instant }) }),
   v.object({ id, state: v.literal('failed'), problem: v.unknown() }),
 ]);
 const accepted = v.object({ id, state: v.literal('processing') });
@@ -183,6 +184,10 @@ function verdictOf(said: v.InferOutput<typeof verification>): RegistrationVerdic
     }
     case 'manual_review':
       return { kind: 'under-review', vendorSession: sessionText(said.id), lookAgainAfter: REVIEW_LOOK_SECONDS };
+    case 'awaiting_person': {
+      const { url, expires_at: until } = said.link;
+      return { kind: 'needs-user', vendorSession: sessionText(said.id), open: { url }, until };
+    }
     case 'failed':
       return withProblem(said.problem, registrationProblem) ?? UNINTELLIGIBLE;
     default:

@@ -11,7 +11,7 @@ const TOLERANCE_SECONDS = 300;
 
 const notice = v.object({
   id: textLike(/^ntc_[0-9a-f]{32}$/),
-  type: v.picklist(['verification.decided', 'income_check.moved']),
+  type: v.picklist(['verification.decided', 'verification.moved', 'income_check.moved']),
   reference: v.pipe(
     textLike(/^[a-z]+\.[0-9a-f-]{36}$/),
     v.transform((reference) => reference.split('.')),

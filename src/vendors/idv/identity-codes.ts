@@ -4,7 +4,7 @@ import type { RegistrationVerdict } from '../../ports/identity-vendor.js';
 
 export type CodedVerdict = Exclude<
   RegistrationVerdict,
-  { kind: 'confirmed' | 'step-up' | 'under-review' | 'timed-out' | 'unintelligible' }
+  { kind: 'confirmed' | 'step-up' | 'under-review' | 'needs-user' | 'timed-out' | 'unintelligible' }
 >;
 
 const unavailable: CodedVerdict = { kind: 'unavailable' };

@@ -19,7 +19,7 @@ import { listOf, read, text, whole } from '../../vendor-kit/reading.js';
 import { callVerdictOf, errorOf, upstreamCode, withReply } from './dialect.js';
 import { WRONG_ANSWER_CODES, verdictOfCode } from './identity-codes.js';
 
-type Refusal = Exclude<RegistrationVerdict, { kind: 'confirmed' | 'step-up' | 'under-review' }>;
+type Refusal = Exclude<RegistrationVerdict, { kind: 'confirmed' | 'step-up' | 'under-review' | 'needs-user' }>;
 type RegistrationOnly = 'input-refused' | 'report-expired' | 'product-not-enabled';
 
 const UNAVAILABLE = { kind: 'unavailable' } as const;

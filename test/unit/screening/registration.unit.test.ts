@@ -238,6 +238,49 @@ describe("the vendor's verdict on a person", () => {
   });
 });
 
+describe('a person who must act at the vendor', () => {
+  const needed = (seconds: number, until = 900) => verdict({ kind: 'needs-user', until: iso(until) }, seconds);
+  const sent = (until: number, lookAgainAt: number) => ({
+    type: 'PersonSentToVendor' as const,
+    data: { attemptId: 'registration', startedAt: iso(2), until: iso(until), lookAgainAt: iso(lookAgainAt) },
+  });
+  const acting = () => submitted().when(needed(2)).decided;
+  const over = { type: 'SessionExpired' as const, data: { cause: 'NO_ANSWER' as const } };
+
+  it('stays SUBMITTED until the end of the round, which another round may follow', () => {
+    const { state } = submitted().when(needed(2)).then(sent(900, 3));
+    expect(state).toMatchObject({ status: 'SUBMITTED', review: { until: iso(900), userActs: true } });
+    acting()
+      .when(needed(62))
+      .then({ type: 'ReviewContinued', data: { attemptId: 'registration', lookAgainAt: iso(122) } });
+    acting().when(needed(62, 1_800)).then(sent(1_800, 122));
+  });
+
+  it('is verified, declined or reviewed as the vendor then decides', () => {
+    expect(acting().when(verdict({ kind: 'confirmed', duplicateGuard: false }, 70)).decided.state.status).toBe(
+      'VERIFIED',
+    );
+    const reviewed = acting().when(verdict({ kind: 'under-review', lookAgainAfter: 60 }, 70)).decided;
+    expect(reviewed.state).not.toHaveProperty('review.userActs');
+    expect(reviewed.state).toMatchObject({ status: 'SUBMITTED', reviewed: true });
+  });
+
+  it('that has not acted within the round ends the session as EXPIRED', () => {
+    acting().when(needed(900)).then(over);
+    acting()
+      .when({ kind: 'look-later', now: at(900), attemptId: 'registration' })
+      .then(over);
+    submitted().when(needed(2, 1)).then(over);
+  });
+
+  it('has no rounds after the longest review', () => {
+    const week = 2 + 7 * 86_400;
+    submitted()
+      .when(needed(2, 30 * 86_400))
+      .then(sent(week, 3));
+  });
+});
+
 describe('a person under review by people at the vendor', () => {
   const DAY = 86_400;
   const started = (lookAgainAfter = 60) => submitted().when(verdict({ kind: 'under-review', lookAgainAfter }, 2));

@@ -240,6 +240,8 @@ function everyEvent(): DomainEvent[] {
   const refused = { vendor: 'acme', verdict: 'refused' } as const;
   run(vendorComparisons, { kind: 'record', sessionId: 'session', first: confirmed, shadow: refused });
   run(screeningSession, SUBMIT, { kind: 'give-up', now: at(100), attemptId: 'registration' });
+  const person = { kind: 'needs-user', until: '2030-01-01T00:00:00.000Z' } as const;
+  run(screeningSession, SUBMIT, record('record-registration', 'registration', person, 1));
   const review = record('record-registration', 'registration', { kind: 'under-review', lookAgainAfter: 60 }, 1);
   run(
     screeningSession,

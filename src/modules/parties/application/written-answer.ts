@@ -20,6 +20,7 @@ export function writtenAnswer(
     kba: null,
     crossCoreFullResponse: null,
     ...(decision.kind === 'challenge' && challenged(decision, reference)),
+    ...(decision.kind === 'needs-user' && { userAction: { until: decision.until, ...decision.open } }),
     ...(decision.kind === 'under-review' && { underReview: true, reviewUntil: decision.until }),
   });
 }

@@ -12,7 +12,7 @@ import {
   type VerificationStep,
 } from '../../../published/verifications.js';
 import { isOpen, isUnderReview, screeningSession } from '../domain/screening-session.js';
-import type { ErrorCause, Session } from '../domain/session.js';
+import type { ErrorCause, Session, UnderReview } from '../domain/session.js';
 import { AnswerStepUp, AnswerStepUpHandler } from './answer-step-up.js';
 import { isOverAtVendor, vendorRefusalIn } from './refusals.js';
 import { datedSession, factsOf } from './session-facts.js';
@@ -118,9 +118,17 @@ export class PartyVerifications extends Verifications {
     return { session: facts, end, reply: null, decision, reviewed, step: decision && step };
   }
 
+  private async reviewIn(sessionId: string, { subjectId, review }: UnderReview): Promise<Decision | null> {
+    if (!review.userActs) return { kind: 'under-review', until: review.until };
+    const kept = await this.secrets.find(subjectId, sessionId);
+    return kept === 'erased' || kept.open === undefined
+      ? null
+      : { kind: 'needs-user', open: kept.open, until: review.until };
+  }
+
   private async decisionIn(sessionId: string, session: Session): Promise<Decision | null> {
     if (session.status === 'VERIFIED') return { kind: 'confirmed' };
-    if (isUnderReview(session)) return { kind: 'under-review', until: session.review.until };
+    if (isUnderReview(session)) return this.reviewIn(sessionId, session);
     const refused = vendorRefusalIn(session);
     if (refused !== null) return { kind: 'refused', ...refused };
     if (!isOpen(session)) return null;

@@ -15,6 +15,7 @@ const TYPES = [
   'SessionBlocked',
   'StepUpRequired',
   'ReviewStarted',
+  'PersonSentToVendor',
 ] as const satisfies readonly SessionEvent['type'][];
 
 /** The events of a screening session that are sent to account holders. */
@@ -52,6 +53,8 @@ export const screeningPublisher: Publisher = {
         const { reviewUntil: review_until } = event.data;
         return publishedAs(last, 'screening.under_review', { session_id, user_type, review_until });
       }
+      case 'PersonSentToVendor':
+        return publishedAs(last, 'screening.user_action_required', { session_id, user_type, until: event.data.until });
       default:
         return null;
     }

@@ -81,6 +81,8 @@ function withoutSecrets(verdict: RegistrationVerdict): RecordRegistration['verdi
       const { otp, kba, duplicateGuard = false } = verdict;
       return { kind: 'step-up', otp, questions: shapesOf(kba), duplicateGuard };
     }
+    case 'needs-user':
+      return { kind: 'needs-user', until: verdict.until };
     case 'under-review':
       return { kind: 'under-review', lookAgainAfter: verdict.lookAgainAfter };
     default:

@@ -50,6 +50,11 @@ function namesIn(session: Session): Pick<ScreeningFacts, 'intendedRecipientId' |
   return { intendedRecipientId: intendedRecipientId ?? null, grantId: grantId ?? null, partyId: partyId ?? null };
 }
 
+function reviewUntilOf(session: Session): string | null {
+  const review = reviewOf(session);
+  return review === null || review.userActs ? null : review.until;
+}
+
 /** Null for a session that does not exist. */
 export function factsOf(
   sessionId: string,
@@ -75,7 +80,7 @@ export function factsOf(
     ...namesIn(session),
     verifiedAt: session.status === 'VERIFIED' ? session.verifiedAt : null,
     duplicateGuard: session.duplicateGuard,
-    reviewUntil: reviewOf(session)?.until ?? null,
+    reviewUntil: reviewUntilOf(session),
     createdAt,
     updatedAt,
   };

@@ -31,12 +31,14 @@ const ENDS = ['SessionBlocked', 'SessionExpired', 'SessionErrored'] satisfies Se
  * person's data.
  */
 export const SESSION_SECRETS: readonly VaultPromise[] = [
-  ...(['ReviewStarted', 'StepUpRequired'] as const satisfies readonly SessionEvent['type'][]).map((type) => ({
-    category: screeningSession.category,
-    type,
-    place: secretsOf,
-    until: ENDS,
-  })),
+  ...(['ReviewStarted', 'PersonSentToVendor', 'StepUpRequired'] as const satisfies readonly SessionEvent['type'][]).map(
+    (type) => ({
+      category: screeningSession.category,
+      type,
+      place: secretsOf,
+      until: ENDS,
+    }),
+  ),
   {
     category: screeningSession.category,
     type: 'IdentityVerified' satisfies SessionEvent['type'],
@@ -76,7 +78,7 @@ export class SessionSecrets {
     private readonly vendors: Vendors,
   ) {}
 
-  /** Called when the vendor has confirmed the person, requires a step-up or reviews the person. */
+  /** Called when the vendor has confirmed the person, requires a step-up, reviews the person or needs the person. */
   keepRegistration(
     sessionId: string,
     { subjectId, vendors }: Session,
@@ -88,6 +90,7 @@ export class SessionSecrets {
       vendorSession,
       references: this.references(vendors, vendorSession),
       questions: verdict.kind === 'step-up' ? verdict.kba : null,
+      ...(verdict.kind === 'needs-user' && { open: verdict.open }),
       ...(phoneId !== undefined && { phoneId }),
     });
   }

@@ -442,6 +442,12 @@ function evolve(state: SessionState, event: SessionEvent): SessionState {
       const attempt = { ...state.attempt, settleAfter, giveUpAfter: until };
       return { ...state, attempt, review: { startedAt, until }, reviewed: true };
     }
+    case 'PersonSentToVendor': {
+      if (state.status !== 'SUBMITTED' || state.attempt === null) return state;
+      const { startedAt, until, lookAgainAt: settleAfter } = event.data;
+      const attempt = { ...state.attempt, settleAfter, giveUpAfter: until };
+      return { ...state, attempt, review: { startedAt, until, userActs: true } };
+    }
     case 'ReviewContinued':
       return isUnderReview(state)
         ? { ...state, attempt: { ...state.attempt, settleAfter: event.data.lookAgainAt } }

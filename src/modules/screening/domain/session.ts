@@ -1,4 +1,5 @@
 // The events and the state of a screening session. `screening-session.ts` makes the decisions.
+import type { UserActionOpening } from '../../../kernel/user-action.js';
 import type {
   Challenge,
   Operation as ChallengeOperation,
@@ -96,7 +97,20 @@ export type SessionEvent =
         readonly lookAgainAt: string;
       }
     >
-  /** The people have not decided yet. */
+  /**
+   * The person must act at the vendor until `until`. The vault keeps how the vendor is opened. A later event begins another round. Times are ISO 8601
+   * UTC.
+   */
+  | DomainEvent<
+      'PersonSentToVendor',
+      {
+        readonly attemptId: string;
+        readonly startedAt: string;
+        readonly until: string;
+        readonly lookAgainAt: string;
+      }
+    >
+  /** The people have not decided yet, or the person has not acted yet. */
   | DomainEvent<'ReviewContinued', { readonly attemptId: string; readonly lookAgainAt: string }>
   | DomainEvent<
       'StepUpRequired',
@@ -184,6 +198,8 @@ export function operationOf({ operation }: Attempt): ChallengeOperation | null {
 export interface Review {
   readonly startedAt: string;
   readonly until: string;
+  /** The person must act at the vendor, and its people decide nothing yet. */
+  readonly userActs?: true;
 }
 
 /** The offered methods and the remaining attempts. `otp` stays false if the person has chosen the questions. */
@@ -282,6 +298,8 @@ export interface SessionSecretsContent {
   /** Keyed hash of the phone number. Absent in older sessions, and when the recovery job recorded the step-up. */
   readonly phoneId?: string;
   readonly questions: readonly KbaQuestion[] | null;
+  /** How the person opens the vendor, in a round of the person. */
+  readonly open?: UserActionOpening;
 }
 
 /** The name of the entry above under the session's vault subject. */

@@ -18,11 +18,13 @@ export type RegistrationVerdict =
   | { readonly kind: 'input-refused'; readonly input: RefusedInput }
   | { readonly kind: 'report-expired' | 'product-not-enabled' }
   | { readonly kind: 'under-review'; readonly lookAgainAfter: number }
+  /** `until`: the vendor's end of the round, ISO 8601 UTC. */
+  | { readonly kind: 'needs-user'; readonly until: string }
   | Exclude<Verdict, { readonly kind: 'confirmed' | 'step-up' | 'sent' | 'wrong' }>;
 
 export interface VerdictPolicy extends AnswerLimit {
   readonly stepUpTtlSeconds: number;
-  /** The longest review by people at the vendor. */
+  /** The longest review by people at the vendor, and the longest time for the person's rounds there. */
   readonly reviewSeconds: number;
 }
 
@@ -50,12 +52,14 @@ export function recordRegistration(
       return [{ type: 'SessionErrored', data: { attemptId, cause: 'PRODUCT_NOT_ENABLED' } }];
     case 'under-review': {
       const { lookAgainAfter } = verdict;
-      if (review !== null) return [lookLater(now, attempt, review, lookAgainAfter)];
+      if (review !== null && !review.userActs) return [lookLater(now, attempt, review, lookAgainAfter)];
       const startedAt = now.toISOString();
       const reviewUntil = after(now, policy.reviewSeconds);
       const lookAgainAt = nextQuery(now, { since: startedAt, until: reviewUntil }, lookAgainAfter);
       return [{ type: 'ReviewStarted', data: { attemptId, startedAt, reviewUntil, lookAgainAt } }];
     }
+    case 'needs-user':
+      return [sendToVendor(recording, verdict.until, review)];
     case 'unavailable':
       // The attempt was made again with the input that Redis kept. The vendor may have executed the first try, so the recovery job asks the vendor.
       if (review !== null || now >= new Date(attempt.settleAfter)) return [];
@@ -69,10 +73,26 @@ export function recordRegistration(
   }
 }
 
+/** A round of the person at the vendor. A vendor that still waits after the round has not got the person's answer in time. */
+function sendToVendor(
+  { now, attemptId, policy }: RecordRegistration,
+  wanted: string,
+  review: Review | null,
+): SessionEvent {
+  const startedAt = review?.userActs ? review.startedAt : now.toISOString();
+  const latest = after(new Date(startedAt), policy.reviewSeconds);
+  const until = wanted < latest ? wanted : latest;
+  if (now >= new Date(until)) return { type: 'SessionExpired', data: { cause: 'NO_ANSWER' } };
+  const lookAgainAt = nextQuery(now, { since: startedAt, until }, 0);
+  return review?.userActs && review.until === until
+    ? { type: 'ReviewContinued', data: { attemptId, lookAgainAt } }
+    : { type: 'PersonSentToVendor', data: { attemptId, startedAt, until, lookAgainAt } };
+}
+
 /** The vendor has not decided when it was asked again. The review ends with its time. */
 export function lookLater(now: Date, { attemptId }: Attempt, review: Review, lookAgainAfter: number): SessionEvent {
   return now >= new Date(review.until)
-    ? { type: 'SessionExpired', data: { cause: 'NOT_REVIEWED' } }
+    ? { type: 'SessionExpired', data: { cause: review.userActs ? 'NO_ANSWER' : 'NOT_REVIEWED' } }
     : {
         type: 'ReviewContinued',
         data: {

@@ -20,15 +20,14 @@ import {
   screeningSession,
 } from '../domain/screening-session.js';
 import {
-  secretsEntry,
   unitAddressEntry,
   type KbaQuestion,
   type Session,
   type SessionEvent,
-  type SessionSecretsContent,
   type UnitAddressContent,
 } from '../domain/session.js';
 import { listsOfSession } from './screening-list-names.js';
+import { type KeptSecrets, keptSecrets } from './kept-secrets.js';
 import { type SessionSummary, summaryOf } from './session-summary.js';
 
 export type { KbaQuestion };
@@ -83,7 +82,7 @@ export function applicantsHeld(of: { readonly account?: string; readonly environ
 
 export const screeningStatus: Projection<ScreeningStatus, Followed> = {
   name: 'screening_status',
-  version: 19,
+  version: 20,
   category: screeningSession.category,
   toldWithoutLog: true,
 
@@ -148,6 +147,7 @@ const known = exhaustiveEvents<SessionEvent>('screening_status', {
   ApplicantDiscarded: true,
   ReviewStarted: true,
   ReviewContinued: true,
+  PersonSentToVendor: true,
   StepUpRequired: true,
   IdentityVerified: true,
   OtpAnswerReceived: true,
@@ -210,11 +210,8 @@ export class ScreeningStatusReader {
     return overdueAt !== null && now >= new Date(overdueAt);
   }
 
-  /** The questions while they are open; null otherwise, and after the person was erased. */
-  async openQuestions(sessionId: string, session: SessionSummary): Promise<readonly KbaQuestion[] | null> {
-    if (!('stepUp' in session) || !session.stepUp.kba) return null;
-    const secrets = await readEntry<SessionSecretsContent>(this.vault, session.subjectId, secretsEntry(sessionId));
-    return secrets === null || secrets === 'erased' ? null : secrets.questions;
+  keptSecrets(sessionId: string, session: SessionSummary): Promise<KeptSecrets> {
+    return keptSecrets(this.vault, sessionId, session);
   }
 
   /** Null if the page gave no address, and if the person was erased. */

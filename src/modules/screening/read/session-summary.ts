@@ -8,7 +8,7 @@ export { REASONS_FOR_BROWSERS, reasonForBrowsers, type ReasonForBrowsers } from 
 export type SessionSummary = Pick<Session, 'subjectId' | 'grantId' | 'partyId' | 'unitAddressKept' | 'userType'> &
   (
     | { readonly status: Exclude<Session['status'], OpenStepUp['status'] | 'BLOCKED' | 'SUBMITTED'> }
-    | { readonly status: 'SUBMITTED'; readonly review: Pick<Review, 'until'> | null }
+    | { readonly status: 'SUBMITTED'; readonly review: Pick<Review, 'until' | 'userActs'> | null }
     | { readonly status: 'BLOCKED'; readonly blockedUntil: string | null; readonly reasonCode: BlockReason }
     | {
         readonly status: OpenStepUp['status'];
@@ -34,6 +34,10 @@ export function summaryOf(session: Session): SessionSummary {
     return { ...common, status, blockedUntil, reasonCode };
   }
   if (session.status === 'SUBMITTED')
-    return { ...common, status: session.status, review: session.review && { until: session.review.until } };
+    return { ...common, status: session.status, review: session.review && reviewIn(session.review) };
   return { ...common, status: session.status };
+}
+
+function reviewIn({ until, userActs }: Review): Pick<Review, 'until' | 'userActs'> {
+  return { until, ...(userActs && { userActs }) };
 }

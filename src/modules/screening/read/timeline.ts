@@ -17,6 +17,7 @@ const NAMES = {
   ApplicantDiscarded: 'applicant.discarded',
   ReviewStarted: 'review.started',
   ReviewContinued: 'review.continued',
+  PersonSentToVendor: 'user_action.required',
   StepUpRequired: 'step_up.required',
   IdentityVerified: 'identity.verified',
   OtpAnswerReceived: 'otp.answered',
@@ -76,6 +77,8 @@ function detailOf(event: SessionEvent): TimelineStep['detail'] {
       return { user_type: event.data.userType };
     case 'ReviewStarted':
       return { review_until: event.data.reviewUntil };
+    case 'PersonSentToVendor':
+      return { until: event.data.until };
     case 'StepUpRequired': {
       const { methods, attemptsAllowed, expiresAt } = event.data;
       return { methods, attempts_allowed: attemptsAllowed, expires_at: expiresAt };

@@ -5,7 +5,16 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { type Answer, CallRecord, type Execution } from '../../../vendor-kit/double/call-record.js';
 import type { SandboxPart } from '../../../vendor-kit/double/sandbox-part.js';
 import { followBehaviours } from '../../../vendor-kit/double/vendor-calls.js';
-import { type IncomeCheck, UNNAMED, acted, checkBody, checkState, connectPage, newCheck } from './income-checks.js';
+import {
+  type IncomeCheck,
+  UNNAMED,
+  acted,
+  checkBody,
+  checkState,
+  connectPage,
+  newCheck,
+  newLink,
+} from './income-checks.js';
 import { type NoticeReceiver, Notices } from './notices.js';
 import { personaNamed } from './personas.js';
 import { Problem, problemBody, sendProblem } from './problems.js';
@@ -131,7 +140,7 @@ export class AcmeDouble implements SandboxPart {
       (request: Body<requests.VerificationBody>, reply) => this.verify(request, reply),
     );
     routes.get('/verifications/:id', { schema: requests.READ }, (request: Body<unknown>, reply) =>
-      this.tellVerification(this.verification(request), reply),
+      this.tellVerification(request, reply),
     );
     routes.post('/verifications/:id/code', { schema: requests.CODE }, (request: Body<requests.CodeBody>, reply) =>
       this.answer(request, reply, 'code', request.body),
@@ -184,9 +193,7 @@ export class AcmeDouble implements SandboxPart {
     routes.get('/income-checks/:id', { schema: requests.READ }, (request: Body<unknown>, reply) => {
       const check = this.checks.get(request.params.id);
       if (check === undefined) throw new Problem('not_found');
-      const [below = ''] = request.url.split('/v1/');
-      const pages = this.pagesUrl || `${request.protocol}://${request.host}${below}`;
-      return reply.send(checkBody(check, this.stateOfCheck(check), pages));
+      return reply.send(checkBody(check, this.stateOfCheck(check), this.pagesFor(request)));
     });
   }
 
@@ -195,22 +202,41 @@ export class AcmeDouble implements SandboxPart {
     pages.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, _text, next) =>
       next(null, {}),
     );
-    const checkOf = ({ params }: Body<unknown>): IncomeCheck | null =>
-      [...this.checks.values()].find(
-        (check) => check.link.token === params.id && this.stateOfCheck(check) === 'awaiting_person',
-      ) ?? null;
-    const show = (reply: FastifyReply, check: IncomeCheck | null): FastifyReply =>
-      reply.type('text/html; charset=utf-8').send(connectPage(check));
-    pages.get('/:id', (request: Body<unknown>, reply) => show(reply, checkOf(request)));
+    const openChecks = (): readonly IncomeCheck[] =>
+      [...this.checks.values()].filter((check) => this.stateOfCheck(check) === 'awaiting_person');
+    const openVerifications = (): readonly Verification[] =>
+      [...this.verifications.values()].filter(({ id }) => this.stateOf(id) === 'awaiting_person');
+    const show = (reply: FastifyReply, button: string | null): FastifyReply =>
+      reply.type('text/html; charset=utf-8').send(connectPage(button));
+    const find = ({ params: { id: token } }: Body<unknown>) => ({
+      check: openChecks().find(({ link }) => link.token === token),
+      verification: openVerifications().find(({ link }) => link?.token === token),
+    });
+    pages.get('/:id', (request: Body<unknown>, reply) => {
+      const { check, verification } = find(request);
+      if (check !== undefined) return show(reply, check.rounds > 1 ? 'Log in' : 'Share my income');
+      return show(reply, verification === undefined ? null : 'Show my document');
+    });
     pages.post('/:id', async (request: Body<unknown>, reply) => {
-      const check = checkOf(request);
-      if (check !== null) {
+      const { check, verification } = find(request);
+      const subject = request.params.id;
+      if (check !== undefined) {
         this.record.note({ check: acted(check, this.now()) });
         await this.record.kept();
-        await this.notices.tell({ subject: check.link.token, type: 'income_check.moved', reference: check.reference });
+        await this.notices.tell({ subject, type: 'income_check.moved', reference: check.reference });
+      }
+      if (verification !== undefined) {
+        this.record.note({ verification: { ...verification, decided: 'approved' } });
+        await this.record.kept();
+        await this.notices.tell({ subject, type: 'verification.moved', reference: verification.reference });
       }
       return show(reply, null);
     });
+  }
+
+  private pagesFor({ url, protocol, host }: FastifyRequest): string {
+    const [below = ''] = url.split('/v1/');
+    return this.pagesUrl || `${protocol}://${host}${below}`;
   }
 
   private stateOfCheck(check: IncomeCheck): ReturnType<typeof checkState> {
@@ -276,6 +302,7 @@ export class AcmeDouble implements SandboxPart {
           wrongAnswers: 0,
           lockedUntil: null,
           decided: null,
+          ...(persona.is === 'documented' && { link: newLink(this.now()) }),
         };
         return { billed: true, effect: { verification }, answer: { status: 202, body: { id, state: 'processing' } } };
       },
@@ -316,11 +343,12 @@ export class AcmeDouble implements SandboxPart {
     });
   }
 
-  private tellVerification(verification: Verification, reply: FastifyReply): FastifyReply {
+  private tellVerification(request: Body<unknown>, reply: FastifyReply): FastifyReply {
+    const verification = this.verification(request);
     const state = stateOf(verification, this.now(), this.pace);
     if (state === 'hangs') return reply.hijack();
     if (state === 'processing') this.unfinished(reply);
-    return reply.send(verificationBody(verification, state));
+    return reply.send(verificationBody(verification, state, this.pagesFor(request)));
   }
 
   /** The outcome of the request with a key. The answer of an unknown key reserves nothing: a request that is still on its way is executed later. */

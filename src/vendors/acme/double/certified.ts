@@ -95,6 +95,7 @@ const refused = (reason: string) => ({ kind: 'refused', reason });
 export const personas: readonly CertifiedPersona[] = [
   { registration: confirmed, report: { kind: 'report' }, income: { route: 'PAYROLL', verdict: { kind: 'completed' } } },
   { income: { route: 'BANKING', verdict: { kind: 'completed' } } },
+  { ...named('documenttest'), registration: { kind: 'needs-user' } },
   { ...named('payrolltest'), income: { route: 'PAYROLL', verdict: { kind: 'needs-user' } } },
   { ...named('noincometest'), income: { route: 'PAYROLL', verdict: { kind: 'failed', reason: 'NO_MATCH' } } },
   { ...named('slowtest'), registration: confirmed },

@@ -34,7 +34,7 @@ export function newCheck(
   return { ...facts, startedAt: now, rounds, link: newLink(now) };
 }
 
-function newLink(now: number): IncomeCheck['link'] {
+export function newLink(now: number): IncomeCheck['link'] {
   return { token: randomBytes(24).toString('base64url'), until: now + LINK_MS };
 }
 
@@ -62,7 +62,7 @@ export function checkBody(check: IncomeCheck, state: State, pages: string): obje
     return {
       id,
       state,
-      link: { url: `${pages}/connect/${link.token}`, expires_at: new Date(link.until).toISOString() },
+      link: linkBody(link, pages),
     };
   if (state !== 'ready') return { id, state };
   const made = new MadeUp('acme income', file);
@@ -89,15 +89,19 @@ export function checkBody(check: IncomeCheck, state: State, pages: string): obje
   };
 }
 
+export function linkBody({ token, until }: IncomeCheck['link'], pages: string): object {
+  return { url: `${pages}/connect/${token}`, expires_at: new Date(until).toISOString() };
+}
+
 function dollars(cents: number): string {
   return (cents / 100).toFixed(2);
 }
 
-/** The page of a round, or the end of one. The person acts with one press. */
-export function connectPage(check: IncomeCheck | null): string {
+/** The page of a round, or the end of one. The person acts with one press of `button`. */
+export function connectPage(button: string | null): string {
   const content =
-    check === null
+    button === null
       ? '<h1>Thank you</h1><p>You can close this window.</p>'
-      : `<h1>acme asks for your income</h1><form method="post"><button>${check.rounds > 1 ? 'Log in' : 'Share my income'}</button></form>`;
+      : `<h1>acme needs you</h1><form method="post"><button>${button}</button></form>`;
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>acme</title></head><body>${content}</body></html>`;
 }

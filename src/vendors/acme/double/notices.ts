@@ -15,7 +15,7 @@ interface Notice {
 /** `subject`: the verification, or the round of a check. A notice about the same subject is the same notice. */
 interface Told {
   readonly subject: string;
-  readonly type: 'verification.decided' | 'income_check.moved';
+  readonly type: 'verification.decided' | 'verification.moved' | 'income_check.moved';
   readonly reference: string | null;
 }
 

@@ -23,6 +23,8 @@ export type Persona = {
     | { readonly is: 'failed'; readonly code: string; readonly pointer?: string }
     /** People decide, 48 hours later by the clock of the double, or when a test tells the decision. */
     | { readonly is: 'reviewed'; readonly decision: 'approved' | 'declined' }
+    /** The person must show a document on acme's page. */
+    | { readonly is: 'documented' }
     | { readonly is: 'refused'; readonly status: 429 | 503 }
     /** The double answers nothing and executes nothing. */
     | { readonly is: 'unanswered' }
@@ -51,6 +53,7 @@ const PERSONAS: readonly Persona[] = [
   { name: 'nohittest', is: 'approved', file: 'no_file' },
   { name: 'disputedtest', is: 'approved', file: 'disputed' },
   { name: 'thinfiletest', is: 'approved', file: 'thin' },
+  { name: 'documenttest', is: 'documented' },
   { name: 'payrolltest', is: 'approved', income: 'asks' },
   { name: 'noincometest', is: 'approved', income: 'none' },
   { name: 'busytest', is: 'refused', status: 429 },

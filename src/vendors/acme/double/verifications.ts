@@ -1,5 +1,6 @@
 // The verifications of acme: their states, their challenges, and the decisions of people.
 import type { Answer } from '../../../vendor-kit/double/call-record.js';
+import { linkBody } from './income-checks.js';
 import { type Method, type Persona, personaNamed } from './personas.js';
 import { Problem, problemBody } from './problems.js';
 
@@ -14,6 +15,8 @@ export interface Verification {
   readonly lockedUntil: number | null;
   /** The person answered correctly, or people decided. */
   readonly decided: 'approved' | 'declined' | null;
+  /** The link to the page for the person. */
+  readonly link?: { readonly token: string; readonly until: number };
 }
 
 export interface Pace {
@@ -57,7 +60,8 @@ const QUESTIONS: readonly Question[] = [
 const RIGHT_ANSWERS: Readonly<Record<string, string>> = { street: 'street.a', lender: 'lender.b', county: 'county.c' };
 
 /** `hangs`: the double gives no answer about the verification yet. */
-export type State = 'processing' | 'hangs' | 'approved' | 'declined' | 'challenge' | 'manual_review' | 'failed';
+export type State =
+  'processing' | 'hangs' | 'approved' | 'declined' | 'challenge' | 'manual_review' | 'awaiting_person' | 'failed';
 
 export function stateOf(verification: Verification, now: number, { slowMs, hangsMs }: Pace): State {
   const { decided, startedAt } = verification;
@@ -69,6 +73,8 @@ export function stateOf(verification: Verification, now: number, { slowMs, hangs
       return persona.pace === 'slow' && now < startedAt + slowMs ? 'processing' : 'approved';
     case 'challenged':
       return 'challenge';
+    case 'documented':
+      return 'awaiting_person';
     case 'reviewed':
       return now < startedAt + REVIEW_MS ? 'manual_review' : persona.decision;
     case 'declined':
@@ -82,8 +88,9 @@ export function stateOf(verification: Verification, now: number, { slowMs, hangs
   }
 }
 
-export function verificationBody(verification: Verification, state: Exclude<State, 'hangs'>): object {
-  const { id, persona: name, startedAt } = verification;
+/** `pages`: the address of the pages for persons. */
+export function verificationBody(verification: Verification, state: Exclude<State, 'hangs'>, pages = ''): object {
+  const { id, persona: name, startedAt, link } = verification;
   const persona = personaNamed(name);
   const body = { id, state };
   switch (state) {
@@ -97,6 +104,8 @@ export function verificationBody(verification: Verification, state: Exclude<Stat
       return { ...body, challenge: challengeOf(methodsOf(persona)) };
     case 'manual_review':
       return { ...body, review: { usually_decided_by: new Date(startedAt + REVIEW_MS).toISOString() } };
+    case 'awaiting_person':
+      return { ...body, link: link && linkBody(link, pages) };
     case 'failed':
       return { ...body, problem: problemOf(persona) };
     default:

@@ -34,6 +34,12 @@ class IdentityPayload {
   @ApiPropertyOptional({ type: KbaQuestionSet, nullable: true }) readonly kba?: KbaQuestionSet | null;
   @ApiPropertyOptional({ type: 'integer', description: 'After a wrong code or answer, while another may follow' })
   readonly attemptsRemaining?: number;
+  @ApiPropertyOptional({
+    type: 'object',
+    additionalProperties: true,
+    description: 'The person must act at the vendor: `until`, and `url` or `sdk` with `token`',
+  })
+  readonly userAction?: object;
   @ApiPropertyOptional({ description: 'People at the vendor check the person' }) readonly underReview?: boolean;
   @ApiPropertyOptional({ format: 'date-time', description: 'The latest end of their review' })
   readonly reviewUntil?: string;

@@ -196,11 +196,11 @@ export class ScreeningController {
       found = await this.statuses.find(id, principal);
     }
     if (!found) throw new DomainError('screening.not_found');
-    return statusResult(id, found.doc, await this.statuses.openQuestions(id, found.doc.session));
+    return statusResult(id, found.doc, await this.statuses.keptSecrets(id, found.doc.session));
   }
 
   private async present(id: string, request: FastifyRequest, session: SessionSummary): Promise<SessionResult> {
     request.dataSubject = session.subjectId;
-    return sessionResult(id, session, await this.statuses.openQuestions(id, session));
+    return sessionResult(id, session, await this.statuses.keptSecrets(id, session));
   }
 }

@@ -2,6 +2,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { USER_TYPES } from '../../../../published/accounts.js';
 import { OVERALL_STATUSES, PAYMENT_STATUSES, VERIFICATION_STATUSES } from '../../../../published/screenings.js';
+import type { KeptSecrets } from '../../read/kept-secrets.js';
 import type { KbaQuestion, ScreeningStatus } from '../../read/screening-status.js';
 import {
   REASONS_FOR_BROWSERS,
@@ -29,6 +30,15 @@ class StepUpResult {
   readonly kbaQuestions?: readonly KbaQuestionResult[];
 }
 
+export class UserActionOfScreening {
+  @ApiProperty({ format: 'date-time', description: 'The end of the round' }) readonly until!: string;
+  @ApiPropertyOptional({ format: 'uri', description: "The vendor's page, to be opened in a window of its own" })
+  readonly url?: string;
+  @ApiPropertyOptional({ description: "The vendor's SDK that the page must run; absent if there is a `url`" })
+  readonly sdk?: string;
+  @ApiPropertyOptional({ description: 'The token for the SDK' }) readonly token?: string;
+}
+
 export class SessionResult {
   @ApiProperty({ format: 'uuid' }) readonly id!: string;
   @ApiProperty({ enum: VERIFICATION_STATUSES })
@@ -54,6 +64,11 @@ export class SessionResult {
       'Present when SUBMITTED while people at the identity vendor check the person: the latest end of their review',
   })
   readonly reviewUntil?: string;
+  @ApiPropertyOptional({
+    type: UserActionOfScreening,
+    description: 'Present when SUBMITTED while the person must act at the identity vendor',
+  })
+  readonly userAction?: UserActionOfScreening;
 }
 
 export class StatusResult extends SessionResult {
@@ -75,17 +90,18 @@ export class StatusResult extends SessionResult {
 
 type SessionFields = Pick<SessionResult, keyof SessionResult>;
 
-/** The result has `questions` only while they are open. */
 export function sessionResult(
   id: string,
   session: SessionSummary,
-  questions: readonly KbaQuestion[] | null,
+  { questions, userAction }: KeptSecrets,
 ): SessionFields {
   if (session.status === 'BLOCKED') {
     const reasonCode = reasonForBrowsers(session.reasonCode);
     return { id, status: session.status, blockedUntil: session.blockedUntil, ...(reasonCode && { reasonCode }) };
   }
-  if (session.status === 'SUBMITTED' && session.review !== null)
+  if (userAction !== null)
+    return { id, status: session.status, userAction: { until: userAction.until, ...userAction.open } };
+  if (session.status === 'SUBMITTED' && session.review !== null && !session.review.userActs)
     return { id, status: session.status, reviewUntil: session.review.until };
   if (!('stepUp' in session)) return { id, status: session.status };
   const { answeredWrong, attemptsRemaining } = session.stepUp;
@@ -112,10 +128,10 @@ function stepUpResult(
 export function statusResult(
   id: string,
   { session, paymentStatus, overallStatus, transactionId, refundedAt }: ScreeningStatus,
-  questions: readonly KbaQuestion[] | null,
+  kept: KeptSecrets,
 ): StatusResult {
   return {
-    ...sessionResult(id, session, questions),
+    ...sessionResult(id, session, kept),
     verificationStatus: session.status,
     paymentStatus,
     overallStatus,
