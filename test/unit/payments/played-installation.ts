@@ -547,7 +547,12 @@ export class PlayedInstallation {
 
   async submit({ aggregates }: PlayedProcess, sessionId: string): Promise<void> {
     this.sessions.push(sessionId);
-    await aggregates.execute(screenedPerson, PERSON, { kind: 'open', personId: PERSON, sessionId, salt: '' }, this.context);
+    await aggregates.execute(
+      screenedPerson,
+      PERSON,
+      { kind: 'open', personId: PERSON, sessionId, salt: '' },
+      this.context,
+    );
     const now = this.clock.now();
     const times = { now, attemptId: `registration-${sessionId}`, settleAfter: now, giveUpAfter: now };
     const person = { subjectId: this.subject, personId: PERSON, registeredAs: 'name', vendors: FIRST_CHOICE };

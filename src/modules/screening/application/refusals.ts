@@ -194,3 +194,9 @@ const REFUSED_INPUTS: Record<
     rule: 'The identity vendor refused the data without naming a field.',
   },
 };
+
+/** A new submission of a locked person is refused. When a locked person answers a question, the caller gets the blocked session instead. */
+export function refusalOfSubmission(session: Session, attemptId: string): DomainError | null {
+  const locked = session.status === 'BLOCKED' && session.reasonCode === 'TOO_MANY_ATTEMPTS';
+  return locked ? personBlocked(session.blockedUntil) : refusalOf(session, attemptId);
+}

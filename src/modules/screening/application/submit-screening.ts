@@ -30,7 +30,7 @@ import { EarlierScreenings } from './earlier-screenings.js';
 import { GrantedSessions } from './granted-sessions.js';
 import { PersonAnswers } from './person-answers.js';
 import { namesOf } from './person-names.js';
-import { mayHaveSentSms, refusalOf, wasNotExecuted, type StepTaken } from './refusals.js';
+import { mayHaveSentSms, refusalOfSubmission, wasNotExecuted, type StepTaken } from './refusals.js';
 import { Registration, type RegistrationInput } from './registration.js';
 import { ScreeningPolicy } from './screening-policy.js';
 import { SessionSecrets } from './session-secrets.js';
@@ -246,10 +246,4 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     if (!this.accounts.mayReachVendors(account, context.environment)) throw new DomainError('account.not_live');
     return account;
   }
-}
-
-/** A new submission of a locked person is refused. When a locked person answers a question, the caller gets the blocked session instead. */
-function refusalOfSubmission(session: Session, attemptId: string): DomainError | null {
-  const locked = session.status === 'BLOCKED' && session.reasonCode === 'TOO_MANY_ATTEMPTS';
-  return locked ? personBlocked(session.blockedUntil) : refusalOf(session, attemptId);
 }
