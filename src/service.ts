@@ -189,11 +189,13 @@ async function refuseChanges(logWatch: LogWatch): Promise<void> {
   if (refusal !== null) throw refusal;
 }
 
-function warnOfSettings({ process: { production }, http, overrides, switchedOff }: Config, log: Log): void {
+function warnOfSettings({ process: { production }, http, sealing, overrides, switchedOff }: Config, log: Log): void {
   for (const name of production ? overrides : []) log.warn({ limit: name }, 'a limit differs from its default');
   for (const name of production ? switchedOff : []) log.warn({ limit: name }, 'a limit against abuse is switched off');
   if (http.plainHttpReason !== null)
     log.warn({ reason: http.plainHttpReason }, 'the service accepts plain HTTP in production (REQUIRE_TLS=false)');
+  if (production && sealing.signingKey === null)
+    log.warn('the key that signs the log lies beside the log (SEAL_SIGNING_KEY is not set)');
 }
 
 function serveComponent(app: NestFastifyApplication, config: Config, log: Log): void {

@@ -4,7 +4,7 @@ import { listIn, type Variables } from './variables.js';
 export abstract class SealSettings {
   /**
    * `<key id>:<base64 of 32 bytes>`, comma separated. The first key signs, and the others are earlier keys, whose checkpoints stay valid. An earlier
-   * key may be given as its verifier key. With null, the service makes a development key in the data folder.
+   * key may be given as its verifier key. With null, the first start makes a key in the data folder, and production warns.
    */
   abstract readonly signingKey: string | null;
   /** The longest time in seconds for which an event waits for its checkpoint. */
@@ -15,7 +15,7 @@ const SIGNING = /^[\w.-]{1,32}:[A-Za-z0-9+/]{43}=$/;
 const VERIFIER = /^[^\s+,:]+(?::\d+)?[^\s+,:]*\+[0-9a-f]{8}\+[A-Za-z0-9+/]{44}$/;
 
 export function readSealing(env: Variables): SealSettings {
-  const signingKey = env.inProduction('SEAL_SIGNING_KEY', env.text('SEAL_SIGNING_KEY'));
+  const signingKey = env.text('SEAL_SIGNING_KEY');
   const [first = '', ...earlier] = listIn(signingKey);
   if (signingKey !== null && !(SIGNING.test(first) && earlier.every((key) => SIGNING.test(key) || VERIFIER.test(key))))
     env.fault(

@@ -25,7 +25,7 @@ import { ConsentedCommand, type ConsentValues } from './consent.js';
 import { idIn, NONE, oneOf, operatorContext, wholeNumber, WrongInput } from './operator.js';
 import { OperatorCommand } from './operator-command.js';
 import { print, printRow, type Row } from './output.js';
-import { VendorDifferencesCommand } from './vendor-differences.js';
+import { VendorDifferencesCommand } from './vendor-differences.command.js';
 
 // The commands of a group are the exports of its file.
 export { VendorDifferencesCommand };

@@ -19,7 +19,7 @@ import { DiskTransparencyFiles } from './disk.js';
     {
       provide: SealSigningKey,
       useFactory: async ({ signingKey }: SealSettings, { path }: DataFolderSettings): Promise<SealSigningKey> => ({
-        text: signingKey ?? (await developmentKey(join(path, 'keys'))),
+        text: signingKey ?? (await madeKey(join(path, 'keys'))),
       }),
       inject: [SealSettings, DataFolderSettings],
     },
@@ -28,8 +28,8 @@ import { DiskTransparencyFiles } from './disk.js';
 })
 export class TransparencyFilesModule {}
 
-/** Outside production, the key need not be configured, because the first start makes one. */
-async function developmentKey(directory: string): Promise<string> {
-  const make = (): string => `development:${randomBytes(32).toString('base64')}\n`;
+/** A key that is not configured is made at the first start. */
+async function madeKey(directory: string): Promise<string> {
+  const make = (): string => `made:${randomBytes(32).toString('base64')}\n`;
   return (await fileMadeOnce(directory, 'seal-signing-key', make)).trim();
 }

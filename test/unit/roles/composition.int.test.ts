@@ -33,7 +33,7 @@ const vendors = await findVendors();
 const EVERY_ROLE = ['DiskSpace', 'LogInUse', 'Redis', 'RedisHealth'];
 const PROJECTOR = ['Projector'];
 const API = ['demo accounts', 'vendor routes'];
-const WORKER = ['CallWorkers', 'Dispatcher', 'EventProcessor', 'Scheduler', 'WhenEventStored', 'mail notice'];
+const WORKER = ['CallWorkers', 'Dispatcher', 'EventProcessor', 'Scheduler', 'Sealer', 'WhenEventStored', 'mail notice'];
 
 describe('the composed service', () => {
   let redis: RedisServer;
