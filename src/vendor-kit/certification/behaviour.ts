@@ -32,6 +32,7 @@ export interface Recorded {
   /** The operations whose answers are changed. */
   readonly kinds: readonly Operation[];
   readonly errors: readonly DocumentedError[];
+  readonly withChanges: boolean;
 }
 
 /** An adapter that asks more often than this does not end by itself. */
@@ -48,7 +49,12 @@ export class Recorder {
   ) {}
 
   /** The record in parts, each with its name. */
-  async *parts({ operations, kinds, errors }: Recorded): AsyncGenerator<readonly [name: string, told: Json]> {
+  async *parts({
+    operations,
+    kinds,
+    errors,
+    withChanges,
+  }: Recorded): AsyncGenerator<readonly [name: string, told: Json]> {
     const known = new Map<Operation, Script>();
     const facts = operations.map(async (operation, place) => {
       const [one, other] = [await this.observed(operation), await this.observed(operation)];
@@ -61,6 +67,7 @@ export class Recorder {
       return [nameOf(error), script === undefined ? null : resultOf(await this.answered(script), null)] as const;
     });
     yield* await Promise.all(documented);
+    if (!withChanges) return;
     const scripts = kinds.flatMap((operation) => known.get(operation) ?? []);
     const [first] = scripts;
     if (first !== undefined) yield* this.changes([{ ...first, name: 'an access token', roles: ['token'] }], []);

@@ -25,7 +25,11 @@ export async function certify(
   }
   const write = (text: string): void => writeFileSync(join(FOLDERS, vendor.id, 'behaviour.json'), text);
   const recordings = recordingsIn(vendor);
-  const results = await certificationOf(vendor, double, personas, writes ? { write, recordings } : { recordings });
+  const results = await certificationOf(vendor, double, personas, {
+    recordings,
+    withChanges: writes,
+    ...(writes && { write }),
+  });
   const tested = writes ? await smokeTest(vendor, double) : null;
   const committed = certificateOf(vendor.id);
   const smokeTested = tested === null ? committed?.smokeTested : tested.problems.length === 0 ? tested.day : undefined;
