@@ -50,8 +50,8 @@ export const NAMING: ReadonlySet<string> = new Set([
   ...ENDPOINT_SECRETS.map(({ type }) => type),
 ]);
 
-/** Values that the vault stores before an event names them: a unit's address, a caller, an endpoint, a stored token, a grant by its id. */
-const BEFORE_EVENT = /^(unit-address:|caller:|webhook-(secret|contact):|party\/[^/]+\/token$)/;
+/** Values that the vault stores before an event names them: a unit's address, an endpoint, a stored token, a grant by its id. */
+const BEFORE_EVENT = /^(unit-address:|webhook-(secret|contact):|party\/[^/]+\/token$)/;
 
 export function comesBeforeItsEvent(entry: string): boolean {
   return isId(entry) || BEFORE_EVENT.test(entry);

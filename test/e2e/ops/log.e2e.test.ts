@@ -35,6 +35,7 @@ describe('ops timeline', () => {
     expect(exitCode).toBe(0);
     const told = lines(stdout);
     expect(told.slice(0, -1).map(({ event, status }) => [event, status])).toEqual([
+      ['ConsentGiven', undefined],
       ['ScreeningOpened', undefined],
       ['ScreeningSubmitted', 'SUBMITTED'],
       ['VerificationRequested', 'SUBMITTED'],

@@ -166,6 +166,8 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
       return { session: existing(opened.state), attemptId: null };
     }
     try {
+      // An event names the person by now, so `audit verify` misses the events if they are removed and the person stays in the vault.
+      await keepCaller(this.vault, admitted.submission.subjectId, admitted.command.context);
       await this.limits.setAside(attemptId, [...uses, ...sms]);
       await this.calls.make(this.registration, attempt, input);
       const session = existing((await this.aggregates.load(screeningSession, sessionId)).state);
@@ -208,11 +210,8 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     const { personId, subjectId, countedAs = [] } = submission;
     if (grant) await this.granted.begin(grant.grantId, sessionId, subjectId, context);
     const { unitAddress } = command.request.said;
-    // Both values are stored together, so that the vault syncs its disk only once.
-    const [unitAddressKept] = await Promise.all([
-      unitAddress !== undefined && this.secrets.keepUnitAddress(subjectId, sessionId, { unitAddress }),
-      keepCaller(this.vault, subjectId, context),
-    ]);
+    const unitAddressKept =
+      unitAddress !== undefined && (await this.secrets.keepUnitAddress(subjectId, sessionId, { unitAddress }));
     const results = await this.aggregates.appendTogether(
       [
         { decider: consent, id: sessionId, known: unstored(consent.initial), command: admitted.consent },
