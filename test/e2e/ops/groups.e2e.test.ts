@@ -54,18 +54,17 @@ it('the command line refuses more arguments than a command takes, and shows its 
 
 describe('the groups of operator commands', () => {
   const files = readdirSync('src/ops').filter((file) => /\.commands?\.ts$/.test(file));
-  // Lists for each group that a file declares the group's commands, and the commands that they send over the
-  // CommandBus.
-  const declared = files.flatMap((file) => {
-    const text = readFileSync(join('src/ops', file), 'utf8');
-    const namesIn = (pattern: RegExp): string[] => [...text.matchAll(pattern)].map(([, name = '']) => name);
-    return namesIn(/@Command\(\{\s*name: '([\w-]+)'/g).map((group) => ({
+  const namesIn = (file: string, pattern: RegExp): string[] =>
+    [...readFileSync(join('src/ops', file), 'utf8').matchAll(pattern)].map(([, name = '']) => name);
+  const commands = files.flatMap((file) => namesIn(file, /^export class (\w+Command) extends (?!CommandGroup)/gm));
+  // Lists for each group the commands that its file sends over the CommandBus.
+  const declared = files.flatMap((file) =>
+    namesIn(file, /@Command\(\{\s*name: '([\w-]+)'/g).map((group) => ({
       group,
       file,
-      commands: namesIn(/^export class (\w+Command) extends (?!CommandGroup)/gm),
-      sent: namesIn(/\.execute\(\s*new (\w+)/g),
-    }));
-  });
+      sent: namesIn(file, /\.execute\(\s*new (\w+)/g),
+    })),
+  );
   let made: Record<string, { commands: string[]; handled: string[] }>;
   let libraries: string[];
   beforeAll(async () => {
@@ -82,9 +81,7 @@ describe('the groups of operator commands', () => {
   it('have every command, and a module of the group has a handler for each of its use cases', () => {
     const missing = declared.flatMap(({ group, sent }) => sent.filter((name) => !made[group]?.handled.includes(name)));
     expect(missing).toEqual([]);
-    expect([...new Set(Object.values(made).flatMap(({ commands }) => commands))].sort()).toEqual(
-      [...new Set(declared.flatMap(({ commands }) => commands))].sort(),
-    );
+    expect([...new Set(Object.values(made).flatMap((group) => group.commands))].sort()).toEqual(commands.sort());
     // These groups are known to send commands. The check therefore fails when the pattern above no longer matches.
     expect(declared.filter(({ sent }) => sent.length > 0).map(({ group }) => group)).toEqual(
       expect.arrayContaining(['accounts', 'keys', 'person', 'webhooks']),
