@@ -94,11 +94,14 @@ const OPERATIONS = {
   income: `    income: { operations: { start: 'idempotent', outcomeOf: 'query' }, needs: 'applicant' },`,
 };
 
+/** The name of a client or of a user may be read by everybody. */
+const isSecret = (name) => !['clientId', 'user'].includes(name);
+
 function vendorFile({ id, ports, auth }) {
   const names = secretsOf({ auth });
   const settings = names.map(
     (name) => `    ${name}: {
-      kind: 'secret',
+      kind: '${isSecret(name) ? 'secret' : 'text'}',
       variable: '${variableOf(id, name)}',
       testVariable: '${variableOf(id, name).replace(prefix(id), `${prefix(id)}_TEST`)}',
       published: '${publishedOf(id, name)}',
@@ -235,6 +238,7 @@ function adapterFile(wanted) {
   const wire = ports.flatMap((port) => WIRE_NAMES[port](polls)).sort();
   const needsSubject = ports.some((port) => port !== 'identity');
   return `// The adapters of ${id} over HTTP, for workers. wire.ts has the wire format.
+import type { Secret } from '../../kernel/vendor-settings.js';
 ${needsSubject ? `import type { VendorSubject } from '../../kernel/vendor-subject.js';\n` : ''}${ports.map((port) => PORT_TYPES[port](true)).join('\n')}
 import type { VendorCall } from '../../ports/vendor-call.js';
 import type { OpenVendor } from '../../vendor-kit/define-vendor.js';
@@ -244,7 +248,7 @@ import { ${wire.join(', ')} } from './wire.js';
 
 ${ports.includes('identity') ? `/** The verdict of an operation that this vendor has not got. */\nconst NOT_OFFERED = { kind: 'unintelligible' } as const;\n\n` : ''}interface Options {
   readonly url: string;
-${names.map((name) => `  readonly ${name}: string;`).join('\n')}
+${names.map((name) => `  readonly ${name}: ${isSecret(name) ? 'Secret' : 'string'};`).join('\n')}
   readonly timeoutMs: number;
 }
 

@@ -80,7 +80,8 @@ function rawOf({ status, headers, body }: Answer): string {
 
 async function endless({ seen, forward, response }: Exchange): Promise<void> {
   const { status, headers, body } = await forward();
-  response.writeHead(status, headers);
+  // A 204 cannot have a body, so an endless one is another success.
+  response.writeHead(status === 204 ? 200 : status, headers);
   response.write(body.trimEnd().slice(0, -1) || ' ');
   const filler = ' '.repeat(65_536);
   let sent = 0;

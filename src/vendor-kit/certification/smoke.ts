@@ -6,7 +6,7 @@ import { variableOf, variablesOf } from '../../kernel/vendor-settings.js';
 import type { Vendor } from '../define-vendor.js';
 import type { CertifiedDouble } from '../double/certified-double.js';
 import type { CaseResult } from './certification.js';
-import { type Operation, fits, newCall } from './operations.js';
+import { NotPrepared, type Operation, fits, newCall } from './operations.js';
 import { operationsOf } from './vendor-operations.js';
 
 /** A vendor may need longer than its double. */
@@ -50,10 +50,15 @@ export async function smokeProblems(
   try {
     const problems: string[] = [];
     for (const operation of smokeOperationsOf(vendor, double)) {
-      const told = operation.prepare(adapters).then((act) => act(adapters, newCall()));
-      const verdict = await within(2 * LIMIT_MS, told, () => null);
-      if (!fits(operation.expected, verdict))
-        problems.push(`${operation.name}: the verdict is ${verdict?.kind ?? 'missing'}`);
+      try {
+        const told = operation.prepare(adapters).then((act) => act(adapters, newCall()));
+        const verdict = await within(2 * LIMIT_MS, told, () => null);
+        if (!fits(operation.expected, verdict))
+          problems.push(`${operation.name}: the verdict is ${verdict?.kind ?? 'missing'}`);
+      } catch (error) {
+        if (!(error instanceof NotPrepared)) throw error;
+        problems.push(`${operation.name}: ${error.message}`);
+      }
     }
     return problems;
   } finally {
