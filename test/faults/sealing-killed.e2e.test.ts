@@ -25,7 +25,8 @@ const sizeOf = (name: string): number => {
 it('seals every event once, whenever it is killed', async () => {
   let sealed = 0;
   for (let round = 0; round < 3; round++) {
-    await until('the service seals', () => sizeOf('checkpoint') > sealed);
+    // The lease of the killed process ends after half a minute.
+    await until('the service seals', () => sizeOf('checkpoint') > sealed, 120_000);
     const demo = await service.signIn('demo');
     await Promise.all(Array.from({ length: 4 }, () => demo.submit()));
     // The kill comes at the first sign of the next checkpoint, before or while the tiles are written.
@@ -43,7 +44,7 @@ it('seals every event once, whenever it is killed', async () => {
   const { events } = JSON.parse((await service.ops('audit', 'verify')).stdout.trim().split('\n').at(-1) ?? '{}') as {
     events: number;
   };
-  await until('all events are sealed', () => sizeOf('checkpoint') >= events);
+  await until('all events are sealed', () => sizeOf('checkpoint') >= events, 120_000);
   const { exitCode, stdout } = await service.ops('audit', 'verify');
   expect({ exitCode, stdout }).toMatchObject({ exitCode: 0 });
   const served = await fetch(`${service.baseUrl}/transparency/checkpoint`);
