@@ -75,7 +75,7 @@ beforeAll(async () => {
   const [opened, script] = await Promise.all([Embedding.shared(), bundled()]);
   embedding = opened;
   embedding.serving('/react', {
-    html: '<!doctype html><html lang="en"><title>React</title><main id="place"></main><script src="/react.js"></script></html>',
+    html: '<!doctype html><html lang="en"><title>React</title><link rel="icon" href="data:," /><main id="place"></main><script src="/react.js"></script></html>',
   });
   embedding.serving('/react.js', { html: script, headers: { 'content-type': 'text/javascript' } });
 });
