@@ -166,7 +166,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
       return { session: existing(opened.state), attemptId: null };
     }
     try {
-      // An event names the person by now, so `audit verify` misses the events if they are removed and the person stays in the vault.
+      // The vault gets the caller after an event names the person. Otherwise `audit verify` would not notice that these events were removed.
       await keepCaller(this.vault, admitted.submission.subjectId, admitted.command.context);
       await this.limits.setAside(attemptId, [...uses, ...sms]);
       await this.calls.make(this.registration, attempt, input);
