@@ -112,7 +112,7 @@ export function ensureBenchBuilt() {
     outDir: 'dist-bench',
     sources: ['src', 'sandbox', 'test/bench', 'test/support', 'web/contract'],
     settings: ['tsconfig.json', 'tsconfig.build.json', 'tsconfig.bench.json'],
-    compile: ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.bench.json'],
+    compile: ['node_modules/typescript-7/bin/tsc', '-p', 'tsconfig.bench.json'],
   });
 }
 
