@@ -36,6 +36,8 @@ export interface Circumstances {
 
 export class Laboratory {
   readonly settings: Readonly<Record<string, string | null>>;
+  /** Makes the calls before the observed call. They meet no fault, so all operations share it, its connections and its access token. */
+  private earlier: Promise<OpenVendor> | null = null;
 
   private constructor(
     readonly vendor: Vendor,
@@ -43,7 +45,7 @@ export class Laboratory {
     readonly running: RunningDouble,
     /** The address of the double, without a proxy. */
     readonly url: string,
-    readonly close: () => Promise<void>,
+    private readonly closeDouble: () => Promise<void>,
   ) {
     this.settings = running.settings(url);
   }
@@ -59,6 +61,12 @@ export class Laboratory {
       running.part.close();
       rmSync(folder, { recursive: true, force: true });
     });
+  }
+
+  async close(): Promise<void> {
+    const earlier = await this.earlier?.catch(() => null);
+    await within(GRACE_MS, earlier?.close() ?? Promise.resolve(), () => undefined).catch(() => undefined);
+    await this.closeDouble();
   }
 
   /** Prepares the operation without faults, and observes it in the given circumstances. */
@@ -89,12 +97,11 @@ export class Laboratory {
     });
   }
 
-  prepared(operation: Operation): Promise<Act> {
-    return this.withAdapters(UNDISTURBED_MS, (adapters) =>
-      within(UNDISTURBED_MS + GRACE_MS, operation.prepare(adapters), () => {
-        throw new NotPrepared('the earlier calls give no verdict within the time limit');
-      }),
-    );
+  async prepared(operation: Operation): Promise<Act> {
+    this.earlier ??= this.vendor.open(this.settings as never, UNDISTURBED_MS);
+    return within(UNDISTURBED_MS + GRACE_MS, operation.prepare(await this.earlier), () => {
+      throw new NotPrepared('the earlier calls give no verdict within the time limit');
+    });
   }
 
   async withAdapters<Value>(

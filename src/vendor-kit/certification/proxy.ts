@@ -1,5 +1,5 @@
 // Stands between an adapter and its double. The proxy knows the roles of requests, applies faults to one role, and remembers every request.
-import { type IncomingMessage, type ServerResponse, createServer, request as send } from 'node:http';
+import { Agent, type IncomingMessage, type ServerResponse, createServer, request as send } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { type CertifiedDouble, ROLES, type Role } from '../double/certified-double.js';
 
@@ -142,18 +142,24 @@ export class FaultProxy {
   private forwarded({ method, url, headers, body }: SeenRequest): Promise<Answer> {
     return new Promise((resolve, reject) => {
       const kept = Object.entries(headers).filter(([name]) => !PER_CONNECTION.has(name));
-      const onward = send(this.target + url, { method, headers: Object.fromEntries(kept), agent: false }, (answer) => {
-        bodyOf(answer).then(
-          (text) => resolve({ status: answer.statusCode ?? 0, headers: told(answer), body: text }),
-          reject,
-        );
-      });
+      const onward = send(
+        this.target + url,
+        { method, headers: Object.fromEntries(kept), agent: DOUBLES },
+        (answer) => {
+          bodyOf(answer).then(
+            (text) => resolve({ status: answer.statusCode ?? 0, headers: told(answer), body: text }),
+            reject,
+          );
+        },
+      );
       onward.on('error', reject);
       onward.end(body);
     });
   }
 }
 
+/** The connections to doubles. The proxies share them, because most proxies pass on a few requests only. */
+const DOUBLES = new Agent({ keepAlive: true });
 export const JSON_TYPE = { 'content-type': 'application/json' } as const;
 const PER_CONNECTION: ReadonlySet<string> = new Set([
   'connection',
