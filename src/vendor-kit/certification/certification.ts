@@ -336,7 +336,11 @@ class Run {
       if (clean === undefined) return [];
       const roles = rolesIn(clean);
       const main = mainRoleOf(clean);
-      const single = roles.map((role) => ({ operation, clean, role, faults: always(role, fault) }));
+      // The token comes before the vendor knows the person, so one persona of each method meets the faults of its endpoint.
+      const isFirst = able.find(({ method }) => method === operation.method) === operation;
+      const single = roles
+        .filter((role) => role !== 'token' || isFirst)
+        .map((role) => ({ operation, clean, role, faults: always(role, fault) }));
       // The request for the outcome of a lost answer meets the fault as well.
       const lost = lostAnswerOf(operation);
       const { outcome } = this.laboratory.double.roles;
@@ -346,7 +350,9 @@ class Run {
     });
     return this.each(trials, async ({ operation, clean, role, faults }) => {
       const next = new NextCall(able);
-      const seen = await this.observeFault(operation, fault, { faults, then: next.make });
+      // Only an answer that grants something can be seen in the next call.
+      const then = grants(operation.expected) ? { then: next.make } : {};
+      const seen = await this.observeFault(operation, fault, { faults, ...then });
       const trial = { operation, clean, role, fault, seen };
       return [...brokenVerdictRules(trial), ...brokenCountRules(trial), ...next.problems].map(
         (problem) => `${operation.name}, ${role}: ${problem}`,
