@@ -43,6 +43,8 @@ export interface ActionContext extends Owner {
   readonly answered?: LastAnswer;
   /** The operator's reason, which is recorded with every event. The reason contains no personal data. */
   readonly reason?: string;
+  /** The operator's ticket, which is recorded with every event. */
+  readonly ticket?: string;
 }
 
 /** The context of a caller that belongs to an account. */

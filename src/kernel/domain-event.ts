@@ -39,6 +39,8 @@ export interface EventMetadata {
   readonly vendorCall?: AnsweredCall;
   /** The operator's reason, in the operator's words. */
   readonly reason?: string;
+  /** The ticket that the operator named. */
+  readonly ticket?: string;
   readonly chain: ChainLink;
 }
 

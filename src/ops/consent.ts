@@ -4,15 +4,12 @@ import { Injectable } from '@nestjs/common';
 import { Option } from 'nest-commander';
 import { ProcessSettings } from '../config/process.js';
 import type { ActionContext } from '../kernel/context.js';
-import { operatorContext, WrongInput } from './operator.js';
+import { lineIn, NO_REASON, operatorContext, ticketIn, WrongInput } from './operator.js';
 import { OperatorCommand } from './operator-command.js';
-
-/** Recorded outside production when the operator gives no reason. */
-const DEFAULT_REASON = 'none given outside production';
-const MAX_REASON_LENGTH = 200;
 
 export interface ConsentValues {
   readonly reason?: string;
+  readonly ticket?: string;
   readonly yes?: boolean;
 }
 
@@ -23,10 +20,12 @@ export abstract class ConsentedCommand extends OperatorCommand {
     description: 'the reason, recorded in the log with your name; it must hold no personal data of a consumer',
   })
   readReason(text: string): string {
-    const reason = text.trim();
-    if (reason === '' || reason.length > MAX_REASON_LENGTH || /\p{Cc}/u.test(reason))
-      throw new WrongInput(`--reason must be a line of 1 to ${MAX_REASON_LENGTH} characters.`);
-    return reason;
+    return lineIn(text, '--reason');
+  }
+
+  @Option({ flags: '--ticket <id>', description: 'the ticket that asked for this, recorded in the log' })
+  readTicket(text: string): string {
+    return ticketIn(text);
   }
 
   @Option({ flags: '--yes', description: 'in production, go on without a confirmation' })
@@ -44,14 +43,14 @@ export class Consent {
    * stop.
    * Throws WrongInput when production lacks a reason or a confirmation.
    */
-  async given({ reason, yes = false }: ConsentValues, change: string): Promise<ActionContext> {
-    if (!this.process.production) return operatorContext(reason ?? DEFAULT_REASON);
+  async given({ reason, ticket, yes = false }: ConsentValues, change: string): Promise<ActionContext> {
+    if (!this.process.production) return operatorContext(reason ?? NO_REASON, ticket);
     if (reason === undefined) throw new WrongInput(`This will ${change}. In production it needs --reason <text>.`);
     if (!yes && !(await isConfirmed(change)))
       throw new WrongInput(
         `This would ${change}. Nothing was changed: production needs --yes, or "yes" on a terminal.`,
       );
-    return operatorContext(reason);
+    return operatorContext(reason, ticket);
   }
 }
 

@@ -13,8 +13,11 @@ export class WrongInput extends Error {
   override readonly name = 'WrongInput';
 }
 
-/** The person at the command line: `OPERATOR`, or else the system user. `reason` is recorded with every event of the command. */
-export function operatorContext(reason?: string): ActionContext {
+/** Recorded outside production when the operator gives no reason or no purpose. */
+export const NO_REASON = 'none given outside production';
+
+/** The person at the command line: `OPERATOR`, or else the system user. `reason` and `ticket` are recorded with every event of the command. */
+export function operatorContext(reason?: string, ticket?: string): ActionContext {
   const correlationId = newId();
   return {
     accountId: null,
@@ -23,6 +26,7 @@ export function operatorContext(reason?: string): ActionContext {
     correlationId,
     causationId: correlationId,
     ...(reason !== undefined && { reason }),
+    ...(ticket !== undefined && { ticket }),
   };
 }
 
@@ -71,6 +75,22 @@ function sentenceOfRefusal(error: DomainError): string {
   if (error.code === 'request.not_found' || error.code === 'screening.not_found')
     return `There is no such ${field ?? 'thing'}.`;
   return details?.[0]?.message ?? `This was refused: ${error.code}.`;
+}
+
+const MAX_LINE_LENGTH = 200;
+
+/** A reason or a purpose in the operator's words. */
+export function lineIn(text: string, option: string): string {
+  const line = text.trim();
+  if (line === '' || line.length > MAX_LINE_LENGTH || /\p{Cc}/u.test(line))
+    throw new WrongInput(`${option} must be a line of 1 to ${MAX_LINE_LENGTH} characters.`);
+  return line;
+}
+
+export function ticketIn(text: string): string {
+  if (!/^[\w.#/-]{1,64}$/.test(text))
+    throw new WrongInput('--ticket must be 1 to 64 letters, digits or the characters . _ # / -');
+  return text;
 }
 
 /** A time with its zone, so that it means the same everywhere. */

@@ -25,6 +25,7 @@ import {
 } from './imports.js';
 import { OperatorCommand, ShowingCommand } from './operator-command.js';
 import { OperatorLists } from './operator-lists.js';
+import { OperatorRecord } from './operator-record.js';
 
 interface Started {
   readonly config: Config;
@@ -59,7 +60,11 @@ const GROUPS: Readonly<Record<string, Group>> = {
       return [{ provide: Backups, useFactory: (clock: Clock) => new Backups(config, clock), inject: [Clock] }];
     },
   },
-  stream: { load: () => import('./stream.commands.js'), imports: logAlone },
+  stream: {
+    load: () => import('./stream.commands.js'),
+    imports: logAlone,
+    providers: () => Promise.resolve([OperatorRecord]),
+  },
   log: { load: () => import('./log.commands.js'), imports: logAlone },
   audit: {
     load: () => import('./audit.commands.js'),
@@ -67,7 +72,11 @@ const GROUPS: Readonly<Record<string, Group>> = {
     providers: async () => [(await import('./sealed-tree.js')).SealedTree],
   },
   vault: { load: () => import('./vault.commands.js'), imports: vault },
-  timeline: { load: () => import('./timeline.command.js'), imports: readModels, ...LISTS },
+  timeline: {
+    load: () => import('./timeline.command.js'),
+    imports: readModels,
+    providers: () => Promise.resolve([OperatorLists, OperatorRecord]),
+  },
   accounts: {
     load: () => import('./accounts.commands.js'),
     imports: accounts,
@@ -81,6 +90,7 @@ const GROUPS: Readonly<Record<string, Group>> = {
     imports: readModels,
     providers: async () => [
       OperatorLists,
+      OperatorRecord,
       (await import('../modules/screening/read/screening-lists.js')).ScreeningLists,
     ],
   },
@@ -116,6 +126,7 @@ const GROUPS: Readonly<Record<string, Group>> = {
       (await import('../modules/accounts/read/recent-requests.js')).RecentRequests,
     ],
   },
+  operators: { load: () => import('./operators.commands.js'), imports: logAlone },
   projections: { load: () => import('./projections.commands.js'), imports: projector },
 };
 

@@ -13,8 +13,8 @@ import { ReadModels, type View } from '../ports/read-models.js';
 import { CommandGroup } from './command-group.js';
 import { ListingCommand, type ListingValues, listPart, tellNext } from './listing.js';
 import { oneOf, WrongInput } from './operator.js';
-import { ShowingCommand } from './operator-command.js';
 import { OperatorLists } from './operator-lists.js';
+import { OperatorRecord, PurposedCommand, type PurposeValues } from './operator-record.js';
 import { print, printNone, printRow } from './output.js';
 
 type ScreeningsValues = ListingValues & Omit<ScreeningFilter, 'account' | 'environment'>;
@@ -76,14 +76,19 @@ export class ListScreeningsCommand extends ListingCommand {
 }
 
 @SubCommand({ name: 'show', arguments: '<session>', description: 'Show a screening session, without personal data' })
-export class ShowScreeningCommand extends ShowingCommand {
-  constructor(private readonly readModels: ReadModels) {
+export class ShowScreeningCommand extends PurposedCommand {
+  constructor(
+    private readonly readModels: ReadModels,
+    private readonly record: OperatorRecord,
+  ) {
     super();
   }
 
-  override async run([sessionId = '']: string[]): Promise<void> {
+  override async run([sessionId = '']: string[], values: PurposeValues = {}): Promise<void> {
+    this.record.purposeIn(values);
     const view = isId(sessionId) ? await this.readModels.get(screeningStatus, sessionId) : null;
     if (view === null) throw new WrongInput(`There is no screening session ${sessionId}.`);
+    await this.record.look({ tool: 'screenings show', subject: { kind: 'screening', id: sessionId } }, values);
     print(shown(view));
   }
 }

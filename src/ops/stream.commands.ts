@@ -6,22 +6,27 @@ import { StoredLog } from '../ports/event-store.js';
 import { CommandGroup } from './command-group.js';
 import { WrongInput } from './operator.js';
 import { print } from './output.js';
-import { OperatorCommand } from './operator-command.js';
+import { OperatorRecord, PurposedCommand, type PurposeValues } from './operator-record.js';
 
 @SubCommand({
   name: 'show',
   arguments: '<stream>',
   description: 'Show all stored events of a stream; an id alone names a screening session',
 })
-export class ShowStreamCommand extends OperatorCommand {
-  constructor(private readonly store: StoredLog) {
+export class ShowStreamCommand extends PurposedCommand {
+  constructor(
+    private readonly store: StoredLog,
+    private readonly record: OperatorRecord,
+  ) {
     super();
   }
 
-  override async run([name = '']: string[]): Promise<void> {
+  override async run([name = '']: string[], values: PurposeValues = {}): Promise<void> {
+    this.record.purposeIn(values);
     const stream = isId(name) ? `${screeningSession.category}-${name}` : name;
     const events = await this.store.readStream(stream);
     if (events.length === 0) throw new WrongInput(`There is no stream ${stream}.`);
+    await this.record.look({ tool: 'stream show', subject: { kind: 'stream', id: stream } }, values);
     for (const event of events) print(event);
   }
 }

@@ -9,8 +9,12 @@ import { EventStore } from '../ports/event-store.js';
 import { eventsAbout } from './events-about.js';
 import { timeIn, WrongInput } from './operator.js';
 import { print, printRow } from './output.js';
-import { OperatorCommand } from './operator-command.js';
 import { OperatorLists } from './operator-lists.js';
+import { OperatorRecord, PurposedCommand, type PurposeValues } from './operator-record.js';
+
+interface TimelineValues extends PurposeValues {
+  readonly asOf?: Date;
+}
 
 @Command({
   name: 'timeline',
@@ -18,10 +22,11 @@ import { OperatorLists } from './operator-lists.js';
   description:
     'Show a screening session event by event, with its person, party, payments, report, views and shares: the actor, the event and the state',
 })
-export class TimelineCommand extends OperatorCommand {
+export class TimelineCommand extends PurposedCommand {
   constructor(
     private readonly store: EventStore,
     private readonly lists: OperatorLists,
+    private readonly record: OperatorRecord,
   ) {
     super();
   }
@@ -33,14 +38,16 @@ export class TimelineCommand extends OperatorCommand {
     return time;
   }
 
-  override async run([sessionId = '']: string[], { asOf }: { readonly asOf?: Date } = {}): Promise<void> {
+  override async run([sessionId = '']: string[], { asOf, ...values }: TimelineValues = {}): Promise<void> {
+    this.record.purposeIn(values);
     const about = await eventsAbout(sessionId, this.store, this.lists);
     if (about.length === 0) throw new WrongInput(`There is no screening session ${sessionId}.`);
+    await this.record.look({ tool: 'timeline', subject: { kind: 'screening', id: sessionId } }, values);
     let state: SessionState = screeningSession.initial;
     const until = asOf ?? new Date(machineNow());
     // The clocks of several machines differ, so an event may have an earlier time than its predecessor.
     for (const event of about) {
-      const { occurredAt, actor, askedBy, vendorCall, $correlationId } = event.metadata;
+      const { occurredAt, actor, askedBy, vendorCall, reason, ticket, $correlationId } = event.metadata;
       if (asOf && new Date(machineTimeOf(event.metadata)) > asOf) continue;
       const category = categoryOf(event.stream);
       const isOwn = category === screeningSession.category;
@@ -55,6 +62,8 @@ export class TimelineCommand extends OperatorCommand {
           revision,
           event: type,
           actor,
+          reason,
+          ticket,
           askedBy,
           requestId: $correlationId,
           vendorCall,

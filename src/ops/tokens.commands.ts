@@ -63,7 +63,7 @@ export class IssueTokenCommand extends ConsentedCommand {
 
   override async run(
     [account]: string[],
-    { user, role, environment = 'live', hours = DEFAULT_HOURS, reason }: IssueValues,
+    { user, role, environment = 'live', hours = DEFAULT_HOURS, reason, ticket }: IssueValues,
   ): Promise<void> {
     const accountId = idIn(account, 'account');
     if (hours < 1 || hours > MAX_HOURS) throw new WrongInput(`--hours must be from 1 to ${MAX_HOURS}.`);
@@ -73,7 +73,7 @@ export class IssueTokenCommand extends ConsentedCommand {
       await this.commands.execute(
         new IssueDashboardToken(
           { accountId, userId: user, role, environment, ttlSeconds: hours * 3_600 },
-          operatorContext(reason),
+          operatorContext(reason, ticket),
         ),
       ),
     );

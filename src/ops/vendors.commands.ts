@@ -270,9 +270,9 @@ export class RouteVendorsCommand extends ConsentedCommand {
 export class VendorsCommand extends CommandGroup {}
 
 /** These changes can be undone, so they need no confirmation. They always need a reason, because other operators read it. */
-function reasonedContext({ reason }: ConsentValues): ReturnType<typeof operatorContext> {
+function reasonedContext({ reason, ticket }: ConsentValues): ReturnType<typeof operatorContext> {
   if (reason === undefined) throw new WrongInput('Give the reason of the change: --reason <text>.');
-  return operatorContext(reason);
+  return operatorContext(reason, ticket);
 }
 
 function routeIn(words: readonly string[], fallback: string | null): VendorRoute | null {
@@ -316,5 +316,12 @@ function isAbout(vendor: string, { data }: RecordedEvent): boolean {
 }
 
 function changeIn({ type, data, metadata }: RecordedEvent): object {
-  return { at: machineTimeOf(metadata), type, ...data, by: metadata.actor.id, reason: metadata.reason ?? null };
+  return {
+    at: machineTimeOf(metadata),
+    type,
+    ...data,
+    by: metadata.actor.id,
+    reason: metadata.reason ?? null,
+    ticket: metadata.ticket,
+  };
 }

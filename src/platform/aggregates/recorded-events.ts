@@ -40,6 +40,7 @@ export function recordedEvents<Event extends DomainEvent>(
       ...(context.askedBy !== undefined && { askedBy: context.askedBy }),
       ...(context.answered?.answer !== undefined && { vendorCall: context.answered.answer }),
       ...(context.reason !== undefined && { reason: context.reason }),
+      ...(context.ticket !== undefined && { ticket: context.ticket }),
     };
     const chain = linkTo(prev, { id, type: event.type, stream, revision, data: event.data, metadata });
     prev = chain.hash;

@@ -69,15 +69,28 @@ describe('in production', () => {
     expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/^This would .+ production needs --yes/)]);
   });
 
-  it('records the reason and the name from OPERATOR with the event', async () => {
+  it('records the reason, the ticket and the name from OPERATOR with the event', async () => {
     const account = await accountIn(inProduction);
     const issued = await inProduction(
       ...['keys', 'issue', account, '--kind', 'secret', '--environment', 'live'],
-      ...['--reason', 'ticket 4711', '--yes'],
+      ...['--reason', 'a new integrator', '--ticket', 'SUP-4711', '--yes'],
     );
     expect(issued).toMatchObject({ exitCode: 0, stderr: '' });
-    const [event] = [first(await inProduction('stream', 'show', `access_key-${first(issued).keyId}`))];
-    expect(event.metadata).toMatchObject({ reason: 'ticket 4711', actor: { kind: 'operator', id: 'j.doe' } });
+    const stream = `access_key-${first(issued).keyId}`;
+    const purposeless = await inProduction('stream', 'show', stream);
+    expect([purposeless.exitCode, purposeless.inOrder]).toEqual([
+      1,
+      'In production this needs --purpose <text>, which is recorded in the log with your name.\n',
+    ]);
+    const event = first(await inProduction('stream', 'show', stream, '--purpose', 'a drill', '--ticket', 'SUP-4712'));
+    const uses = await inProduction('operators', 'uses', '--by', 'j.doe');
+    expect(first(uses)).toMatchObject({
+      ...{ by: 'j.doe', tool: 'stream show', subject: { kind: 'stream', id: stream } },
+      ...{ purpose: 'a drill', ticket: 'SUP-4712' },
+    });
+    expect((await inProduction('operators', 'uses', '--by', 'someone.else')).inOrder).toBe('');
+    const by = { actor: { kind: 'operator', id: 'j.doe' }, reason: 'a new integrator', ticket: 'SUP-4711' };
+    expect(event.metadata).toMatchObject(by);
   });
 });
 

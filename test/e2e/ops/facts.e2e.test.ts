@@ -107,6 +107,40 @@ describe('the history of a case', () => {
   });
 });
 
+describe('the looks of operators', () => {
+  it('are recorded for a session with the purpose and the ticket, and a look at an unknown session is not', async () => {
+    const { id } = (await page.submit()).body;
+    const why = ['--purpose', 'the consumer disputes the report', '--ticket', 'SUP-1'];
+    expect((await service.ops('timeline', id, ...why)).exitCode).toBe(0);
+    const shown = await service.ops('screenings', 'show', id);
+    expect({ shown }).toMatchObject({ shown: { exitCode: 0 } });
+    expect((await service.ops('stream', 'show', `screening-${id}`)).exitCode).toBe(0);
+    const unknown = '018f0000-0000-7000-8000-000000000000';
+    expect((await service.ops('timeline', unknown)).exitCode).toBe(1);
+    const usesOf = async (subject: string): Promise<Shown[]> => {
+      const { exitCode, stdout } = await service.ops('operators', 'uses', '--subject', subject);
+      expect(exitCode).toBe(0);
+      return stdout
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line));
+    };
+    const unsaid = { purpose: 'none given outside production', options: [] };
+    expect(await usesOf(id)).toMatchObject([
+      { tool: 'stream show', subject: { kind: 'stream', id: `screening-${id}` }, ...unsaid },
+      { tool: 'screenings show', subject: { kind: 'screening', id }, ...unsaid },
+      {
+        tool: 'timeline',
+        subject: { kind: 'screening', id },
+        purpose: why[1],
+        ticket: 'SUP-1',
+        by: expect.any(String),
+      },
+    ]);
+    expect(await usesOf(unknown)).toEqual([]);
+  });
+});
+
 describe('the log of all suites of this service', () => {
   it('has a consent before every call to a vendor, every pull and every share of a session', async () => {
     const store = EmbeddedEventStore.open({ directory: join(service.dataDir, 'events') });

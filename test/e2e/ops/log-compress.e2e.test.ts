@@ -19,10 +19,10 @@ it('ops log compress frees space while the service runs, and leaves statuses, ti
   const seen = async (): Promise<unknown[]> => [
     (await demo.status(id)).body,
     (await service.ops('stream', 'show', id)).stdout,
-    JSON.parse((await service.ops('audit', 'verify')).stdout),
+    JSON.parse((await service.ops('audit', 'verify')).stdout).faults,
   ];
   const before = await seen();
-  expect(before[2]).toMatchObject({ faults: 0 });
+  expect(before[2]).toBe(0);
 
   Object.assign(service.env, { EVENT_LOG_UNCOMPRESSED: '0' });
   const compressed = await service.ops('log', 'compress');

@@ -19,6 +19,7 @@ import { dashboardToken } from '../../../src/modules/accounts/domain/dashboard-t
 import { sessionGrant } from '../../../src/modules/accounts/domain/session-grant.js';
 import { incomeReportView } from '../../../src/modules/income/domain/income-report-view.js';
 import { type IncomeCommand, incomeSession } from '../../../src/modules/income/domain/income-session.js';
+import { operatorUses } from '../../../src/modules/operators/domain/operator-uses.js';
 import { party, type PartyCommand } from '../../../src/modules/parties/domain/party-decider.js';
 import { checkout, type CheckoutCommand } from '../../../src/modules/payments/domain/checkout.js';
 import {
@@ -239,6 +240,8 @@ function everyEvent(): DomainEvent[] {
   const confirmed = { vendor: 'idv', verdict: 'confirmed' } as const;
   const refused = { vendor: 'acme', verdict: 'refused' } as const;
   run(vendorComparisons, { kind: 'record', sessionId: 'session', first: confirmed, shadow: refused });
+  const subject = { kind: 'screening', id: 'session' } as const;
+  run(operatorUses, { kind: 'record', tool: 'timeline', subject, purpose: 'a dispute', options: [] });
   run(screeningSession, SUBMIT, { kind: 'give-up', now: at(100), attemptId: 'registration' });
   const person = { kind: 'needs-user', until: '2030-01-01T00:00:00.000Z' } as const;
   run(screeningSession, SUBMIT, record('record-registration', 'registration', person, 1));
