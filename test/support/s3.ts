@@ -1,11 +1,14 @@
 // An S3 server for one test file. The server is s3rver with additions that real S3 has, and with faults on demand.
+import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { createRequire } from 'node:module';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import {
   GetObjectCommand,
   ListObjectsV2Command,
@@ -14,6 +17,19 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3';
 
+interface StoredObject {
+  readonly bucket: string;
+  readonly key: string;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly content: Readable;
+}
+interface Store {
+  existsObject(bucket: string, key: string): Promise<boolean>;
+  getObject(bucket: string, key: string): Promise<StoredObject | null>;
+  putObject(object: StoredObject): Promise<{ readonly size: number; readonly md5: string }>;
+  putMetadata(bucket: string, key: string, metadata: StoredObject['metadata'], md5: string): Promise<void>;
+  getResourcePath(bucket: string, key: string, resource: 'object'): string;
+}
 /** The parts of Koa's context and of s3rver that are used here. */
 interface Context {
   readonly req: IncomingMessage;
@@ -21,13 +37,7 @@ interface Context {
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
   readonly method: string;
-  readonly store: {
-    existsObject(bucket: string, key: string): Promise<boolean>;
-    getObject(
-      bucket: string,
-      key: string,
-    ): Promise<{ readonly metadata: Readonly<Record<string, string>>; readonly content: Readable } | null>;
-  };
+  readonly store: Store;
   get(header: string): string;
   body: unknown;
   status: number;
@@ -39,6 +49,7 @@ type Middleware = (context: Context, next: () => Promise<void>) => Promise<void>
 interface S3rver {
   readonly middleware: Middleware[];
   readonly httpServer: Server;
+  readonly store: Store;
   readonly logger: { silent: boolean };
   run(): Promise<AddressInfo>;
 }
@@ -64,10 +75,10 @@ export function useTestCredentials(): void {
 }
 
 /**
- * s3rver treats a conditional put as an ordinary put and shows half-written objects. The server fails when it lists an
- * object or removes a folder during a write. The code in front of s3rver therefore answers the requests of one subject
- * one after another, and runs removals alone. Then every request is atomic as in S3, and `If-None-Match: *` and
- * `If-Match` have their effect.
+ * s3rver treats a conditional put as an ordinary put and shows half-written objects. It answers a put before the file is
+ * written. The server fails when it lists an object or removes a folder during a write. The code in front of s3rver
+ * therefore answers the requests of one subject one after another, and writes the files itself. It runs removals alone.
+ * Then every request is atomic as in S3, and `If-None-Match: *` and `If-Match` have their effect.
  */
 export class S3Server {
   /** Called for every request, such as `GET /vault-test/vault/subjects/...`. The request waits until this function has answered. */
@@ -103,6 +114,7 @@ export class S3Server {
       configureBuckets: [{ name: BUCKET }],
     });
     const started = new S3Server(server, directory);
+    server.store.putObject = (object) => putWhole(server.store, object);
     server.middleware.unshift((context, next) => started.answer(context, next));
     server.logger.silent = true;
     started.port = (await server.run()).port;
@@ -223,6 +235,20 @@ export class S3Server {
     object?.content.destroy();
     return object?.metadata['etag'] ?? null;
   }
+}
+
+/** Returns when a reader sees the whole object. */
+async function putWhole(
+  store: Store,
+  { bucket, key, metadata, content }: StoredObject,
+): Promise<{ readonly size: number; readonly md5: string }> {
+  const whole = await buffer(content);
+  const path = store.getResourcePath(bucket, key, 'object');
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, whole);
+  const md5 = createHash('md5').update(whole).digest('hex');
+  await store.putMetadata(bucket, key, metadata, md5);
+  return { size: whole.length, md5 };
 }
 
 function isStream(body: unknown): body is Readable {
