@@ -4,6 +4,7 @@ import type { SandboxContext, SandboxPart } from '../src/vendor-kit/double/sandb
 import { BrowserFiles } from './browser-files.js';
 import { findDoubles, type FoundDouble } from './doubles.js';
 import { startSandbox, type RunningSandbox } from './server.js';
+import { SandboxWitness } from './witness.js';
 
 export async function startVendors(
   env: Readonly<Record<string, string | undefined>>,
@@ -36,10 +37,15 @@ export async function startVendors(
     const part = await double.open({ ...surroundings, variables, noticesUrl });
     parts.push(double.rootPath === '' ? part : below(`/vendors/${id}`, part));
   }
+  const witness = new SandboxWitness({
+    file: join(DATA_DIR, 'sandbox', 'witness.json'),
+    policyFile: join(DATA_DIR, 'transparency', 'policy'),
+    now: Date.now,
+  });
   return startSandbox({
     host: SANDBOX_HOST,
     port: Number(SANDBOX_PORT),
-    parts: [...parts, new BrowserFiles()],
+    parts: [...parts, new BrowserFiles(), witness],
   });
 }
 

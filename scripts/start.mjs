@@ -138,7 +138,8 @@ async function start(dataDir, lock, children) {
   const env = environmentOf(config, redisUrl);
   const demo = config.demo ? await startDemo(config, env, children) : null;
   if (config.sandboxPort !== null) await startSandbox(config, env, children);
-  await startService(config, { ...env, ...demo?.serviceEnv }, processes, children);
+  const witness = await sandboxWitness(config);
+  await startService(config, { ...witness, ...env, ...demo?.serviceEnv }, processes, children);
 
   const address = `${config.tls ? 'https' : 'http'}://localhost:${config.port}`;
   lock.set({ address, ...(processes && { processes }) });
@@ -213,6 +214,13 @@ async function startSandbox(config, env, children) {
     isReady: async () => (await statusOf(config.sandboxUrl)) !== undefined,
     readyWithinMs: SERVICE_READY_WITHIN_MS,
   });
+}
+
+/** Outside production, the sandbox's witness cosigns the checkpoints of the log unless SEAL_WITNESSES is set. */
+async function sandboxWitness({ production, sandboxPort, sandboxUrl }) {
+  if (production || sandboxPort === null) return {};
+  const { SANDBOX_WITNESS_KEY } = await import(pathToFileURL(join(ROOT, 'dist', 'sandbox', 'witness.js')));
+  return { SEAL_WITNESSES: `${SANDBOX_WITNESS_KEY} ${sandboxUrl}/witness` };
 }
 
 function readDemoCredentials({ production, dataDir }) {

@@ -1,4 +1,13 @@
+import { hash } from 'node:crypto';
 import { listIn, type Variables } from './variables.js';
+
+export interface WitnessPlace {
+  readonly name: string;
+  /** The verifier key, whose name is `name`. */
+  readonly key: string;
+  /** The submission prefix without a trailing slash. */
+  readonly url: string;
+}
 
 /** The transparency log: its keys, and how often it is sealed. This class is also the injection token. */
 export abstract class SealSettings {
@@ -9,6 +18,10 @@ export abstract class SealSettings {
   abstract readonly signingKey: string | null;
   /** The longest time in seconds for which an event waits for its checkpoint. */
   abstract readonly interval: number;
+  /** The witnesses that are asked to cosign each checkpoint. */
+  abstract readonly witnesses: readonly WitnessPlace[];
+  /** The number of witnesses whose cosignatures a verifier needs. The policy of the log says so. */
+  abstract readonly witnessQuorum: number;
 }
 
 const SIGNING = /^[\w.-]{1,32}:[A-Za-z0-9+/]{43}=$/;
@@ -22,5 +35,37 @@ export function readSealing(env: Variables): SealSettings {
       'SEAL_SIGNING_KEY',
       'must be a comma list of <key id>:<base64 of 32 bytes>, where earlier keys may be verifier keys',
     );
-  return { signingKey, interval: env.number('SEAL_INTERVAL', 60, { min: 1, max: 3_600 }) };
+  const witnesses = readWitnesses(env);
+  return {
+    signingKey,
+    interval: env.number('SEAL_INTERVAL', 60, { min: 1, max: 3_600 }),
+    witnesses,
+    witnessQuorum: env.number('SEAL_WITNESS_QUORUM', Math.min(1, witnesses.length), { max: witnesses.length }),
+  };
+}
+
+/** SEAL_WITNESSES: `<verifier key> <url>`, comma separated. */
+function readWitnesses(env: Variables): WitnessPlace[] {
+  const name = 'SEAL_WITNESSES';
+  const witnesses = env.list(name).map((text) => {
+    const [key = '', url = '', ...rest] = text.split(/\s+/);
+    if (!isWitnessKey(key) || !URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol) || rest.length > 0)
+      env.fault(
+        name,
+        'must be a comma list of <verifier key> <url>, where the key is of Ed25519 cosignatures (type 0x04)',
+      );
+    else if (new URL(url).protocol === 'http:') env.refusePlaintext(name, new URL(url).hostname);
+    return { name: key.split('+')[0] ?? '', key, url: url.replace(/\/+$/, '') };
+  });
+  for (const part of [({ name: own }: WitnessPlace) => own, ({ key }: WitnessPlace) => key.split('+')[2]])
+    if (new Set(witnesses.map(part)).size < witnesses.length)
+      env.fault(name, 'must not have two witnesses with one name or one key');
+  return witnesses;
+}
+
+/** `<name>+<id>+<base64 of type and key>`. The id shows a key that was copied wrongly. */
+function isWitnessKey(text: string): boolean {
+  const [, name = '', id, encoded = ''] = /^([^\s+,]+)\+([0-9a-f]{8})\+([A-Za-z0-9+/]{44})$/.exec(text) ?? [];
+  const typed = Buffer.from(encoded, 'base64');
+  return typed[0] === 4 && hash('sha256', Buffer.concat([Buffer.from(`${name}\n`), typed])).slice(0, 8) === id;
 }

@@ -26,7 +26,17 @@ export function proofText(index: number, proof: readonly Buffer[], checkpoint: s
   return `${PROOF}\nindex ${index}\n${hashes}\n${checkpoint}`;
 }
 
-/** The log's keys without a witness. */
-export function policyText(keys: readonly VerifierKey[]): string {
-  return `${keys.map((key) => `log ${key.text}\n`).join('')}\nquorum none\n`;
+/** A witness by the name in its key. */
+export interface PolicyWitness {
+  readonly key: string;
+  readonly name: string;
+  readonly url: string;
+}
+
+/** The log's keys, the witnesses, and the number of witnesses whose cosignatures a checkpoint needs. */
+export function policyText(keys: readonly VerifierKey[], witnesses: readonly PolicyWitness[] = [], quorum = 0): string {
+  const logs = keys.map((key) => `log ${key.text}\n`).join('');
+  const named = witnesses.map(({ name, key, url }) => `witness ${name} ${key} ${url}\n`).join('');
+  const group = quorum === 0 ? '' : `group witnesses ${quorum} ${witnesses.map(({ name }) => name).join(' ')}\n`;
+  return `${logs}\n${named}${group}quorum ${quorum === 0 ? 'none' : 'witnesses'}\n`;
 }

@@ -6,7 +6,7 @@ import type { TagOf } from '../ports/case-tags.js';
 import type { EventStore } from '../ports/event-store.js';
 import type { HandlerCheckpoints } from '../ports/handler-checkpoints.js';
 import type { TransparencyFiles } from '../ports/transparency-files.js';
-import { checkpointText, policyText } from './checkpoint.js';
+import { checkpointText } from './checkpoint.js';
 import { entryOf } from './event-entry.js';
 import { CHECKPOINT, lastSigned, NEXT, SealBroken, type Signed } from './log-folder.js';
 import {
@@ -19,15 +19,28 @@ import {
   type TreeHead,
 } from './merkle-tree.js';
 import type { SealKeys } from './seal-keys.js';
+import type { Cosignable, Witness } from './witness.js';
 import { entriesOf, grown, hashesIn, readTile, TILE_WIDTH, tilePath, TileUnusable, widthOf } from './tiles.js';
 
-export interface SealerParts {
+/** The log, and the files of its tree. */
+export interface LogParts {
   /** The log as it is stored. */
   readonly store: EventStore;
   readonly tagOf: TagOf;
   readonly files: TransparencyFiles;
   readonly keys: SealKeys;
+}
+
+export interface SealerParts extends LogParts {
   readonly leases: Pick<HandlerCheckpoints, 'take' | 'release'>;
+  readonly outside: Outside;
+}
+
+/** The places outside the reach of the log's writers. */
+export interface Outside {
+  readonly witnesses: readonly Witness[];
+  /** The content of the file `policy`. */
+  readonly policy: string;
 }
 
 export interface SealerObserver {
@@ -37,6 +50,8 @@ export interface SealerObserver {
   failed(error: unknown): void;
   /** `waitingMs`: the time for which the oldest event without a checkpoint has waited. */
   sealed(size: number, waitingMs: number): void;
+  /** A witness gave its cosignature, or failed. Sealing goes on. */
+  asked(place: string, problem: unknown): void;
 }
 
 const NAME = 'sealer';
@@ -167,8 +182,29 @@ export class Sealer {
     const note = keys.signer.note(checkpointText({ origin: keys.origin, ...head }));
     await files.write(NEXT, Buffer.from(note));
     for (const [path, content] of tiles) await files.write(path, content);
-    await this.publish({ ...head, last: waiting.last, note }, tree.note);
+    const cosigned = await this.cosigned({ ...head, note, hashes }, tree.size);
+    await this.publish({ ...head, last: waiting.last, note: cosigned }, tree.note);
     if (Math.floor(tree.size / TILE_WIDTH) < Math.floor(size / TILE_WIDTH)) await this.removePartial(tree.size, size);
+  }
+
+  /** The note with the cosignatures of the witnesses that answer. Throws SealBroken if a witness knows another history. */
+  private async cosigned(tree: Cosignable, before: number): Promise<string> {
+    const { witnesses } = this.parts.outside;
+    if (witnesses.length > 0 && !(await this.hasLease())) throw new Error(OTHER_SEALER);
+    const lines = await Promise.all(
+      witnesses.map(async (witness) => {
+        try {
+          const line = await witness.cosign(tree, before);
+          this.observer.asked(`witness ${witness.name}`, null);
+          return line;
+        } catch (error) {
+          if (error instanceof SealBroken) throw error;
+          this.observer.asked(`witness ${witness.name}`, error);
+          return '';
+        }
+      }),
+    );
+    return tree.note + lines.join('');
   }
 
   private async publish(tree: Tree & { readonly note: string }, before: string | null): Promise<void> {
@@ -207,15 +243,17 @@ export class Sealer {
    * `ops audit verify` compares the earlier events.
    */
   private async open(): Promise<Tree> {
-    const { files, keys } = this.parts;
+    const { files, keys, outside } = this.parts;
     const signed = await lastSigned(files, keys);
-    const policy = policyText(keys.verifiers);
+    const { policy } = outside;
     if ((await files.read('policy'))?.toString() !== policy) await files.write('policy', Buffer.from(policy));
     if (signed === null) return { size: 0, root: EMPTY_ROOT, last: null, note: null };
     const last = (signed.isPublished ? await this.resumed(signed) : null) ?? (await this.rebuilt(signed));
-    if (signed.isPublished) return { ...signed, last };
-    await this.publish({ ...signed, last }, (await files.read(CHECKPOINT))?.toString() ?? null);
-    return { ...signed, last };
+    const hashes = hashesIn((path) => files.read(path), signed.size);
+    const tree = { ...signed, last, note: await this.cosigned({ ...signed, hashes }, signed.size) };
+    if (tree.note !== signed.note || !signed.isPublished)
+      await this.publish(tree, (await files.read(CHECKPOINT))?.toString() ?? null);
+    return tree;
   }
 
   /** The last event under the checkpoint. Null if the tiles or the remembered place do not fit the checkpoint. */

@@ -9,7 +9,14 @@ const PRIVATE_KEY_BEGINNING = Buffer.from('302e020100300506032b657004220420', 'h
 /** Another limit of the number of signatures would be a rule of its own. The size of a note limits it too. */
 const MAX_NOTE_CHARACTERS = 100_000;
 
-export class VerifierKey {
+/** A key whose signatures a note may have. */
+export interface NoteKey {
+  readonly name: string;
+  readonly id: Buffer;
+  verifies(text: string, signature: Uint8Array): boolean;
+}
+
+export class VerifierKey implements NoteKey {
   readonly id: Buffer;
   private readonly key: KeyObject;
 
@@ -17,18 +24,20 @@ export class VerifierKey {
     readonly name: string,
     /** The 32 bytes of RFC 8032. */
     readonly publicKey: Buffer,
+    /** The signature type, which is the first byte of the encoded key. */
+    private readonly type = ED25519,
   ) {
     this.id = hash('sha256', Buffer.concat([Buffer.from(`${name}\n`), this.typed()]), 'buffer').subarray(0, ID_BYTES);
     const jwk = { kty: 'OKP', crv: 'Ed25519', x: publicKey.toString('base64url') };
     this.key = createPublicKey({ key: jwk, format: 'jwk' });
   }
 
-  /** Null for a text that is not a verifier key of Ed25519, or that names another id than its own. */
-  static parse(text: string): VerifierKey | null {
+  /** Null for a text that is not a verifier key of Ed25519 with this signature type, or that names another id than its own. */
+  static parse(text: string, type = ED25519): VerifierKey | null {
     const [, name = '', encoded = ''] = /^([^\s+]+)\+[0-9a-f]{8}\+([A-Za-z0-9+/]{44})$/.exec(text) ?? [];
     const bytes = Buffer.from(encoded, 'base64');
-    if (bytes.length !== 1 + KEY_BYTES || bytes[0] !== ED25519) return null;
-    const key = new VerifierKey(name, bytes.subarray(1));
+    if (bytes.length !== 1 + KEY_BYTES || bytes[0] !== type) return null;
+    const key = new VerifierKey(name, bytes.subarray(1), type);
     return key.text === text ? key : null;
   }
 
@@ -42,7 +51,7 @@ export class VerifierKey {
   }
 
   private typed(): Buffer {
-    return Buffer.concat([Buffer.of(ED25519), this.publicKey]);
+    return Buffer.concat([Buffer.of(this.type), this.publicKey]);
   }
 }
 
@@ -66,7 +75,7 @@ export class SignerKey {
 }
 
 /** The signed text. Null if no key signed the note, or if a signature of one of the keys is wrong. Signatures of other keys are ignored. */
-export function openNote(note: string, keys: readonly VerifierKey[]): string | null {
+export function openNote(note: string, keys: readonly NoteKey[]): string | null {
   const end = note.lastIndexOf('\n\n');
   if (end < 0 || note.length > MAX_NOTE_CHARACTERS || /[\x00-\x09\x0b-\x1f]/.test(note)) return null;
   const text = note.slice(0, end + 1);

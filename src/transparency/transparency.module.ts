@@ -9,8 +9,10 @@ import { CaseTags } from '../ports/case-tags.js';
 import { EventStore, StoredLog } from '../ports/event-store.js';
 import { HandlerCheckpoints } from '../ports/handler-checkpoints.js';
 import { SealSigningKey, TransparencyFiles } from '../ports/transparency-files.js';
+import { policyText } from './checkpoint.js';
 import { SealKeys } from './seal-keys.js';
 import { Sealer, type SealerObserver } from './sealer.js';
+import { Witness } from './witness.js';
 
 @Module({
   providers: [
@@ -23,7 +25,7 @@ import { Sealer, type SealerObserver } from './sealer.js';
             tagOf: tags.of(store, { records: true }),
             files,
             leases,
-            keys: new SealKeys(key.text, http.publicUrl),
+            ...keysAndOutside(key.text, http.publicUrl, settings),
           },
           observing(metrics, log),
           settings.interval * 1_000,
@@ -59,7 +61,19 @@ type Parts = [
   Log,
 ];
 
+function keysAndOutside(key: string, publicUrl: string, { witnesses, witnessQuorum }: SealSettings) {
+  const keys = new SealKeys(key, publicUrl);
+  return {
+    keys,
+    outside: {
+      witnesses: witnesses.map((witness) => new Witness(witness.key, witness.url)),
+      policy: policyText(keys.verifiers, witnesses, witnessQuorum),
+    },
+  };
+}
+
 function observing(metrics: Metrics, log: Log): SealerObserver {
+  const failing = new Set<string>();
   return {
     stopped: (reason) => {
       metrics.sealingStopped.set(reason === null ? 0 : 1);
@@ -70,6 +84,13 @@ function observing(metrics: Metrics, log: Log): SealerObserver {
     sealed: (size, waitingMs) => {
       metrics.sealedEvents.set(size);
       metrics.unsealed.set(waitingMs / 1_000);
+    },
+    asked: (place, problem) => {
+      metrics.sealPlaceFailing.set({ place }, problem === null ? 0 : 1);
+      if (problem === null && failing.delete(place)) log.info({ place }, 'a place outside takes checkpoints again');
+      if (problem === null || failing.has(place)) return;
+      failing.add(place);
+      log.warn({ err: problem, place }, 'a place outside does not take checkpoints; sealing goes on');
     },
   };
 }

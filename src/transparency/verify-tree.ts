@@ -6,7 +6,7 @@ import { faultAt, type LogFault } from '../ports/inspectable-log.js';
 import { entryOf } from './event-entry.js';
 import { CHECKPOINT, lastSigned, SealBroken, type Signed } from './log-folder.js';
 import { GrowingRoot, joined, leafHash } from './merkle-tree.js';
-import type { SealerParts } from './sealer.js';
+import type { LogParts } from './sealer.js';
 import { bundleOf, entriesOf, type Level, readTile, TILE_WIDTH, tilePath, TileUnusable, widthOf } from './tiles.js';
 
 const PAGE = 500;
@@ -21,7 +21,7 @@ export interface TreeReport {
  * If the log has the root of the checkpoint, each file that differs is a fault. Otherwise the first event that differs from its entry is a fault. The
  * root of the entries then shows whether the entries or the events are wrong. The service may run in the meantime.
  */
-export async function verifyTree(parts: Omit<SealerParts, 'leases'>): Promise<TreeReport> {
+export async function verifyTree(parts: LogParts): Promise<TreeReport> {
   try {
     const signed = await lastSigned(parts.files, parts.keys);
     if (signed === null) return { sealed: null, faults: [] };
@@ -48,7 +48,7 @@ class TreeAudit {
   private readonly badFiles: string[] = [];
 
   constructor(
-    private readonly parts: Omit<SealerParts, 'leases'>,
+    private readonly parts: LogParts,
     private readonly signed: Signed,
   ) {}
 

@@ -94,6 +94,24 @@ describe('the configuration', () => {
     });
   });
 
+  it('reads the witnesses of the log, and names the variable with a wrong key or address', () => {
+    const key = 'sandbox.example/witness+cbcbade0+BDlY54HYkUt/HftGL27j0JVo1IRA9+DzyPC6pe1X96g/';
+    expect(read().sealing).toMatchObject({ witnesses: [], witnessQuorum: 0 });
+    const one = `${key} https://one.example/w/`;
+    expect(read({ SEAL_WITNESSES: one }).sealing).toMatchObject({
+      witnesses: [{ name: 'sandbox.example/witness', key, url: 'https://one.example/w' }],
+      witnessQuorum: 1,
+    });
+    for (const SEAL_WITNESSES of [
+      key,
+      `${key} ftp://one.example`,
+      `${key.replace('cbcb', 'cbcc')} https://one.example`,
+      `${one}, ${one}`,
+    ])
+      expect([SEAL_WITNESSES, wrong({ SEAL_WITNESSES })]).toEqual([SEAL_WITNESSES, ['SEAL_WITNESSES']]);
+    expect(wrong({ SEAL_WITNESSES: one, SEAL_WITNESS_QUORUM: '2' })).toEqual(['SEAL_WITNESS_QUORUM']);
+  });
+
   it('has the documented limits by default', () => {
     const day = 86_400;
     expect(read().limits).toEqual({

@@ -211,6 +211,12 @@ export class Metrics {
     help: 'How long the oldest event without a checkpoint has waited.',
     registers: [this.registry],
   });
+  readonly sealPlaceFailing = new Gauge({
+    name: 'seal_place_failing',
+    help: '1 while a witness or another place outside does not take checkpoints.',
+    labelNames: ['place'],
+    registers: [this.registry],
+  });
   readonly vaultSpace = new SpaceGauges('vault', 'the vault on disk', this.registry);
   readonly diskFree = new Gauge({
     name: 'data_disk_free_bytes',

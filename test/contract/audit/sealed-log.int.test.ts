@@ -13,7 +13,7 @@ import type { NewEvent, StreamAppend } from '../../../src/ports/event-store.js';
 import { caseTagsOf } from '../../../src/modules/case-tags.js';
 import { genesisOf, linkTo } from '../../../src/platform/audit/chain.js';
 import { NO_CASE } from '../../../src/ports/case-tags.js';
-import { readCheckpoint } from '../../../src/transparency/checkpoint.js';
+import { policyText, readCheckpoint } from '../../../src/transparency/checkpoint.js';
 import { SealKeys } from '../../../src/transparency/seal-keys.js';
 import { Sealer, type SealerObserver } from '../../../src/transparency/sealer.js';
 import { entriesOf } from '../../../src/transparency/tiles.js';
@@ -291,11 +291,19 @@ function seal(log: EmbeddedEventStore, copy: string, { keys = KEYS, writes = Inf
     stopped: (reason) => (seen.reason ??= reason?.message ?? null),
     failed: () => (seen.failures += 1),
     sealed: (size) => (seen.size = size),
+    asked: () => undefined,
   };
   const leases = { take: async () => true, release: async () => undefined };
   const files = new FillingDisk(copy, writes);
   const sealer = new Sealer(
-    { store: log, tagOf: caseTagsOf(log, { records: true }), files, keys, leases },
+    {
+      store: log,
+      tagOf: caseTagsOf(log, { records: true }),
+      files,
+      keys,
+      leases,
+      outside: { witnesses: [], policy: policyText(keys.verifiers) },
+    },
     observer,
     1,
     5,
