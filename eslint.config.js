@@ -141,6 +141,7 @@ export default defineConfig(
                 'createPublicKey',
                 'KeyObject',
                 'sign',
+                'verify',
               ],
               message: 'The domain is pure: of crypto it takes what gives the same for the same, and nothing random.',
             },

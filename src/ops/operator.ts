@@ -137,7 +137,7 @@ export function listIn(text: string): string[] {
     .filter((part) => part !== '');
 }
 
-const OPERATOR_NAME = /^[\w.@+-]{1,64}$/;
+export const OPERATOR_NAME = /^[\w.@+-]{1,64}$/;
 
 function operatorName(): string {
   const { OPERATOR: name } = process.env;

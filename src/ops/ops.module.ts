@@ -126,7 +126,11 @@ const GROUPS: Readonly<Record<string, Group>> = {
       (await import('../modules/accounts/read/recent-requests.js')).RecentRequests,
     ],
   },
-  operators: { load: () => import('./operators.commands.js'), imports: logAlone },
+  operators: {
+    load: () => import('./operators.commands.js'),
+    imports: logAlone,
+    providers: async () => [(await import('./operator-approvals.js')).OperatorApprovals],
+  },
   projections: { load: () => import('./projections.commands.js'), imports: projector },
 };
 

@@ -19,6 +19,7 @@ import { dashboardToken } from '../../../src/modules/accounts/domain/dashboard-t
 import { sessionGrant } from '../../../src/modules/accounts/domain/session-grant.js';
 import { incomeReportView } from '../../../src/modules/income/domain/income-report-view.js';
 import { type IncomeCommand, incomeSession } from '../../../src/modules/income/domain/income-session.js';
+import { operatorKeys } from '../../../src/modules/operators/domain/operator-keys.js';
 import { operatorUses } from '../../../src/modules/operators/domain/operator-uses.js';
 import { party, type PartyCommand } from '../../../src/modules/parties/domain/party-decider.js';
 import { checkout, type CheckoutCommand } from '../../../src/modules/payments/domain/checkout.js';
@@ -49,6 +50,7 @@ import { testEvent } from '../../../src/modules/webhooks/domain/test-event.js';
 import { webhookEndpoint } from '../../../src/modules/webhooks/domain/endpoint.js';
 import { genesisOf, linkTo } from '../../../src/platform/audit/chain.js';
 import { given } from '../../support/decider.js';
+import { approvalOf, keyedOperator } from '../../support/operator-approvals.js';
 import * as income from '../income/histories.js';
 import * as parties from '../parties/histories.js';
 import * as reports from '../reports/histories.js';
@@ -240,6 +242,17 @@ function everyEvent(): DomainEvent[] {
   const confirmed = { vendor: 'idv', verdict: 'confirmed' } as const;
   const refused = { vendor: 'acme', verdict: 'refused' } as const;
   run(vendorComparisons, { kind: 'record', sessionId: 'session', first: confirmed, shadow: refused });
+  const [ann, bob] = [keyedOperator('ann'), keyedOperator('bob')];
+  const act = { act: 'hold release', subject: 'hold', reason: 'closed' } as const;
+  const asked = { ...act, requestId: 'request', requestedBy: 'ann', expiresAt: '2030-01-01T00:00:00.000Z' };
+  const approved = { ...act, approval: approvalOf(asked, ann, bob), by: 'ann', now: at(0) };
+  run(
+    operatorKeys,
+    ann.added,
+    bob.added,
+    { kind: 'use-approval', approved },
+    { kind: 'revoke', operator: 'bob', approved: null },
+  );
   const subject = { kind: 'screening', id: 'session' } as const;
   run(operatorUses, { kind: 'record', tool: 'timeline', subject, purpose: 'a dispute', options: [] });
   run(screeningSession, SUBMIT, { kind: 'give-up', now: at(100), attemptId: 'registration' });
