@@ -1,5 +1,5 @@
-# The version of tools/node24, exact. `docker buildx imagetools inspect` tells the digest, which may follow it as `@sha256:...`.
-FROM node:24.21.0-slim AS runtime
+# The version of tools/node24, exact, with the digest of its index for all platforms. `docker buildx imagetools inspect` tells both.
+FROM node:24.21.0-slim@sha256:0e0ff40c39bc087845bfb27465a0df4ea419520094bc35842ff83dd8cbe6f9b6 AS runtime
 
 FROM runtime AS build
 WORKDIR /app
