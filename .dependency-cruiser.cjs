@@ -20,7 +20,7 @@ const CONFIG = '^src/config/';
 const MODULES = '^src/modules/';
 const MODULE_FILES = '^src/modules/[^/]+/[^/]+\\.module\\.ts$';
 /** The modules, the lowest first. */
-const FLOORS = ['accounts', 'vendors', 'screening', 'parties', 'payments', 'reports', 'income', 'webhooks'];
+const FLOORS = ['holds', 'accounts', 'vendors', 'screening', 'parties', 'payments', 'reports', 'income', 'webhooks'];
 const VENDOR_KIT = '^src/vendor-kit/';
 const VENDORS = '^src/vendors/';
 /** A vendor's server in the sandbox, and the common parts of these servers. */

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AccountsModule } from './accounts/accounts.module.js';
+import { HoldsModule } from './holds/holds.module.js';
 import { IncomeModule } from './income/income.module.js';
 import { PartiesModule } from './parties/parties.module.js';
 import { PaymentsModule } from './payments/payments.module.js';
@@ -12,6 +13,7 @@ import { WebhooksModule } from './webhooks/webhooks.module.js';
 @Module({
   imports: [
     AccountsModule,
+    HoldsModule,
     RoutingModule,
     ScreeningModule,
     PartiesModule,

@@ -101,7 +101,7 @@ export function timeIn(text: string, option: string): Date {
   return time;
 }
 
-export function idIn(text: string | undefined, what: 'account' | 'key' | 'session' | 'token'): string {
+export function idIn(text: string | undefined, what: 'account' | 'hold' | 'key' | 'session' | 'token'): string {
   if (text === undefined || !isId(text))
     throw new WrongInput(`The ${what} must be an id such as 01234567-89ab-7cde-8f01-23456789abcd.`);
   return text;

@@ -96,6 +96,7 @@ const GROUPS: Readonly<Record<string, Group>> = {
   },
   tokens: { load: () => import('./tokens.commands.js'), imports: accounts, ...LISTS },
   person: { load: () => import('./person.commands.js'), imports: persons },
+  hold: { load: () => import('./hold.commands.js'), imports: features, ...LISTS },
   payments: {
     load: () => import('./payments.commands.js'),
     imports: payments,

@@ -43,9 +43,10 @@ export class ErasePersonCommand extends ConsentedCommand {
 
   /** Erases the tokens of the person's parties first, because the recorded erasure of the person must be the last step. */
   private async erase(sessionId: string, context: ActionContext): Promise<Erased> {
-    const partyIds = await this.queries.execute(new FindPartiesBehind(sessionId));
+    const { partyIds, subjectId } = await this.queries.execute(new FindPartiesBehind(sessionId));
+    const person = subjectId === null ? {} : { person: subjectId };
     const tokens = await Promise.allSettled(
-      partyIds.map((partyId) => this.commands.execute(new EraseVendorToken({ partyId, context }))),
+      partyIds.map((partyId) => this.commands.execute(new EraseVendorToken({ partyId, context, ...person }))),
     );
     const erased = await this.commands.execute(new ErasePerson(sessionId, context));
     for (const token of tokens) if (token.status === 'rejected') throw token.reason;

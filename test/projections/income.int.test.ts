@@ -54,6 +54,7 @@ import { SubjectErased } from '../../src/ports/vault.js';
 import { Accounts, type AccountFacts } from '../../src/published/accounts.js';
 import { Screenings, type ScreeningFacts, type VendorReference } from '../../src/published/screenings.js';
 import { CallProcesses } from '../contract/external-calls/call-processes.js';
+import { holdsIn } from '../support/holds.js';
 import { CountedInMemory } from '../support/rate-limiter.js';
 import { until } from '../support/eventually.js';
 import { CallsAtOnce } from '../support/external-calls.js';
@@ -332,7 +333,7 @@ describe('income sessions', () => {
     );
     const settling = new SettleIncomeSessionHandler(aggregates, progress, clock);
     const viewing = new ViewIncomeReportHandler(aggregates, secrets, accounts, new CountedInMemory(), policy);
-    const erasing = new EraseIncomePersonHandler(aggregates, mortality.bind(vault, ['erase']));
+    const erasing = new EraseIncomePersonHandler(aggregates, mortality.bind(vault, ['erase']), holdsIn(store, clock));
     return {
       progress,
       open: (inquiry = {}, context = contextOf(), id = newId(), grantId = null) =>

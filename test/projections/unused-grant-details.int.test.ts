@@ -24,6 +24,7 @@ import { TestTraffic } from '../../src/platform/aggregates/test-traffic.js';
 import { Projector } from '../../src/platform/subscriptions/projector.js';
 import { SubjectErased, type Vault } from '../../src/ports/vault.js';
 import type { Accounts } from '../../src/published/accounts.js';
+import { holdsIn } from '../support/holds.js';
 import { readModelsIn } from '../support/read-models.js';
 import { RedisServer } from '../support/redis.js';
 import { QUICK, Recorder } from './fixtures.js';
@@ -113,7 +114,9 @@ describe('the details of a grant without a session', () => {
     ).grantId;
   }
   const erase = (grantId: string, on: Vault = vault, by = aggregates): Promise<void> =>
-    new EraseUnusedDetailsHandler(by, new GrantDetails(on), expiry).execute(new EraseUnusedDetails(grantId));
+    new EraseUnusedDetailsHandler(by, new GrantDetails(on), expiry, holdsIn(store, clock)).execute(
+      new EraseUnusedDetails(grantId),
+    );
   const consume = (grantId: string) =>
     aggregates.execute(
       sessionGrant,

@@ -19,8 +19,10 @@ import { VendorBehaviours } from '../../ports/vendor-behaviours.js';
 import { AccessKeys } from '../../published/access-keys.js';
 import { AccountLists } from '../../published/account-lists.js';
 import { Accounts } from '../../published/accounts.js';
+import { Erasable } from '../../published/holds.js';
 import { PrepaidCredit } from '../../published/prepaid-credit.js';
 import { SessionGrants } from '../../published/session-grants.js';
+import { HoldsModule } from '../holds/holds.module.js';
 import { AccountCredit } from './application/account-credit.js';
 import { AccountGrants } from './application/account-grants.js';
 import { AddCreditHandler } from './application/add-credit.js';
@@ -61,7 +63,7 @@ const DEMO_ACCOUNTS: InjectionToken<Startable> = Symbol('demo accounts');
 /** Finds the holder of a key and the rights of an account. Every API surface uses this module. */
 @Projections([accountProjection, accessKeyProjection, unusedDetails])
 @Module({
-  imports: [DiscoveryModule],
+  imports: [DiscoveryModule, HoldsModule],
   providers: [
     OpenAccountHandler,
     SetSettingsHandler,
@@ -161,6 +163,16 @@ const DEMO_ACCOUNTS: InjectionToken<Startable> = Symbol('demo accounts');
       inject: [ProcessSettings, HttpSettings, VendorsSettings, Log, CommandBus],
     },
     rolePart<Startable>('api', DEMO_ACCOUNTS),
+    {
+      provide: Erasable,
+      useFactory: (commands: CommandBus) =>
+        new Erasable(
+          'session-grant',
+          async () => null,
+          (grantId) => commands.execute(new EraseUnusedDetails(grantId)),
+        ),
+      inject: [CommandBus],
+    },
     recoveryJob({
       name: 'grant-sweep',
       inject: [UnusedDetails, GrantExpiry],

@@ -1,14 +1,17 @@
 import { Module } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
 import { HttpSettings } from '../../config/http.js';
 import { Limits } from '../../config/limits.js';
 import { attemptRecovery } from '../../external-calls/attempt-recovery.js';
 import { AggregateStore } from '../../platform/aggregates/aggregate-store.js';
 import { Projections, Publishers } from '../../platform/subscriptions/declarations.js';
 import { publishedLinks } from '../../published/events.js';
+import { Erasable } from '../../published/holds.js';
 import { AccountsModule } from '../accounts/accounts.module.js';
+import { HoldsModule } from '../holds/holds.module.js';
 import { ScreeningModule } from '../screening/screening.module.js';
 import { RoutingModule } from '../vendors/vendors.module.js';
-import { EraseIncomePersonHandler } from './application/erase-income-person.js';
+import { EraseIncomePerson, EraseIncomePersonHandler } from './application/erase-income-person.js';
 import { IncomePolicy } from './application/income-policy.js';
 import { IncomeProgress } from './application/income-progress.js';
 import { IncomeSecrets } from './application/income-secrets.js';
@@ -23,7 +26,7 @@ import { incomeStatus, IncomeStatusReader } from './read/income-status.js';
 @Projections([incomeStatus])
 @Publishers([incomePublisher])
 @Module({
-  imports: [AccountsModule, RoutingModule, ScreeningModule],
+  imports: [AccountsModule, HoldsModule, RoutingModule, ScreeningModule],
   providers: [
     EraseIncomePersonHandler,
     IncomeProgress,
@@ -52,6 +55,21 @@ import { incomeStatus, IncomeStatusReader } from './read/income-status.js';
         return { reportUrl: (id) => incomeReportUrl?.(id) ?? null };
       },
       inject: [HttpSettings],
+    },
+    {
+      provide: Erasable,
+      useFactory: (aggregates: AggregateStore, commands: CommandBus) =>
+        new Erasable(
+          'income-session',
+          async (sessionId) => {
+            const { owner, state } = await aggregates.load(incomeSession, sessionId);
+            if (!owner?.accountId || state.status === 'NONE') return null;
+            const { subjectId, screeningSessionId } = state;
+            return { accountId: owner.accountId, sessionId: screeningSessionId ?? sessionId, subjectId };
+          },
+          (id, context) => commands.execute(new EraseIncomePerson(id, context)),
+        ),
+      inject: [AggregateStore, CommandBus],
     },
     ...attemptRecovery({
       vendor: 'income-vendor',

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
 import { ChallengeRecorder } from '../../challenges/application/challenge-recorder.js';
 import { ChallengeService } from '../../challenges/application/challenge-service.js';
 import { Limits } from '../../config/limits.js';
@@ -6,13 +7,15 @@ import { attemptRecovery } from '../../external-calls/attempt-recovery.js';
 import { AggregateStore } from '../../platform/aggregates/aggregate-store.js';
 import { Projections } from '../../platform/subscriptions/declarations.js';
 import { recoveryJob } from '../../platform/subscriptions/recovery-job.js';
+import { Erasable } from '../../published/holds.js';
 import { Parties } from '../../published/parties.js';
 import { AccountsModule } from '../accounts/accounts.module.js';
+import { HoldsModule } from '../holds/holds.module.js';
 import { ScreeningModule } from '../screening/screening.module.js';
 import { AnswerRegistrationHandler } from './application/answer-registration.js';
 import { AskForStanding, EndAuthentication } from './application/authentication-calls.js';
 import { DiscardPartyReplies, DiscardPartyRepliesHandler, keptSince } from './application/discard-party-replies.js';
-import { EraseVendorTokenHandler } from './application/erase-vendor-token.js';
+import { EraseVendorToken, EraseVendorTokenHandler } from './application/erase-vendor-token.js';
 import { LookAfterAuthenticationHandler } from './application/look-after-authentication.js';
 import { PartyAccess } from './application/party-access.js';
 import { PartyChallenges, ReauthenticationCall } from './application/party-challenges.js';
@@ -31,7 +34,7 @@ import { partyCalls, PartyCallsReader } from './read/party-calls.js';
 
 @Projections([partyCalls])
 @Module({
-  imports: [AccountsModule, ScreeningModule],
+  imports: [AccountsModule, HoldsModule, ScreeningModule],
   providers: [
     AnswerRegistrationHandler,
     AskForStanding,
@@ -66,6 +69,16 @@ import { partyCalls, PartyCallsReader } from './read/party-calls.js';
           lockSeconds: limits.agentLock,
         }),
       inject: [Limits],
+    },
+    {
+      provide: Erasable,
+      useFactory: (commands: CommandBus) =>
+        new Erasable(
+          'party',
+          async () => null,
+          (partyId, context) => commands.execute(new EraseVendorToken({ partyId, context })),
+        ),
+      inject: [CommandBus],
     },
     recoveryJob({
       name: 'vendor-replies',

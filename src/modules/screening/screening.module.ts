@@ -15,14 +15,16 @@ import { recoveryJob } from '../../platform/subscriptions/recovery-job.js';
 import { AccountWaits, waitsOf } from '../../ports/account-waits.js';
 import { AnswerCounts } from '../../published/answer-counts.js';
 import { KnownPersons } from '../../published/known-persons.js';
+import { Erasable } from '../../published/holds.js';
 import { Screenings } from '../../published/screenings.js';
 import { Verifications } from '../../published/verifications.js';
 import { AccountsModule } from '../accounts/accounts.module.js';
+import { HoldsModule } from '../holds/holds.module.js';
 import { RoutingModule } from '../vendors/vendors.module.js';
 import { DiscardApplicant, DiscardApplicantHandler } from './application/discard-applicant.js';
 import { DiscardVendorReply, DiscardVendorReplyHandler } from './application/discard-vendor-reply.js';
 import { EarlierScreenings } from './application/earlier-screenings.js';
-import { ErasePersonHandler } from './application/erase-person.js';
+import { ErasePerson, ErasePersonHandler } from './application/erase-person.js';
 import { FindPartiesBehindHandler } from './application/find-parties-behind.js';
 import { ExpireSession, ExpireSessionHandler } from './application/expire-session.js';
 import { GrantedSessions } from './application/granted-sessions.js';
@@ -63,7 +65,7 @@ async function waiting(lists: CompleteLists, account: string): Promise<readonly 
 @Publishers([screeningPublisher])
 @EventHandlers([WhenReportReleased])
 @Module({
-  imports: [AccountsModule, RoutingModule],
+  imports: [AccountsModule, HoldsModule, RoutingModule],
   providers: [
     PersonAnswers,
     Registration,
@@ -153,6 +155,16 @@ async function waiting(lists: CompleteLists, account: string): Promise<readonly 
           }),
         ),
       inject: [AggregateStore, CompleteLists, CommandBus, ExternalCalls, ScreeningPolicy],
+    },
+    {
+      provide: Erasable,
+      useFactory: (screenings: Screenings, commands: CommandBus) =>
+        new Erasable(
+          'screening',
+          (sessionId) => screenings.find(sessionId),
+          (id, context) => commands.execute(new ErasePerson(id, context)),
+        ),
+      inject: [Screenings, CommandBus],
     },
     recoveryJob({
       name: 'step-up-expiry',

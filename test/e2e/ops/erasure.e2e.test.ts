@@ -151,6 +151,64 @@ describe('ops person erase', () => {
   });
 });
 
+describe('a legal hold', () => {
+  const hold = async (...words: string[]): Promise<any> => lines((await service.ops('hold', ...words)).stdout)[0];
+  const ORDER = ['--matter', '2026-114', '--by', 'counsel'];
+  const erasedAs = async (session: string): Promise<any> => (await child.status(session)).body.status;
+
+  it('keeps a session from the erasure of its person, which is remembered and done when the hold is released', async () => {
+    const person = { ...aPerson(), lastName: 'Otptest' };
+    const session = (await child.submit(person)).body.id;
+    const { accountId, holdId, covers } = await hold('place', '--session', session, ...ORDER);
+    expect(covers).toMatchObject({ kind: 'session', id: session });
+    for (let time = 0; time < 2; time++) {
+      const refusal = await service.ops('person', 'erase', session, '--reason', 'a request of the person');
+      expect(refusal.exitCode).toBe(1);
+      expect(refusal.stdout).toMatch(/^The legal hold \S+ \(2026-114\) covers this data, so nothing was erased\./);
+    }
+    expect(await vault.get(covers.subjectId, `screening:${session}`)).not.toBeNull();
+    expect(await hold('list', accountId)).toMatchObject({
+      holdId,
+      state: 'stands',
+      deferredErasures: [{ kind: 'screening', id: session }],
+    });
+    const second = await hold('place', '--person', session, ...ORDER);
+    expect(await hold('release', accountId, holdId)).toEqual({
+      released: holdId,
+      erasuresDone: 0,
+      erasuresDeferred: 1,
+    });
+    expect(await erasedAs(session)).toBe('STEP_UP_REQUIRED');
+    expect(await hold('release', accountId, second.holdId)).toMatchObject({ erasuresDone: 1, erasuresDeferred: 0 });
+    await until('the session is over', async () => (await erasedAs(session)) === 'EXPIRED');
+    await expect(vault.get(covers.subjectId, 'none')).rejects.toThrow('was erased');
+    expect((await hold('place', '--session', session, ...ORDER)).erasedBefore).toBe(true);
+    expect((await service.ops('audit', 'verify')).exitCode).toBe(0);
+  });
+
+  it('that ends at its time lets the service do the remembered erasure of an income session by itself', async () => {
+    const id = await completed();
+    const end = new Date(Date.now() + 4_000).toISOString();
+    await hold('place', '--session', id, ...ORDER, '--until', end);
+    expect((await service.ops('person', 'erase-income', id)).exitCode).toBe(1);
+    expect((await reports(id)).map(({ status: code }) => code)).toEqual([200, 200]);
+    await until('the report is destroyed', async () => (await reports(id)).every(({ status: code }) => code === 404));
+  });
+
+  it.each([
+    [['place', ...ORDER], 'Give one of --session <id>, --person <session> and --account <id>.\n'],
+    [['place', '--account', '01900000-0000-7000-8000-000000000000', ...ORDER], 'There is no such account.\n'],
+    [['place', '--session', '01900000-0000-7000-8000-000000000000', ...ORDER], 'There is no such session.\n'],
+    [
+      ['release', '01900000-0000-7000-8000-000000000000', '01900000-0000-7000-8000-000000000000'],
+      'There is no such hold.\n',
+    ],
+  ])('is not changed by ops hold %j', async (words, sentence) => {
+    const { exitCode, stdout } = await service.ops('hold', ...words);
+    expect([exitCode, stdout]).toEqual([1, sentence]);
+  });
+});
+
 describe('an erasure whose process died when only the ledger had recorded it', () => {
   it('is completed by the next start, and the person can be screened again', async () => {
     const person = { ...aPerson(), lastName: 'Otptest' };

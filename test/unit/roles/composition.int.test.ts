@@ -107,6 +107,7 @@ describe('the composed service', () => {
       'account',
       'access_key',
       'unused_grant_details',
+      'held_accounts',
       'screening_status',
       'party_calls',
       'open_payments',
@@ -142,6 +143,7 @@ describe('the composed service', () => {
     ]);
     expect(timers.mock.calls.map(([name]) => name).sort()).toEqual([
       'applicants',
+      'deferred-erasures',
       'external-calls',
       'grant-sweep',
       'read-model-retention',

@@ -82,6 +82,7 @@ import type { GivenToParty, VerificationStep } from '../../../src/published/veri
 import type { SessionGrants } from '../../../src/published/session-grants.js';
 import { answerOf, type PartyAnswer } from '../../../src/modules/parties/application/party-answer.js';
 import { CallProcesses } from '../../contract/external-calls/call-processes.js';
+import { holdsIn } from '../../support/holds.js';
 import { until } from '../../support/eventually.js';
 import { CallsAtOnce } from '../../support/external-calls.js';
 import { CountedInMemory } from '../../support/rate-limiter.js';
@@ -313,7 +314,7 @@ function harness(calls: ExternalCalls = new Workers(), log: EventStore = store) 
     secrets,
     clock,
   );
-  const erase = new ErasePersonHandler(aggregates, vault);
+  const erase = new ErasePersonHandler(aggregates, vault, holdsIn(store, clock));
   const discard = new DiscardVendorReplyHandler(aggregates, secrets);
   const discardApplicant = new DiscardApplicantHandler(aggregates, secrets, reports, policy, clock);
   const verifications = new PartyVerifications(submitting, step, aggregates, log, secrets);

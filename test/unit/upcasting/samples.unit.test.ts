@@ -17,6 +17,7 @@ import { account } from '../../../src/modules/accounts/domain/account.js';
 import { credit } from '../../../src/modules/accounts/domain/credit.js';
 import { dashboardToken } from '../../../src/modules/accounts/domain/dashboard-token.js';
 import { sessionGrant } from '../../../src/modules/accounts/domain/session-grant.js';
+import { accountHolds } from '../../../src/modules/holds/domain/account-holds.js';
 import { incomeReportView } from '../../../src/modules/income/domain/income-report-view.js';
 import { type IncomeCommand, incomeSession } from '../../../src/modules/income/domain/income-session.js';
 import { operatorKeys } from '../../../src/modules/operators/domain/operator-keys.js';
@@ -239,6 +240,16 @@ function everyEvent(): DomainEvent[] {
     { kind: 'pause', vendor: 'acme', environments },
     { kind: 'resume', vendor: 'acme', environments },
   );
+  const erasure = { kind: 'screening', id: 'session', accountId: 'account', subjectIds: ['subject'] } as const;
+  const holding = { holdId: 'hold', matter: '2026-114', orderedBy: 'counsel', until: null };
+  run(
+    accountHolds,
+    { kind: 'place', ...holding, covers: { kind: 'session', id: 'session', subjectId: 'subject' } },
+    { kind: 'defer', now: at(1), erasure: { ...erasure, sessionIds: 'all' } },
+    { kind: 'release', now: at(2), holdId: 'hold' },
+    { kind: 'finish', erasure },
+  );
+  run(accountHolds, { kind: 'place', ...holding, covers: { kind: 'account', id: 'account' } });
   const confirmed = { vendor: 'idv', verdict: 'confirmed' } as const;
   const refused = { vendor: 'acme', verdict: 'refused' } as const;
   run(vendorComparisons, { kind: 'record', sessionId: 'session', first: confirmed, shadow: refused });
@@ -415,6 +426,7 @@ function everyEvent(): DomainEvent[] {
         expiresAt: '2026-03-01T12:15:00.000Z',
       },
     },
+    { kind: 'record-held' },
     { kind: 'record-erased' },
   );
   const terms = {

@@ -47,6 +47,8 @@ export type SessionGrantCommand =
   | { readonly kind: 'begin-session'; readonly now: Date; readonly sessionId: string; readonly replaces: string | null }
   /** The caller's details are stored under the person's subject from now on. Only the first person of the grant gets the details. */
   | { readonly kind: 'record-details-moved'; readonly subjectId: string }
+  /** No session began, but a legal hold covers the account. The holds module remembers the erasure. */
+  | { readonly kind: 'record-held' }
   /** The caller's details were destroyed, because no session began. */
   | { readonly kind: 'record-erased' };
 
@@ -56,6 +58,8 @@ export type SessionGrantEvent =
   /** ISO 8601 UTC. */
   | DomainEvent<'GrantSessionBegun', { readonly sessionId: string; readonly begunAt: string }>
   | DomainEvent<'GrantDetailsEntrusted', { readonly subjectId: string }>
+  /** The details stay for as long as a legal hold on the account. */
+  | DomainEvent<'GrantDetailsHeld', Record<never, never>>
   | DomainEvent<'GrantDetailsErased', Record<never, never>>;
 
 export type SessionGrantState = { readonly status: 'unknown' } | IssuedGrant;
@@ -64,6 +68,8 @@ export interface IssuedGrant extends GrantTerms {
   readonly status: 'open' | 'consumed';
   /** Whether the details are stored under the subject of a session's person. */
   readonly detailsMoved: boolean;
+  /** Whether a legal hold has kept the details from their erasure. */
+  readonly detailsHeld: boolean;
   /** The newest session that began under the grant. */
   readonly session: { readonly sessionId: string; readonly begunAt: string } | null;
 }
@@ -97,6 +103,8 @@ export const sessionGrant: Decider<SessionGrantState, SessionGrantCommand, Sessi
         return detailsAwaitedBy(state)
           ? [{ type: 'GrantDetailsEntrusted', data: { subjectId: command.subjectId } }]
           : [];
+      case 'record-held':
+        return detailsAwaitedBy(state) && !state.detailsHeld ? [{ type: 'GrantDetailsHeld', data: {} }] : [];
       case 'record-erased':
         return detailsAwaitedBy(state) ? [{ type: 'GrantDetailsErased', data: {} }] : [];
       default:
@@ -105,7 +113,8 @@ export const sessionGrant: Decider<SessionGrantState, SessionGrantCommand, Sessi
   },
 
   evolve(state, event) {
-    if (event.type === 'GrantMinted') return { status: 'open', detailsMoved: false, session: null, ...event.data };
+    if (event.type === 'GrantMinted')
+      return { status: 'open', detailsMoved: false, detailsHeld: false, session: null, ...event.data };
     if (state.status === 'unknown') return state;
     switch (event.type) {
       case 'GrantConsumed':
@@ -114,6 +123,8 @@ export const sessionGrant: Decider<SessionGrantState, SessionGrantCommand, Sessi
         return { ...state, session: event.data };
       case 'GrantDetailsEntrusted':
         return { ...state, detailsSubject: event.data.subjectId, detailsMoved: true };
+      case 'GrantDetailsHeld':
+        return { ...state, detailsHeld: true };
       case 'GrantDetailsErased':
         return { ...state, detailsSubject: null };
       default:

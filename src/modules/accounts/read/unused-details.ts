@@ -8,13 +8,14 @@ const known = exhaustiveEvents<SessionGrantEvent>('unused_grant_details', {
   GrantConsumed: true,
   GrantSessionBegun: true,
   GrantDetailsEntrusted: true,
+  GrantDetailsHeld: true,
   GrantDetailsErased: true,
 });
 
-/** Grants whose details have not moved to a session. The details of a grant are due when the grant expires. */
+/** Grants whose details have not moved to a session. The details of a grant are due when the grant expires, unless a legal hold has kept them. */
 export const unusedDetails: Projection<{ readonly expiresAt: string | null }> = {
   name: 'unused_grant_details',
-  version: 4,
+  version: 5,
   category: sessionGrant.category,
 
   evolve(doc, stored) {
@@ -26,6 +27,7 @@ export const unusedDetails: Projection<{ readonly expiresAt: string | null }> = 
       case 'GrantSessionBegun':
         return doc ?? { expiresAt: null };
       case 'GrantDetailsEntrusted':
+      case 'GrantDetailsHeld':
       case 'GrantDetailsErased':
         return { expiresAt: null };
       default:

@@ -5,6 +5,7 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { Vault } from '../../../ports/vault.js';
+import { Holds } from '../../../published/holds.js';
 import { incomeSession } from '../domain/income-session.js';
 
 /**
@@ -26,9 +27,10 @@ export class EraseIncomePersonHandler implements ICommandHandler<EraseIncomePers
   constructor(
     private readonly aggregates: AggregateStore,
     private readonly vault: Vault,
+    private readonly holds: Holds,
   ) {}
 
-  async execute({ incomeSessionId, context }: EraseIncomePerson): Promise<{ readonly subjectId: string }> {
+  async execute({ incomeSessionId, context: asked }: EraseIncomePerson): Promise<{ readonly subjectId: string }> {
     const field = 'session';
     const loaded = isId(incomeSessionId) ? await this.aggregates.load(incomeSession, incomeSessionId) : null;
     if (!loaded?.owner || loaded.state.status === 'NONE') throw new DomainError('request.not_found', { field });
@@ -37,14 +39,19 @@ export class EraseIncomePersonHandler implements ICommandHandler<EraseIncomePers
       const message = `This income session belongs to the screening session ${screeningSessionId}; erase the person behind that one instead.`;
       throw new DomainError('request.invalid', { field, details: [{ field, message }] });
     }
+    const context = { ...asked, ...loaded.owner };
+    const covered = { accountId: loaded.owner.accountId, subjectIds: [subjectId], sessionIds: 'all' } as const;
+    const erasure = { kind: 'income-session', id: incomeSessionId, ...covered } as const;
+    await this.holds.refuseIfHeld(erasure, context);
     await this.vault.erase(subjectId);
     // The event is recorded only now, because it must not report an erasure that has not happened.
     await this.aggregates.execute(
       incomeSession,
       { id: incomeSessionId, known: loaded },
       { kind: 'record-erasure' },
-      { ...context, ...loaded.owner },
+      context,
     );
+    await this.holds.erased(erasure, context);
     return { subjectId };
   }
 }
