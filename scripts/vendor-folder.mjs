@@ -76,15 +76,10 @@ const publishedOf = (id, name) => `sandbox-${id}-${name.toLowerCase()}`;
 
 const OPERATIONS = {
   identity: `    identity: {
-      // How the vendor treats a second request with one key: \`at-most-once\`, \`idempotent\` or \`query\`.
+      // The operations that the vendor has, and how it treats a second request with one key: \`at-most-once\`, \`idempotent\` or \`query\`.
       operations: {
         register: 'at-most-once',
         verifyOtp: 'at-most-once',
-        resendOtp: 'at-most-once',
-        verifyKba: 'at-most-once',
-        reauthenticate: 'query',
-        authenticationStatus: 'query',
-        expireAuthentication: 'query',
         outcomeOf: 'query',
       },
       stepUp: ['otp'],
@@ -160,23 +155,9 @@ ${
     return this.client.within(call, (vendor) => vendor.sendOnce<AnswerVerdict>(request, readAnswer));
   }
 
-  override async resendOtp(): Promise<ResendVerdict> {
-    return NOT_OFFERED;
-  }
-  override async verifyKba(): Promise<AnswerVerdict> {
-    return NOT_OFFERED;
-  }
-  override async reauthenticate(): Promise<ReauthenticationVerdict> {
-    return NOT_OFFERED;
-  }
-  override async authenticationStatus(): Promise<StandingVerdict> {
-    return NOT_OFFERED;
-  }
-  override async expireAuthentication(): Promise<ExpiryVerdict> {
-    return NOT_OFFERED;
-  }
+  /** The vendor has no query for the outcome of an earlier request. */
   override async outcomeOf(): Promise<PastOutcome> {
-    return NOT_OFFERED;
+    return { kind: 'unintelligible' };
   }
 }
 `,
@@ -213,7 +194,7 @@ class ${pascal(id)}IncomeVendor extends IncomeVendor {
 
 const PORT_TYPES = {
   identity: (all) =>
-    `import {\n  type AnswerVerdict,\n${all ? '  type Applicant,\n  type ExpiryVerdict,\n  IdentityVendor,\n  type PastOutcome,\n  type ReauthenticationVerdict,\n' : '  type Applicant,\n'}  type RegistrationVerdict,\n${all ? '  type ResendVerdict,\n  type StandingVerdict,\n' : ''}} from '../../ports/identity-vendor.js';`,
+    `import {\n  type AnswerVerdict,\n${all ? '  type Applicant,\n  IdentityVendor,\n  type PastOutcome,\n' : '  type Applicant,\n'}  type RegistrationVerdict,\n} from '../../ports/identity-vendor.js';`,
   credit: (all) => `import { ${all ? 'CreditBureau, ' : ''}type ReportVerdict } from '../../ports/credit-bureau.js';`,
   income: (all) =>
     `import { type IncomeOutcome, type IncomeRoute, type IncomeStart${all ? ', IncomeVendor' : ''} } from '../../ports/income-vendor.js';`,
@@ -246,7 +227,7 @@ import { ${auth} } from '../../vendor-kit/http/auth.js';
 import { VendorClient } from '../../vendor-kit/http/client.js';
 import { ${wire.join(', ')} } from './wire.js';
 
-${ports.includes('identity') ? `/** The verdict of an operation that this vendor has not got. */\nconst NOT_OFFERED = { kind: 'unintelligible' } as const;\n\n` : ''}interface Options {
+interface Options {
   readonly url: string;
 ${names.map((name) => `  readonly ${name}: ${isSecret(name) ? 'Secret' : 'string'};`).join('\n')}
   readonly timeoutMs: number;
@@ -412,7 +393,7 @@ ${roles.join('\n')}
   },
   // FILL IN: the errors that the vendor documents, such as { operation: 'register', status: 422, body: {...}, verdict: {...} }.
   errors: [],
-${ports.includes('identity') ? `  absent: ['resendOtp', 'verifyKba'],\n` : ''}${ports.includes('identity') ? `  code: { right: '123456', wrong: '999999' },\n` : ''}  start() {
+${ports.includes('identity') ? `  code: { right: '123456', wrong: '999999' },\n` : ''}  start() {
     const part = new ${pascal(id)}Double();
     return {
       part,

@@ -20,9 +20,15 @@ export interface CapabilityOf<Port> {
   readonly operations: { readonly [Operation in keyof Port]: DeliverySemantics };
 }
 
-/** The operations that the port has a default for. */
-type Optional =
-  'verifyOtp' | 'resendOtp' | 'verifyKba' | 'reauthenticate' | 'authenticationStatus' | 'expireAuthentication';
+/** The operations that a port has a default for, so that a vendor need not have them. */
+export const OPTIONAL_OPERATIONS = {
+  identity: ['verifyOtp', 'resendOtp', 'verifyKba', 'reauthenticate', 'authenticationStatus', 'expireAuthentication'],
+  credit: [],
+  income: [],
+  payment: [],
+} as const satisfies { readonly [Name in Capability]: readonly (keyof VendorPorts[Name])[] };
+
+type Optional = (typeof OPTIONAL_OPERATIONS)['identity'][number];
 
 export interface IdentityCapability extends Omit<CapabilityOf<IdentityVendor>, 'operations'> {
   /** The operations that the vendor has. A default answers all others. */

@@ -124,7 +124,9 @@ export class Recorder {
     const act = await this.laboratory.prepared(operation);
     const seen = await this.lane(() => this.laboratory.watch(act, { faults: always(lost, RESET) }));
     const name = `${operation.name}, of which the answer is lost`;
-    const roles = rolesIn(seen).filter((role) => role === 'outcome');
+    const roles = rolesIn(seen).filter(
+      (role) => role === 'outcome' || (role === 'verdict' && !script.roles.includes(role)),
+    );
     return roles.length === 0 ? null : { name, act, seen, answers: answersIn(seen), roles, lost };
   }
 

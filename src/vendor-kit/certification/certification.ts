@@ -1,7 +1,7 @@
 // The cases of a certification, and the level that their results give.
 import { CAPABILITIES, type Capability } from '../../kernel/vendor-choice.js';
 import { within } from '../../kernel/with-timeout.js';
-import type { Vendor } from '../define-vendor.js';
+import { OPTIONAL_OPERATIONS, type Vendor } from '../define-vendor.js';
 import type { CertifiedDouble, CertifiedPersona, Role } from '../double/certified-double.js';
 import { type Canaries, findingsOf } from '../canaries.js';
 import { furtherPersonas } from './applicants.js';
@@ -17,9 +17,11 @@ import { type Fault, JSON_TYPE } from './proxy.js';
 import { type Json, type Behaviour, Recorder, differencesOf, textOf } from './behaviour.js';
 import { type Recording, recorded as recordedFirst } from './recording.js';
 import { replayProblems } from './replay.js';
-import { operationsOf } from './vendor-operations.js';
+import { isDeclared, operationsOf } from './vendor-operations.js';
+import { brokenMemoryRules, isRemembered } from './memory.js';
+import { OtherCheck } from './other-checks.js';
 import { brokenRoundRules } from './user-rounds.js';
-import { brokenCountRules, brokenMutationRules, brokenVerdictRules, mainRoleOf } from './rules.js';
+import { brokenCountRules, brokenMutationRules, brokenVerdictRules, mainRoleOf, UNDECIDED } from './rules.js';
 
 /** One case of one capability. `problems` is null if the case does not apply, and `reason` then tells why. */
 export interface CaseResult {
@@ -92,10 +94,19 @@ export async function certificationOf(
 }
 
 const ROUNDS = 'rounds of the person at the vendor';
+const MEMORY = 'outcomes of executed calls';
+const OTHER_CHECKS = 'answers about another check';
 const BEHAVIOUR = 'the recorded behaviour';
 const CANARIES = 'no personal data and no credential in verdicts, errors, output and addresses';
 
+/** `by`: the fault that loses the answers of a role. */
+interface Lost {
+  readonly by?: { readonly role: Role; readonly fault: Fault };
+  readonly roles: readonly Role[];
+}
+
 class Run {
+  private readonly lost = new Map<Operation, Promise<Lost>>();
   /** The undisturbed observation of each operation. */
   private readonly clean = new Map<Operation, Observation>();
   private readonly observed: { readonly operation: Operation; readonly seen: Observation }[] = [];
@@ -146,8 +157,8 @@ class Run {
     const add = this.adderOf(capability);
     const verdicts = await this.each(operations, (operation) => this.verdictProblems(operation));
     add('bronze', 'verdicts', [...this.missing(capability, operations), ...verdicts]);
-    for (const method of this.laboratory.double.absent ?? [])
-      if (method in (this.laboratory.vendor.capabilities[capability]?.operations ?? {}))
+    for (const method of OPTIONAL_OPERATIONS[capability])
+      if (!isDeclared(this.laboratory.vendor, capability, method))
         add('bronze', method, null, 'the vendor has not got this operation');
     const able = operations.filter((operation) => this.clean.has(operation));
     if (able.length === 0 || this.isOver()) return [];
@@ -159,7 +170,8 @@ class Run {
     const kindOf = ({ method, expected }: Operation): string => `${method} ${expected.kind} ${grants(expected)}`;
     const kinds = [...new Map([...able].reverse().map((one) => [kindOf(one), one])).values()];
     await this.fieldsOf(capability, able);
-    this.results.push(...(await this.roundResults(able)));
+    this.results.push(...(await this.roundResults(able)), ...(await this.memoryResults(able)));
+    add('bronze', OTHER_CHECKS, await this.each(kinds, (operation) => this.otherCheckProblems(operation)));
     if (this.isOver()) return [];
     add('bronze', BEHAVIOUR, await this.behaviourProblems(capability, able, kinds, errors));
     if (this.isOver()) return [];
@@ -205,6 +217,41 @@ class Run {
     return acting.slice(0, 1).map(({ capability }) => ({ capability, level: 'bronze', name: ROUNDS, problems }));
   }
 
+  private async memoryResults(able: readonly Operation[]): Promise<readonly CaseResult[]> {
+    if (this.laboratory.vendor.capabilities.identity?.outcomes === 'none') return [];
+    const remembered = able.filter(isRemembered);
+    const problems = await this.each(remembered, (operation) =>
+      this.lane(() => brokenMemoryRules(this.laboratory, operation)),
+    );
+    return remembered.slice(0, 1).map(({ capability }) => ({ capability, level: 'bronze', name: MEMORY, problems }));
+  }
+
+  private async otherCheckProblems(operation: Operation): Promise<readonly string[]> {
+    const clean = this.clean.get(operation);
+    if (clean === undefined || UNDECIDED.has(operation.expected.kind)) return [];
+    const roles = rolesIn(clean);
+    const lost = await this.lostRoles(operation, clean);
+    const trials = [
+      ...roles.map((role) => new OtherCheck(role, roles)),
+      ...lost.roles.map((role) => new OtherCheck(role, [...roles, ...lost.roles], lost.by)),
+    ];
+    return this.each(trials, async (trial) => trial.problems(await this.observe(operation, { faults: trial.faults })));
+  }
+
+  /** The roles of the queries with which the adapter settles an operation whose answer is lost. */
+  private lostRoles(operation: Operation, clean: Observation): Promise<Lost> {
+    const known = this.lost.get(operation) ?? this.askedAfterLoss(operation, clean);
+    this.lost.set(operation, known);
+    return known;
+  }
+
+  private async askedAfterLoss(operation: Operation, clean: Observation): Promise<Lost> {
+    const [role, fault] = [mainRoleOf(clean), lostAnswerOf(operation)];
+    if (role === null || fault === null) return { roles: [] };
+    const roles = rolesIn(await this.observe(operation, { faults: always(role, fault) }));
+    return { by: { role, fault }, roles: roles.filter((one) => !rolesIn(clean).includes(one)) };
+  }
+
   /** The personas that the declared capabilities need. */
   private missing(capability: Capability, operations: readonly Operation[]): readonly string[] {
     const has = (method: string, facts: object): boolean =>
@@ -234,7 +281,12 @@ class Run {
         ['no refund is refused', has('refundIntent', { kind: 'refused' })],
       ],
     };
-    return needed[capability].filter(([, met]) => !met).map(([problem]) => problem);
+    const { operations: declared = {}, ...more } = this.laboratory.vendor.capabilities[capability] ?? {};
+    const untested = Object.keys(declared)
+      .filter((method) => !(method === 'outcomeOf' && 'outcomes' in more && more.outcomes === 'none'))
+      .filter((method) => operations.every((operation) => operation.method !== method))
+      .map((method) => `vendor.ts declares ${method}, and no persona tests it`);
+    return [...needed[capability].filter(([, met]) => !met).map(([problem]) => problem), ...untested];
   }
 
   private async verdictProblems(operation: Operation): Promise<readonly string[]> {
@@ -330,23 +382,21 @@ class Run {
     return recorded === undefined ? [] : differencesOf(textOf(this.behaviour, this.canaries()), recorded, path);
   }
 
-  private faultProblems(fault: Fault, able: readonly Operation[]): Promise<readonly string[]> {
-    const trials = able.flatMap((operation) => {
+  private async faultProblems(fault: Fault, able: readonly Operation[]): Promise<readonly string[]> {
+    const trials = await this.flat(able, async (operation) => {
       const clean = this.clean.get(operation);
       if (clean === undefined) return [];
-      const roles = rolesIn(clean);
-      const main = mainRoleOf(clean);
       // The token comes before the vendor knows the person, so one persona of each method meets the faults of its endpoint.
       const isFirst = able.find(({ method }) => method === operation.method) === operation;
-      const single = roles
+      const single = rolesIn(clean)
         .filter((role) => role !== 'token' || isFirst)
         .map((role) => ({ operation, clean, role, faults: always(role, fault) }));
       // The request for the outcome of a lost answer meets the fault as well.
-      const lost = lostAnswerOf(operation);
-      const { outcome } = this.laboratory.double.roles;
-      if (main === null || lost === null || outcome === undefined || roles.includes('outcome')) return single;
-      const faults = { [main]: lost, ...always('outcome', fault) };
-      return [...single, { operation, clean, role: 'outcome' as const, faults }];
+      const { by, roles } = await this.lostRoles(operation, clean);
+      const settling = roles.map((role) => {
+        return { operation, clean, role, faults: { ...(by && always(by.role, by.fault)), ...always(role, fault) } };
+      });
+      return [...single, ...settling];
     });
     return this.each(trials, async ({ operation, clean, role, faults }) => {
       const next = new NextCall(able);
@@ -455,6 +505,10 @@ class Run {
     const seen = await this.lane(() => this.laboratory.observe(operation, circumstances));
     this.observed.push({ operation, seen });
     return seen;
+  }
+
+  private async flat<Item, Made>(items: readonly Item[], make: (item: Item) => Promise<readonly Made[]>) {
+    return (await Promise.all(items.map(make))).flat();
   }
 
   /** Runs many trials at a time. The name of an operation precedes its problems. */

@@ -3,6 +3,11 @@ import type { Role } from '../double/certified-double.js';
 import type { Observation } from './laboratory.js';
 import type { Answer, Fault } from './proxy.js';
 
+/** The character that replaces a character. A hexadecimal digit stays one. */
+const NEXT: Readonly<Record<string, string>> = {
+  a: 'b',
+  ...Object.fromEntries(Array.from({ length: 10 }, (_, digit) => [String(digit), String((digit + 1) % 10)])),
+};
 const UNHEARD_OF = 'unheard-of-word';
 /** Longer lists have entries of one form, so the first entries stand for all. */
 const FIRST_ENTRIES = 1;
@@ -40,6 +45,22 @@ export function wordChanged(path: Path): Fault {
     if (last === undefined || typeof holder !== 'object' || holder === null || !(last in holder)) return answer;
     (holder as Record<string | number, unknown>)[last] = UNHEARD_OF;
     return { ...answer, body: JSON.stringify(value) };
+  });
+}
+
+/** Exchanges each id of `known` in an answer for an id of the same form. `onChange` learns of each changed answer. */
+export function idsExchanged(known: (id: string) => boolean, onChange: () => void): Fault {
+  return answerChanged('the id of another check', (answer) => {
+    if (answer.status > 299) return answer;
+    let isChanged = false;
+    const body = JSON.stringify(parsed(answer.body), (_, value: unknown) => {
+      if (typeof value !== 'string' || !known(value)) return value;
+      isChanged = true;
+      return value.replace(/[a-z0-9](?=[^a-z0-9]*$)/i, (last) => NEXT[last.toLowerCase()] ?? 'a');
+    });
+    if (!isChanged) return answer;
+    onChange();
+    return { ...answer, body };
   });
 }
 

@@ -11,6 +11,8 @@ export interface Answer {
 
 export interface SeenRequest {
   readonly role: Role | null;
+  /** The ids in the path. */
+  readonly ids: readonly string[];
   readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -49,20 +51,28 @@ export interface Fault {
   apply(exchange: Exchange): Promise<void> | void;
 }
 
-/** The request's name for its role: the first pattern that fits. */
-export function roleOf(double: CertifiedDouble, method: string, url: string): Role | null {
+/** The role of a request, by the most precise pattern that fits. `ids`: the parts of the path for which the pattern has `*`. */
+export function routeOf(
+  double: CertifiedDouble,
+  { method, url, body }: Pick<SeenRequest, 'method' | 'url' | 'body'>,
+): { readonly role: Role | null; readonly ids: readonly string[] } {
   const [path = ''] = url.split('?');
-  const fits = (pattern: string): boolean => {
-    const [wanted, route = ''] = pattern.split(' ');
-    const parts = route.split('/');
-    const given = path.split('/');
-    return (
-      wanted === method &&
-      parts.length === given.length &&
-      parts.every((part, at) => part === '*' || part === given[at])
-    );
-  };
-  return ROLES.find((role) => double.roles[role]?.some(fits)) ?? null;
+  const given = path.split('/');
+  const fitting = ROLES.flatMap((role) =>
+    (double.roles[role] ?? []).flatMap((pattern) => {
+      const [wanted, route = '', word = ''] = pattern.split(' ');
+      const parts = route.split('/');
+      const fits =
+        wanted === method &&
+        parts.length === given.length &&
+        parts.every((part, at) => part === '*' || part === given[at]) &&
+        body.includes(word);
+      const ids = given.filter((_, at) => parts[at] === '*');
+      return fits ? [{ role, ids, precision: word.length * given.length - ids.length }] : [];
+    }),
+  );
+  const [first] = fitting.sort((one, other) => other.precision - one.precision);
+  return first ?? { role: null, ids: [] };
 }
 
 export class FaultProxy {
@@ -107,10 +117,10 @@ export class FaultProxy {
 
   private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = '', url = '', socket } = request;
-    const role = roleOf(this.double, method, url);
     const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
     const body = await bodyOf(request);
-    const seen: SeenRequest = { role, method, url, headers, body, forwarded: false, harmed: false, answer: null };
+    const { role, ids } = routeOf(this.double, { method, url, body });
+    const seen: SeenRequest = { role, ids, method, url, headers, body, forwarded: false, harmed: false, answer: null };
     const fault = role === null ? undefined : this.faults[role];
     const met = this.requests.some((other) => other.role === role && other.harmed);
     this.requests.push(seen);

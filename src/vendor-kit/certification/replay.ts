@@ -7,7 +7,7 @@ import type { CertifiedDouble } from '../double/certified-double.js';
 import type { Canaries } from '../canaries.js';
 import { UNDISTURBED_MS } from './laboratory.js';
 import { type Operation, fits, newCall } from './operations.js';
-import { bodyOf as textOf, roleOf } from './proxy.js';
+import { bodyOf as textOf, routeOf } from './proxy.js';
 import { type RecordedExchange, type Recording, Scrubber } from './recording.js';
 
 export interface Replayed {
@@ -69,9 +69,10 @@ class RecordedVendor {
     const { method = '', url = '' } = request;
     const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
     const body = await textOf(request);
-    const role = roleOf(this.double, method, url);
+    const { role, ids } = routeOf(this.double, { method, url, body });
     const sent = this.scrubber.request({
       role,
+      ids,
       method,
       url,
       headers,

@@ -15,7 +15,7 @@ export interface Trial {
 }
 
 /** Verdicts that decide nothing. */
-const UNDECIDED: ReadonlySet<string> = new Set([
+export const UNDECIDED: ReadonlySet<string> = new Set([
   'unavailable',
   'timed-out',
   'unintelligible',
@@ -52,7 +52,7 @@ export function brokenVerdictRules(trial: Trial): readonly string[] {
   if (!UNDECIDED.has(verdict.kind)) {
     if (!fits(trial.operation.expected, verdict))
       return [`the verdict is ${verdict.kind}, which the vendor did not say`];
-    return isLearnt(trial) ? [] : [`the verdict is ${verdict.kind}, but the vendor did not say so`];
+    return isLearnt(trial) ? [] : [`the verdict is ${verdict.kind}, but the vendor did not say so${askedIn(trial)}`];
   }
   return [
     ...executedAfterAll(trial, verdict.kind),
@@ -71,12 +71,21 @@ function executedAfterAll(trial: Trial, kind: string): readonly string[] {
     : [];
 }
 
+/** The requests of a trial, as the author of the adapter must find them. */
+function askedIn({ seen: { requests } }: Trial): string {
+  const told = requests.map(({ role, method, url, harmed }) => {
+    const [path = ''] = url.split('?');
+    return `${method} ${path} (${role ?? 'no role'}${harmed ? ', met by the fault' : ''})`;
+  });
+  return ` in an answer to ${told.join(', ') || 'any request'}`;
+}
+
 /** Whether the adapter got an answer from which it can know the verdict. */
 function isLearnt({ clean, fault, seen: { requests, verdict } }: Trial): boolean {
   const decisive = decidingRoleOf(clean);
   // The answer to an expiry has no content, so every complete answer is one.
   if (verdict?.kind === 'expired' && requests.at(-1)?.answer?.status === 200) return true;
-  return unharmedIn(requests, fault).some(({ role }) => role === 'outcome' || role === decisive);
+  return unharmedIn(requests, fault).some(({ role }) => role === 'outcome' || role === 'verdict' || role === decisive);
 }
 
 function unharmedIn(requests: readonly SeenRequest[], fault: Fault): readonly SeenRequest[] {

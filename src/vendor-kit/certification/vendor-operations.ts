@@ -1,4 +1,5 @@
 // All operations of a vendor that its certification runs.
+import type { Capability } from '../../kernel/vendor-choice.js';
 import type { Vendor } from '../define-vendor.js';
 import type { CertifiedDouble, CertifiedPersona, RunningDouble } from '../double/certified-double.js';
 import { type Operation, personOperations } from './operations.js';
@@ -12,5 +13,10 @@ export function operationsOf(
 ): readonly Operation[] {
   const ofPersons = personOperations(vendor, double, personas);
   const ofPayments = paymentOperations(vendor.capabilities.payment, double, personas, pay);
-  return [...ofPersons, ...ofPayments].filter(({ method }) => double.absent?.includes(method) !== true);
+  return [...ofPersons, ...ofPayments].filter(({ capability, method }) => isDeclared(vendor, capability, method));
+}
+
+/** A default answers the operations that the vendor does not declare. */
+export function isDeclared({ capabilities }: Vendor, capability: Capability, method: string): boolean {
+  return method in (capabilities[capability]?.operations ?? {});
 }

@@ -60,11 +60,12 @@ export interface RunningDouble {
 }
 
 export interface CertifiedDouble {
-  /** Each request of the vendor by its method and path, such as `POST /v1/checks/*`. `*` stands for one part of the path. */
+  /**
+   * Each request of the vendor by its method and path, such as `POST /v1/checks/*`. `*` stands for one part of the path, which is an id. If one path
+   * has two uses, a third word tells a text of the body, such as `POST /v1/checks/* "resend"`.
+   */
   readonly roles: { readonly [Name in Role]?: readonly string[] };
   readonly errors?: readonly DocumentedError[];
-  /** The operations of the port that the vendor has not got. */
-  readonly absent?: readonly string[];
   /** The account that receives the money of charges. Without it, the platform keeps the money. */
   readonly connectedAccount?: string;
   readonly code?: { readonly right: string; readonly wrong: string };

@@ -72,6 +72,18 @@ export function readerOf<Verdict>(
   };
 }
 
+/**
+ * A reader that refuses an answer about another object than the request named, because the answer could be about another person. `idIn`: the id in an
+ * answer; null for an answer that repeats none, such as an error.
+ */
+export function readerAbout<Verdict>(
+  id: string,
+  idIn: (answer: VendorAnswer) => string | null,
+  reader: Reader<Verdict>,
+): Reader<Verdict> {
+  return (answer) => ((idIn(answer) ?? id) === id ? reader(answer) : { kind: 'unintelligible' });
+}
+
 function errorVerdict<Verdict>(table: ErrorTable<Verdict>, answer: VendorAnswer): Verdict | NoVerdict {
   const code = table.codeOf?.(answer) ?? null;
   const byCode = code !== null && table.codes && Object.hasOwn(table.codes, code) ? table.codes[code] : undefined;

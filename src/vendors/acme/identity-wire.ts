@@ -9,7 +9,7 @@ import type {
   RegistrationVerdict,
   ResendVerdict,
 } from '../../ports/identity-vendor.js';
-import { type VendorAnswer, answerOf, readerOf } from '../../vendor-kit/http/answer.js';
+import { type Reader, type VendorAnswer, answerOf, readerOf } from '../../vendor-kit/http/answer.js';
 import { instant, listOf, read, text, textLike, webAddress } from '../../vendor-kit/reading.js';
 import type { Accepted, Settled } from './accepted.js';
 import { personBody } from './person-wire.js';
@@ -142,25 +142,27 @@ export type Past =
   | { readonly kind: 'resend'; readonly verdict: ResendVerdict }
   | { readonly kind: 'not-executed' };
 
-export const readPast = readerOf<Past>(
-  { reader: ({ body }) => (problemOf(body)?.code === 'key_unknown' ? { kind: 'not-executed' } : null) },
-  ({ body }) => {
-    const said = read(past, body);
-    if (said === null) return null;
-    const then = answerOf(said.answer.status, JSON.stringify(said.answer.body));
-    switch (said.operation) {
-      case 'verification':
-        return { kind: 'verification', then: readAccepted(then) };
-      case 'code':
-      case 'answers':
-        return { kind: 'answer', verdict: readAnswer(then) };
-      case 'code_resend':
-        return { kind: 'resend', verdict: readResend(then) };
-      default:
-        return said.operation satisfies never;
-    }
-  },
-);
+/** `about`: reads the answer to a request about a known verification. */
+export const pastReader = (about: <Verdict>(reader: Reader<Verdict>) => Reader<Verdict> = (reader) => reader) =>
+  readerOf<Past>(
+    { reader: ({ body }) => (problemOf(body)?.code === 'key_unknown' ? { kind: 'not-executed' } : null) },
+    ({ body }) => {
+      const said = read(past, body);
+      if (said === null) return null;
+      const then = answerOf(said.answer.status, JSON.stringify(said.answer.body));
+      switch (said.operation) {
+        case 'verification':
+          return { kind: 'verification', then: readAccepted(then) };
+        case 'code':
+        case 'answers':
+          return { kind: 'answer', verdict: about(readAnswer)(then) };
+        case 'code_resend':
+          return { kind: 'resend', verdict: about(readResend)(then) };
+        default:
+          return said.operation satisfies never;
+      }
+    },
+  );
 
 /** Exactly the word `approved` confirms a person. */
 function verdictOf(said: v.InferOutput<typeof verification>): RegistrationVerdict {

@@ -12,7 +12,7 @@ import {
 } from '../../ports/identity-vendor.js';
 import type { Reading } from '../../vendor-kit/http/answer.js';
 import type { Conversation, VendorClient } from '../../vendor-kit/http/client.js';
-import { type Accepted, type Settled, follow } from './accepted.js';
+import { type Accepted, type Settled, about, follow } from './accepted.js';
 import {
   type Past,
   type Session,
@@ -20,7 +20,7 @@ import {
   isProcessing,
   readAccepted,
   readAnswer,
-  readPast,
+  pastReader,
   readResend,
   readVerification,
   sessionOf,
@@ -102,13 +102,17 @@ export class AcmeIdentityVendor extends IdentityVendor {
     const { to, json } = write(session);
     const request = { method: 'POST', path: `${verificationPath(session.id)}/${to}`, json } as const;
     return this.client.within(call, (acme) =>
-      acme.sendOnce<Verdict>(request, fromAnswer, async () => settled(await ask(acme, call), fromPast)),
+      acme.sendOnce<Verdict>(request, about(session.id, fromAnswer), async () =>
+        settled(await ask(acme, call, session.id), fromPast),
+      ),
     );
   }
 }
 
-function ask(acme: Conversation, { attemptId }: VendorCall): Promise<Past | NoVerdict> {
-  return acme.ask({ method: 'GET', path: `/v1/requests/${encodeURIComponent(attemptId)}` }, readPast);
+/** `id`: the verification that the attempt was about. */
+function ask(acme: Conversation, { attemptId }: VendorCall, id?: string): Promise<Past | NoVerdict> {
+  const read = pastReader(id === undefined ? undefined : (reader) => about(id, reader));
+  return acme.ask({ method: 'GET', path: `/v1/requests/${encodeURIComponent(attemptId)}` }, read);
 }
 
 /** The verdict of an interrupted request. The vendor may still execute a request whose key it does not know yet. */

@@ -164,6 +164,13 @@ export function authenticationBody(
   };
 }
 
+const sessionNamed = v.object({ authSession: token });
+
+/** Null for an answer that repeats no session. */
+export function authSessionIn({ status, body }: VendorAnswer): string | null {
+  return status === 200 ? (read(sessionNamed, body)?.authSession ?? null) : null;
+}
+
 export function readRegistration(answer: VendorAnswer): RegistrationVerdict {
   return withReply(registrationVerdict(answer), answer, FIELDS);
 }

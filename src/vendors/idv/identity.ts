@@ -13,11 +13,12 @@ import {
   type StandingVerdict,
   type VendorCall,
 } from '../../ports/identity-vendor.js';
-import type { Reading, VendorAnswer } from '../../vendor-kit/http/answer.js';
+import { type Reading, type VendorAnswer, readerAbout } from '../../vendor-kit/http/answer.js';
 import type { Conversation, VendorClient } from '../../vendor-kit/http/client.js';
 import { type IdvOptions, idvClient, unlessAboutTheCall } from './dialect.js';
 import {
   authenticationBody,
+  authSessionIn,
   personBody,
   readAnswer,
   readExpiry,
@@ -49,6 +50,14 @@ const REAUTHENTICATION: Reading<ReauthenticationVerdict, PastOutcome> = {
   fromPast: (past) => (past.kind === 'reauthentication' ? past.verdict : null),
 };
 
+/** A success repeats the session of its request. */
+function about<Verdict>(
+  session: string,
+  { fromAnswer, fromPast }: Reading<Verdict, PastOutcome>,
+): Reading<Verdict, PastOutcome> {
+  return { fromAnswer: readerAbout(session, authSessionIn, fromAnswer), fromPast };
+}
+
 /**
  * Sends a POST that starts or answers a session only once. When the outcome is unknown, it asks the vendor for the attempt's outcome within the same
  * time limit. Reads at most 256 kB.
@@ -66,11 +75,21 @@ export class IdvIdentityVendor extends IdentityVendor {
   }
 
   override async verifyOtp(call: VendorCall, vendorSession: string, code: string): Promise<AnswerVerdict> {
-    return this.send(call, `/sessions/${encodeURIComponent(vendorSession)}/otp`, { code }, ANSWER);
+    return this.send(
+      call,
+      `/sessions/${encodeURIComponent(vendorSession)}/otp`,
+      { code },
+      about(vendorSession, ANSWER),
+    );
   }
 
   override async resendOtp(call: VendorCall, vendorSession: string): Promise<ResendVerdict> {
-    return this.send(call, `/sessions/${encodeURIComponent(vendorSession)}/otp/resend`, {}, RESEND);
+    return this.send(
+      call,
+      `/sessions/${encodeURIComponent(vendorSession)}/otp/resend`,
+      {},
+      about(vendorSession, RESEND),
+    );
   }
 
   override async verifyKba(
@@ -79,7 +98,7 @@ export class IdvIdentityVendor extends IdentityVendor {
     answers: readonly { readonly questionId: number; readonly answerId: number }[],
   ): Promise<AnswerVerdict> {
     const body = { answers: answers.map(({ questionId, answerId }) => ({ questionId, answerId })) };
-    return this.send(call, `/sessions/${encodeURIComponent(vendorSession)}/kba`, body, ANSWER);
+    return this.send(call, `/sessions/${encodeURIComponent(vendorSession)}/kba`, body, about(vendorSession, ANSWER));
   }
 
   override async reauthenticate(

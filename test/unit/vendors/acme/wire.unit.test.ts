@@ -2,7 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { VendorAnswer } from '../../../../src/vendor-kit/http/answer.js';
 import { readOrdered, readReport } from '../../../../src/vendors/acme/credit-wire.js';
-import { readAccepted, readAnswer, readPast, readVerification } from '../../../../src/vendors/acme/identity-wire.js';
+import { readAccepted, pastReader, readAnswer, readVerification } from '../../../../src/vendors/acme/identity-wire.js';
 import { recordedAnswer } from '../../../support/recorded-answer.js';
 
 const answer = (status: number, body: unknown): VendorAnswer => ({ status, body, text: JSON.stringify(body) });
@@ -59,23 +59,23 @@ describe('a verification of acme', () => {
 
   it('is not read from the page of a gateway', () => {
     const page: VendorAnswer = { status: 200, body: null, text: null };
-    for (const read of [readAccepted, readVerification, readAnswer, readPast, readReport])
+    for (const read of [readAccepted, readVerification, readAnswer, pastReader(), readReport])
       expect(read(page)).toEqual(UNINTELLIGIBLE);
   });
 
   it('has an outcome of its key, which is the answer of that time', () => {
     const { body, status } = recorded('problem-of-lock', 423);
-    expect(readPast(answer(200, { operation: 'code', answer: { status, body } }))).toEqual({
+    expect(pastReader()(answer(200, { operation: 'code', answer: { status, body } }))).toEqual({
       kind: 'answer',
       verdict: { kind: 'locked', unblockAt: '2026-03-02T12:00:00.000Z' },
     });
     const refusal = { operation: 'verification', answer: { status: 422, body: recorded('problem-of-ssn').body } };
-    expect(readPast(answer(200, refusal))).toEqual({
+    expect(pastReader()(answer(200, refusal))).toEqual({
       kind: 'verification',
       then: { kind: 'input-refused', input: 'ssn' },
     });
-    expect(readPast(answer(404, { code: 'key_unknown' }))).toEqual({ kind: 'not-executed' });
-    expect(readPast(answer(404, { code: 'not_found' }))).toEqual(UNINTELLIGIBLE);
+    expect(pastReader()(answer(404, { code: 'key_unknown' }))).toEqual({ kind: 'not-executed' });
+    expect(pastReader()(answer(404, { code: 'not_found' }))).toEqual(UNINTELLIGIBLE);
   });
 });
 
