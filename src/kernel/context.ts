@@ -3,6 +3,7 @@ import type { LastAnswer } from './answered-call.js';
 import type { AskedBy, Caller } from './asked-by.js';
 import type { Environment } from './environment.js';
 import { newId } from './ids.js';
+import type { NamedPurpose } from './permissible-purpose.js';
 
 /** The account and environment to which an object belongs. Both are null only for facts of the installation itself. */
 export interface Owner {
@@ -33,6 +34,8 @@ export interface ActionContext extends Owner {
   readonly grantId?: string;
   /** The chain of platform tokens that began with one exchange. Limits on strangers are counted for this lineage. The lineage is never stored. */
   readonly lineage?: string;
+  /** The purpose that the request for a report names. The value in a context is never stored. */
+  readonly named?: NamedPurpose;
   /** Absent if no request caused the command. The value is never stored. */
   readonly effect?: Effect;
   /** The account's time of the work, if it is not the present. The value is never stored by itself. */

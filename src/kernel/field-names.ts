@@ -19,6 +19,7 @@ export type FieldName =
   | 'device.fingerprint'
   | 'device.ipAddress'
   | 'screening.endUserType'
+  | 'screening.purpose'
   | 'screening.productId'
   | 'screening.termsVersion'
   | 'otp.code'

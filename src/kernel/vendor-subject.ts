@@ -1,6 +1,7 @@
 // The person of a report or of an income inquiry, in the form that the bureau or the income vendor receives.
 import type { Applicant, Device } from './applicant.js';
 import type { EndUserType } from './end-user-type.js';
+import type { PermissiblePurpose } from './permissible-purpose.js';
 
 /** The person's own data, without the facts about a device, for a vendor that knows no session of the identity vendor. */
 export type KeptApplicant = Omit<Applicant, keyof Device> & Pick<Device, 'address'>;
@@ -10,12 +11,10 @@ export type KnownPerson =
   | { readonly kind: 'session'; readonly token: string }
   | { readonly kind: 'applicant'; readonly applicant: KeptApplicant };
 
-/** The reason for which the law permits the inquiry. A vendor's folder has the vendor's code for the reason. */
-export type PermissiblePurpose = 'TENANT_SCREENING';
-
 /** The person, and the facts on which the right to the inquiry rests. Personal data: only in memory. */
 export interface VendorSubject {
   readonly person: KnownPerson;
+  /** A vendor's folder has the vendor's code for the purpose. */
   readonly purpose: PermissiblePurpose;
   /** The kind of customer for which the person is screened; null if neither the grant nor the page gave it. */
   readonly endUserType: EndUserType | null;

@@ -1,7 +1,8 @@
-// ops accounts create | show | list | set | credit
+// ops accounts create | show | list | set | credit | certify
 import { readFileSync } from 'node:fs';
 import { CommandBus } from '@nestjs/cqrs';
 import { Command, Option, SubCommand } from 'nest-commander';
+import { ProcessSettings } from '../config/process.js';
 import { newId } from '../kernel/ids.js';
 import { DomainError } from '../kernel/domain-error.js';
 import type { Terms } from '../kernel/terms.js';
@@ -36,6 +37,7 @@ import {
   yesOrNo,
 } from './operator.js';
 import { print, printNone, printRow } from './output.js';
+import { CertifyAccountCommand } from './certify.command.js';
 import { Consent, ConsentedCommand, type ConsentValues } from './consent.js';
 import { OperatorCommand, ShowingCommand } from './operator-command.js';
 import { OperatorLists } from './operator-lists.js';
@@ -47,6 +49,7 @@ interface SettingValues {
   readonly payer?: Payer;
   readonly live?: boolean;
   readonly prepaid?: boolean;
+  readonly requirePurpose?: boolean;
   readonly paymentAccount?: string;
   readonly products?: Product[];
   readonly productIds?: number[];
@@ -95,6 +98,14 @@ abstract class SettingOptions extends OperatorCommand {
   @Option({ flags: '--prepaid <yes|no>', description: 'whether it pays by prepaid credit' })
   readPrepaid(text: string): boolean {
     return yesOrNo(text, '--prepaid');
+  }
+
+  @Option({
+    flags: '--require-purpose <yes|no>',
+    description: 'whether every read of a report must name a purpose that it has certified',
+  })
+  readRequirePurpose(text: string): boolean {
+    return yesOrNo(text, '--require-purpose');
   }
 
   @Option({ flags: '--payment-account <id|none>', description: 'its account at the payment processor' })
@@ -214,6 +225,7 @@ export class CreateAccountCommand extends SettingOptions {
   constructor(
     private readonly commands: CommandBus,
     private readonly accounts: AccountDirectory,
+    private readonly process: ProcessSettings,
   ) {
     super();
   }
@@ -233,8 +245,9 @@ export class CreateAccountCommand extends SettingOptions {
     { name, parent, ...values }: SettingValues & { name: string; parent?: string },
   ): Promise<void> {
     const accountId = newId();
+    const settings = { purposeRequired: this.process.production, ...settingsOf(values) };
     await this.commands.execute(
-      new OpenAccount({ accountId, name, parentId: parent ?? null, settings: settingsOf(values) }, operatorContext()),
+      new OpenAccount({ accountId, name, parentId: parent ?? null, settings }, operatorContext()),
     );
     print(shown(await existing(this.accounts, accountId)));
   }
@@ -377,9 +390,18 @@ export class AccountCreditCommand extends ConsentedCommand {
 @Command({
   name: 'accounts',
   description: 'Accounts and their settings',
-  subCommands: [CreateAccountCommand, ShowAccountCommand, ListAccountsCommand, SetAccountCommand, AccountCreditCommand],
+  subCommands: [
+    CreateAccountCommand,
+    ShowAccountCommand,
+    ListAccountsCommand,
+    SetAccountCommand,
+    AccountCreditCommand,
+    CertifyAccountCommand,
+  ],
 })
 export class AccountsCommand extends CommandGroup {}
+
+export { CertifyAccountCommand };
 
 async function existing(accounts: AccountDirectory, accountId: string): Promise<FoundAccount> {
   const account = await accounts.read(accountId);
@@ -417,6 +439,7 @@ function settingsOf(values: SettingValues): SettingsToSet {
     payer,
     live,
     prepaid,
+    requirePurpose,
     paymentAccount,
     products,
     productIds,
@@ -443,6 +466,7 @@ function settingsOf(values: SettingValues): SettingsToSet {
       payer,
       provisionedForLive: live,
       prepaidBilling: prepaid,
+      purposeRequired: requirePurpose,
       products,
       productIds,
     }),

@@ -1,4 +1,5 @@
 import type { Environment } from '../kernel/environment.js';
+import type { Certification } from '../kernel/permissible-purpose.js';
 import type { Terms } from '../kernel/terms.js';
 import type { ChosenVendors } from '../kernel/vendor-choice.js';
 
@@ -47,6 +48,10 @@ export interface AccountFacts {
   readonly refundAfterDays: number | null;
   /** Whether the account pays with prepaid credit. */
   readonly prepaidBilling: boolean;
+  /** Whether every read of a report must name a certified purpose. */
+  readonly purposeRequired: boolean;
+  /** The newest certification, whose time may be over; null if the account has certified nothing. */
+  readonly certification: Certification | null;
   /** Submissions a minute in each environment. With null, the limit of the installation applies. */
   readonly submitsPerMinute: number | null;
   /** The vendors that the account has chosen for its new sessions. */

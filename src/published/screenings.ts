@@ -1,4 +1,5 @@
 import type { EndUserType } from '../kernel/end-user-type.js';
+import type { PermissiblePurpose } from '../kernel/permissible-purpose.js';
 import type { Environment } from '../kernel/environment.js';
 import type { ActionContext } from '../kernel/context.js';
 import type { VendorChoice } from '../kernel/vendor-choice.js';
@@ -37,6 +38,8 @@ export interface ScreeningFacts {
   readonly userType: UserType;
   /** The kind of end user that the screening is for; null if neither the grant nor the page gave it. */
   readonly endUserType: EndUserType | null;
+  /** The purpose for which the report may be read; null if neither the grant nor the page named one. */
+  readonly purpose: PermissiblePurpose | null;
   /** The vault stores the person's data under this subject. */
   readonly subjectId: string;
   readonly status: VerificationStatus;

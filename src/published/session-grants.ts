@@ -1,5 +1,6 @@
 import type { ActionContext } from '../kernel/context.js';
 import type { EndUserType } from '../kernel/end-user-type.js';
+import type { PermissiblePurpose } from '../kernel/permissible-purpose.js';
 import type { Environment } from '../kernel/environment.js';
 import type { UserType } from './accounts.js';
 
@@ -15,6 +16,8 @@ export interface GrantFacts {
   readonly userType: UserType | null;
   /** The kind of end user that the screening is for. OTHER: the caller names another kind. Null: the grant names none. */
   readonly endUserType: EndUserType | 'OTHER' | null;
+  /** The purpose for which the report may be read; null if the grant names none. */
+  readonly purpose: PermissiblePurpose | null;
   /** The cents of the payment that the platform keeps; null if the grant sets none. */
   readonly applicationFeeCents: number | null;
   /** The hash of the caller's own id of the session (see external-ids.ts). Null if the caller gave none, or if the grant is of an older release. */

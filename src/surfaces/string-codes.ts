@@ -264,6 +264,12 @@ const ERRORS = {
     message: 'The account is not provisioned for live traffic.',
     recoverable: false,
   },
+  'account.purpose_not_certified': {
+    code: 'PURPOSE_NOT_CERTIFIED',
+    status: 409,
+    message: 'Name a purpose and an end user that the account has certified, and whose certification is not over.',
+    recoverable: false,
+  },
   'screening.attempt_in_progress': {
     code: 'ATTEMPT_IN_PROGRESS',
     status: 409,
@@ -484,6 +490,7 @@ const FIELDS = {
   'device.fingerprint': 'jscPayload',
   'device.ipAddress': 'ipAddress',
   'screening.endUserType': 'endUserType',
+  'screening.purpose': 'purpose',
   'screening.productId': 'productId',
   'screening.termsVersion': 'termsVersion',
   'otp.code': 'code',

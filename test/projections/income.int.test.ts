@@ -332,7 +332,16 @@ describe('income sessions', () => {
       clock,
     );
     const settling = new SettleIncomeSessionHandler(aggregates, progress, clock);
-    const viewing = new ViewIncomeReportHandler(aggregates, secrets, accounts, new CountedInMemory(), policy);
+    const viewing = new ViewIncomeReportHandler(
+      aggregates,
+      secrets,
+      accounts,
+      screenings,
+      grants,
+      clock,
+      new CountedInMemory(),
+      policy,
+    );
     const erasing = new EraseIncomePersonHandler(aggregates, mortality.bind(vault, ['erase']), holdsIn(store, clock));
     return {
       progress,
@@ -769,6 +778,7 @@ describe('income sessions', () => {
         recipientAccountId: null,
         applicationFeeCents: null,
         details: { external_id: 'canary' },
+        purpose: null,
       };
       for (let effect = 0; effect < 3; effect++) {
         const { grantId } = await minting.execute(new IssueGrant(wishes, { accountId, environment, ...who }));

@@ -104,6 +104,7 @@ describe('the details of a grant without a session', () => {
             onBehalfOf: null,
             userType: null,
             endUserType: null,
+            purpose: null,
             recipientAccountId: null,
             applicationFeeCents: null,
             details,

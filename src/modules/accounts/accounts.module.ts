@@ -27,6 +27,7 @@ import { AccountCredit } from './application/account-credit.js';
 import { AccountGrants } from './application/account-grants.js';
 import { AddCreditHandler } from './application/add-credit.js';
 import { AllowOriginsHandler } from './application/allow-origins.js';
+import { CertifyPurposesHandler } from './application/certify-purposes.js';
 import { DeactivateKeyHandler } from './application/deactivate-key.js';
 import { DemoTokens } from './application/demo-tokens.js';
 import { EraseUnusedDetails, EraseUnusedDetailsHandler } from './application/erase-unused-details.js';
@@ -67,6 +68,7 @@ const DEMO_ACCOUNTS: InjectionToken<Startable> = Symbol('demo accounts');
   providers: [
     OpenAccountHandler,
     SetSettingsHandler,
+    CertifyPurposesHandler,
     VendorRules,
     IssueKeyHandler,
     DeactivateKeyHandler,

@@ -30,6 +30,7 @@ import { ReportPolicy } from './application/report-policy.js';
 import { ReportPull } from './application/report-pull.js';
 import { PrintPage, RenderPdfHandler } from './application/render-pdf.js';
 import { ReadRefusals } from './application/read-refusals.js';
+import { ReadPurposes } from './application/read-purposes.js';
 import { ReportAccess } from './application/report-access.js';
 import { ReportRelease } from './application/report-release.js';
 import { ReportViewer } from './application/report-viewer.js';
@@ -60,6 +61,7 @@ import { reportViews } from './read/report-views.js';
     ReportRelease,
     ReadRefusals,
     ReportViewer,
+    ReadPurposes,
     ReportPull,
     {
       provide: ReportSharesReader,

@@ -103,6 +103,12 @@ const ERRORS: Errors<Exclude<CommonErrorCode | DirectErrorCode, CheckoutErrorCod
   'service.upstream_timeout': numeric(504, 131, 'A service behind this one did not answer in time.'),
 
   'account.not_live': numeric(409, 341, 'The account is not provisioned for live vendor access.'),
+  'account.purpose_not_certified': numeric(
+    409,
+    121,
+    'Name a purpose and an end user that the account has certified, and whose certification is not over.',
+    { field: 'purpose' },
+  ),
 
   'screening.not_found': RENTER_UNKNOWN,
   'screening.field_format': numeric(400, 138, 'A field does not have the required format.'),
@@ -216,6 +222,7 @@ const FIELDS: ErrorVocabulary<NumericError>['fields'] = {
   'device.fingerprint': 'jscPayload',
   'device.ipAddress': 'ipAddress',
   'screening.endUserType': 'endUserType',
+  'screening.purpose': 'purpose',
   'screening.productId': 'productId',
   'screening.termsVersion': 'termsVersion',
   'otp.code': 'code',

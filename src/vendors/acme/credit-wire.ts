@@ -1,7 +1,8 @@
 // The wire format of acme's reports: writes requests, and reads and checks reports.
 import * as v from 'valibot';
 import type { EndUserType } from '../../kernel/end-user-type.js';
-import type { KeptApplicant, PermissiblePurpose, VendorSubject } from '../../kernel/vendor-subject.js';
+import type { PermissiblePurpose } from '../../kernel/permissible-purpose.js';
+import type { KeptApplicant, VendorSubject } from '../../kernel/vendor-subject.js';
 import type { ReportRefusal, ReportVerdict } from '../../ports/credit-bureau.js';
 import { type VendorAnswer, readerOf } from '../../vendor-kit/http/answer.js';
 import { date, listOf, read, text, textLike, whole } from '../../vendor-kit/reading.js';
@@ -9,7 +10,10 @@ import { personBody } from './person-wire.js';
 import { problemOf, reportProblem } from './problems.js';
 import type { Accepted, Settled } from './accepted.js';
 
-const PURPOSES: Readonly<Record<PermissiblePurpose, string>> = { TENANT_SCREENING: 'tenant_screening' };
+const PURPOSES: Readonly<Record<PermissiblePurpose, string>> = {
+  TENANT_SCREENING: 'tenant_screening',
+  LEASE_RENEWAL: 'tenant_screening',
+};
 const END_USERS: Readonly<Record<EndUserType, string>> = {
   INDEPENDENT_OWNER: 'landlord',
   REAL_ESTATE_AGENT: 'agent',

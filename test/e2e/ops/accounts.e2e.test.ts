@@ -115,6 +115,33 @@ describe('ops', () => {
     expect((await one('accounts', 'set', accountId, ...others)).vendors).toEqual({ credit: 'idv' });
   });
 
+  it('accounts: certify their purposes, and the log keeps who, until when and the digest of the text', async () => {
+    const { accountId, ...created } = await one('accounts', 'create', '--name', 'Careful', '--require-purpose', 'yes');
+    expect(created).toMatchObject({ purposeRequired: true, certification: null });
+    const text = join(service.dataDir, 'certification.txt');
+    await writeFile(text, 'We read reports only to screen tenants.\n');
+    const given = ['--purposes', 'TENANT_SCREENING', '--end-users', 'PROPERTY_MANAGEMENT', '--text', text];
+    const signed = [...given, '--by', 'user_17', '--until', '2099-01-01T00:00:00Z'];
+    const certified = {
+      purposes: ['TENANT_SCREENING'],
+      endUserTypes: ['PROPERTY_MANAGEMENT'],
+      by: 'user_17',
+      textDigest: '3d7cebb4046da0ebe9f2b86c4cebd3849ab8a51a1b6a3059980dc6afc17c8c9f',
+      until: '2099-01-01T00:00:00.000Z',
+    };
+    expect(await one('accounts', 'certify', accountId, ...signed, '--reason', 'contract 7')).toEqual({
+      accountId,
+      ...certified,
+    });
+    expect((await one('accounts', 'show', accountId)).certification).toEqual(certified);
+    const { lines } = await ops('stream', 'show', `account-${accountId}`);
+    expect(lines.at(-1)).toMatchObject({
+      type: 'PurposesCertified',
+      data: certified,
+      metadata: { actor: { kind: 'operator' }, reason: 'contract 7' },
+    });
+  });
+
   it('accounts: have prepaid credit, which is shown and added once for each reference', async () => {
     const { accountId } = await one('accounts', 'create', '--name', 'Prepaid');
     expect(await one('accounts', 'credit', accountId)).toEqual({ accountId, balance: 0, reserved: 0 });

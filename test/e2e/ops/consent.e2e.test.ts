@@ -47,6 +47,10 @@ const CHANGES: readonly (readonly string[])[] = [
   ['keys', 'set', ID, '--origins', 'https://app.example.com'],
   ['keys', 'deactivate', ID],
   ['accounts', 'credit', 'ACCOUNT', '--add', '5'],
+  [
+    ...['accounts', 'certify', ID, '--purposes', 'TENANT_SCREENING', '--text', import.meta.filename],
+    ...['--by', 'user_17', '--until', '2099-01-01T00:00:00Z'],
+  ],
 ];
 
 describe('in production', () => {

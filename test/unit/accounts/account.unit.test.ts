@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { fold } from '../../../src/kernel/decider.js';
 import { DomainError } from '../../../src/kernel/domain-error.js';
+import type { Certification } from '../../../src/kernel/permissible-purpose.js';
 import {
   account,
   permissionsOf,
@@ -45,6 +46,7 @@ describe('an account', () => {
         payer: 'account',
         provisionedForLive: false,
         prepaidBilling: false,
+        purposeRequired: false,
         connectedPaymentAccount: null,
         products: ['CONSUMER', 'AGENT', 'PMC'],
         productIds: [],
@@ -60,6 +62,7 @@ describe('an account', () => {
       },
       termsVersions: [],
       termsDigests: [],
+      certification: null,
       behaviours: {},
       clock: null,
     });
@@ -248,12 +251,14 @@ describe('an account', () => {
       OPENED,
       { type: 'LiveTrafficProvisioned', data: {} },
       { type: 'PrepaidBillingAgreed', data: {} },
+      { type: 'CertificationDemanded', data: {} },
       { type: 'PaymentAccountConnected', data: { paymentAccountId: 'acct_1' } },
       { type: 'AccountExchangeLimitSet', data: { perMinute: 5 } },
     ];
     const settings = {
       provisionedForLive: false,
       prepaidBilling: false,
+      purposeRequired: false,
       connectedPaymentAccount: null,
       exchangesPerMinute: null,
     };
@@ -261,10 +266,41 @@ describe('an account', () => {
     expect(events.map(({ type }) => type)).toEqual([
       'LiveTrafficWithdrawn',
       'PrepaidBillingEnded',
+      'CertificationWaived',
       'PaymentAccountDisconnected',
       'AccountExchangeLimitSet',
     ]);
     expect(given(...before, ...events).state()).toMatchObject({ settings });
+  });
+
+  describe('an account that certifies its purposes', () => {
+    const now = new Date('2026-03-01T12:00:00Z');
+    const certification: Certification = {
+      purposes: ['TENANT_SCREENING'],
+      by: 'user_17',
+      textDigest: 'a'.repeat(64),
+      until: '2027-03-01T12:00:00.000Z',
+    };
+
+    it('records each certification, and the newest one counts', () => {
+      const first: AccountEvent = { type: 'PurposesCertified', data: certification };
+      expect(given(OPENED).when({ kind: 'certify', now, certification })).toEqual([first]);
+      const narrower: Certification = { ...certification, endUserTypes: ['PROPERTY_MANAGEMENT'] };
+      const events = given(OPENED, first).when({ kind: 'certify', now, certification: narrower });
+      expect(given(OPENED, first, ...events).state()).toMatchObject({ certification: narrower });
+    });
+
+    it.each<[string, object]>([
+      ['purposes', { purposes: [] }],
+      ['purposes', { purposes: ['CURIOSITY'] }],
+      ['end-users', { endUserTypes: ['NEIGHBOUR'] }],
+      ['by', { by: 'Ada Example' }],
+      ['text', { textDigest: 'yes' }],
+      ['until', { until: now.toISOString() }],
+    ])('refuses wrong %s', (field, wrong) => {
+      const command = { kind: 'certify', now, certification: { ...certification, ...wrong } } as const;
+      expect(refusal(() => given(OPENED).when(command))).toMatchObject({ code: 'request.invalid', detail: { field } });
+    });
   });
 
   it('keeps an unchecked currency of an earlier version until another currency is chosen', () => {

@@ -28,6 +28,7 @@ const NOTHING: GrantRequest = {
   onBehalfOf: null,
   userType: null,
   endUserType: null,
+  purpose: null,
   recipientAccountId: null,
   applicationFeeCents: null,
   details: null,
@@ -48,6 +49,17 @@ describe('minting a session grant', () => {
     expect(await mint({ onBehalfOf: child, applicationFeeCents: 500 })).toMatchObject({ accountId: child });
   });
 
+  it('refuses a purpose that the account must certify and has not', async () => {
+    await expect(mint({ onBehalfOf: child, purpose: 'TENANT_SCREENING' })).rejects.toMatchObject({
+      code: 'account.purpose_not_certified',
+      detail: { field: 'screening.purpose' },
+    });
+    const { grantId } = await mint({ purpose: 'TENANT_SCREENING' });
+    expect(await new AccountGrants(aggregates, details, clock).find(grantId)).toMatchObject({
+      purpose: 'TENANT_SCREENING',
+    });
+  });
+
   const [parent, child, stranger] = [newId(), newId(), newId()];
   const parents = new Map<string, string | null>([
     [parent, null],
@@ -62,6 +74,8 @@ describe('minting a session grant', () => {
             parentId: parents.get(id),
             applicationFeeCents: null,
             maxApplicationFeeCents: id === child ? 500 : null,
+            purposeRequired: id === child,
+            certification: null,
           }
         : null,
   } as unknown as Accounts;
@@ -261,6 +275,7 @@ describe('minting a session grant', () => {
       recipientAccountId: stranger,
       userType: null,
       endUserType: null,
+      purpose: null,
       applicationFeeCents: null,
       externalIdHash: null,
     });
@@ -272,6 +287,7 @@ describe('minting a session grant', () => {
       recipientAccountId: null,
       userType: null,
       endUserType: null,
+      purpose: null,
       applicationFeeCents: null,
       externalIdHash: null,
     });

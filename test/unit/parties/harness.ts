@@ -204,6 +204,7 @@ export class PlayedVerifications extends Verifications {
       environment,
       userType: this.userType,
       endUserType: null,
+      purpose: null,
       subjectId: `subject-of-${sessionId}`,
       status: 'SUBMITTED',
       paymentStatus: 'NOT_REQUIRED',

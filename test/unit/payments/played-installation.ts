@@ -36,6 +36,7 @@ import { WhenSessionInVain } from '../../../src/modules/payments/application/whe
 import { WhenVerifiedAgain } from '../../../src/modules/payments/application/when-verified-again.js';
 import { EndPulls } from '../../../src/modules/reports/application/end-pulls.js';
 import { OpenReport, OpenReportHandler } from '../../../src/modules/reports/application/open-report.js';
+import { ReadPurposes } from '../../../src/modules/reports/application/read-purposes.js';
 import { ReadRefusals } from '../../../src/modules/reports/application/read-refusals.js';
 import { ReportAccess } from '../../../src/modules/reports/application/report-access.js';
 import { ReportPolicy } from '../../../src/modules/reports/application/report-policy.js';
@@ -266,7 +267,8 @@ export class PlayedProcess {
     const release = new ReportRelease(aggregates, calls, pull, credit, REPORT_POLICY, clock);
     const viewer = new ReportViewer(aggregates, streams, vault, screenings, accounts, clock);
     const refusals = new ReadRefusals(streams, screenings, limiter);
-    this.openReport = new OpenReportHandler(access, release, viewer, refusals, clock);
+    const purposes = new ReadPurposes(accounts, {} as SessionGrants, screenings, clock);
+    this.openReport = new OpenReportHandler(access, purposes, release, viewer, refusals, clock);
     this.settleReport = new SettleReportHandler(aggregates, pull, clock);
 
     const processor = this.playedProcessor();

@@ -21,6 +21,7 @@ import {
   OpenReportOnServerHandler,
 } from '../../../src/modules/reports/application/open-report-on-server.js';
 import { ReportPull } from '../../../src/modules/reports/application/report-pull.js';
+import { ReadPurposes } from '../../../src/modules/reports/application/read-purposes.js';
 import { ReadRefusals } from '../../../src/modules/reports/application/read-refusals.js';
 import { ReportAccess } from '../../../src/modules/reports/application/report-access.js';
 import { ReportPolicy } from '../../../src/modules/reports/application/report-policy.js';
@@ -283,11 +284,13 @@ export class Process {
     const showing = new ReportViewer(aggregates, streams, vault, screenings, accounts, clock);
     const recipients = new ShareRecipient(grants, accounts);
     const refusals = new ReadRefusals(streams, screenings, limiter);
-    const opening = new OpenReportHandler(access, release, showing, refusals, clock);
-    const openingOnServer = new OpenReportOnServerHandler(access, release, showing, refusals);
+    const purposes = new ReadPurposes(accounts, grants, screenings, clock);
+    const opening = new OpenReportHandler(access, purposes, release, showing, refusals, clock);
+    const openingOnServer = new OpenReportOnServerHandler(access, purposes, release, showing, refusals);
     const consenting = new ConsentToShareHandler(
       aggregates,
       access,
+      purposes,
       recipients,
       release,
       vault,
@@ -390,6 +393,8 @@ export class Harness {
       brand: { displayName: 'Acme Homes', logo: null, privacyUrl: null },
       connectedPaymentAccount: credits === null ? 'acct_1' : null,
       prepaidBilling: credits !== null,
+      purposeRequired: false,
+      certification: null,
       submitsPerMinute: null,
       applicationFeeCents: null,
       maxApplicationFeeCents: null,
@@ -421,6 +426,7 @@ export class Harness {
       environment: 'test',
       userType: 'CONSUMER',
       endUserType: null,
+      purpose: null,
       subjectId: newId(),
       status: 'VERIFIED',
       paymentStatus: 'NOT_REQUIRED',

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import type { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.js';
 import type { RecordedEvent } from '../../../src/kernel/domain-event.js';
 import { newId } from '../../../src/kernel/ids.js';
+import type { Certification } from '../../../src/kernel/permissible-purpose.js';
 import { credit } from '../../../src/modules/accounts/domain/credit.js';
 import {
   nextAttemptId,
@@ -15,6 +16,7 @@ import type { ReportViewEvent } from '../../../src/modules/reports/domain/report
 import { shareIdOf } from '../../../src/modules/reports/domain/share.js';
 import type { ReportVerdict } from '../../../src/ports/credit-bureau.js';
 import { type AppendOutcome, type EventStore, EventStoreUnavailable } from '../../../src/ports/event-store.js';
+import type { AccountFacts } from '../../../src/published/accounts.js';
 import type { ScreeningFacts } from '../../../src/published/screenings.js';
 import { saltEntry } from '../../../src/modules/reports/application/report-bodies.js';
 import { SubjectErased } from '../../../src/ports/vault.js';
@@ -100,6 +102,68 @@ describe('a refused read of a report', () => {
     harness.bureau.answers = [{ kind: 'unavailable' }];
     expect(await conditionOf(here.open(sessionId, harness.as(accountId)))).toBe('service.unavailable');
     expect(await refusalsOf(sessionId)).toEqual([]);
+  });
+});
+
+describe('an account that must certify its purposes', () => {
+  const certification: Certification = {
+    purposes: ['LEASE_RENEWAL'],
+    endUserTypes: ['PROPERTY_MANAGEMENT'],
+    by: 'user_17',
+    textDigest: 'a'.repeat(64),
+    until: '2099-01-01T00:00:00.000Z',
+  };
+  const named = { purpose: 'LEASE_RENEWAL', endUserType: 'PROPERTY_MANAGEMENT' } as const;
+  const uncertified = 'account.purpose_not_certified';
+
+  it('reads with a certified purpose, which the pull, the view and the share record', async () => {
+    const accountId = await harness.account(null, { purposeRequired: true, certification });
+    const sessionId = harness.session(accountId, named);
+    await here.open(sessionId, harness.as(accountId));
+    await here.consent(sessionId, { grantId: null, recipientAccountId: null }, harness.as(accountId));
+    const [requested] = await harness.store.readStream(`report-${sessionId}`);
+    expect(requested?.data).toMatchObject({ purpose: 'LEASE_RENEWAL' });
+    expect((await viewsOf(sessionId)).map(({ data }) => data)).toMatchObject([named]);
+    const [shared] = await harness.store.readStream(`share-${shareIdOf(sessionId, accountId)}`);
+    expect(shared?.data).toMatchObject({ purpose: 'LEASE_RENEWAL' });
+  });
+
+  it.each<[string, Partial<AccountFacts>, Partial<ScreeningFacts>]>([
+    ['the account has certified nothing', { certification: null }, named],
+    ['no purpose is named', {}, { ...named, purpose: null }],
+    ['no end user is named', {}, { ...named, endUserType: null }],
+    ['another purpose is named', {}, { ...named, purpose: 'TENANT_SCREENING' }],
+    ['another end user is named', {}, { ...named, endUserType: 'INDEPENDENT_OWNER' }],
+    ['the certification is over', { certification: { ...certification, until: '2020-01-01T00:00:00.000Z' } }, named],
+  ])('refuses a read and a consent without a pull if %s, and records the refusal', async (_, facts, session) => {
+    const accountId = await harness.account(null, { purposeRequired: true, certification, ...facts });
+    const sessionId = harness.session(accountId, session);
+    const caller = harness.as(accountId);
+    expect(await conditionOf(here.open(sessionId, caller))).toBe(uncertified);
+    expect(await conditionOf(here.openOnServer(sessionId, caller))).toBe(uncertified);
+    const recipient = { grantId: null, recipientAccountId: null };
+    expect(await conditionOf(here.consent(sessionId, recipient, caller))).toBe(uncertified);
+    expect(await harness.types('report', sessionId)).toEqual([]);
+    const refused = await harness.store.readStream(`report_looks-${sessionId}`);
+    expect(refused.map(({ data }) => data)).toMatchObject([{ code: uncertified }, { code: uncertified }]);
+  });
+
+  it('lets the request name what the session does not name, and nothing else', async () => {
+    const accountId = await harness.account(null, { purposeRequired: true, certification });
+    const caller = { ...harness.as(accountId), named };
+    const sessionId = harness.session(accountId);
+    await here.open(sessionId, caller);
+    expect((await viewsOf(sessionId)).map(({ data }) => data)).toMatchObject([named]);
+    const other = harness.session(accountId, { ...named, purpose: 'TENANT_SCREENING' });
+    expect(await conditionOf(here.open(other, caller))).toBe(uncertified);
+  });
+
+  it('needs its own certification to read a report that is shared with it', async () => {
+    const [owner, recipient] = [await harness.account(), await harness.account(null, { purposeRequired: true })];
+    const sessionId = harness.session(owner, { ...named, intendedRecipientId: recipient });
+    await here.consent(sessionId, { grantId: null, recipientAccountId: null }, harness.as(owner));
+    expect(await conditionOf(here.open(sessionId, harness.as(recipient)))).toBe(uncertified);
+    await here.open(sessionId, harness.as(owner));
   });
 });
 

@@ -19,6 +19,7 @@ import {
   ReadReportExpiry,
   ReadReportExpiryHandler,
 } from '../../../src/modules/reports/application/read-report-expiry.js';
+import { ReadPurposes } from '../../../src/modules/reports/application/read-purposes.js';
 import { ReportAccess } from '../../../src/modules/reports/application/report-access.js';
 import type { OpenedReport } from '../../../src/modules/reports/application/report-viewer.js';
 import { UnlinkReport, UnlinkReportHandler } from '../../../src/modules/reports/application/unlink-report.js';
@@ -46,11 +47,13 @@ function reply(status: number, body: string, code: number | null = null): Vendor
 let harness: Harness;
 let there: Process;
 let parties: Harness['parties'];
+let purposes: ReadPurposes;
 
 beforeAll(async () => {
   harness = await Harness.build();
   ({ parties } = harness);
   there = new Process(harness);
+  purposes = new ReadPurposes(harness.accounts, harness.grants, harness.screenings, harness.clock);
   harness.bureau.answers = [REPLIED];
 });
 afterAll(() => harness.close());
@@ -101,6 +104,7 @@ class Integrator {
   async open(renterId = 'renter-1', context = this.context): Promise<OpenedReport> {
     const { opened } = await new OpenRenterReportHandler(
       this.access,
+      purposes,
       this.reports,
       there.showing,
       there.refusals,
@@ -109,13 +113,13 @@ class Integrator {
   }
 
   async openAs(recipient: NamedParty, context = this.context, renterId = 'renter-1'): Promise<OpenedReport> {
-    const opening = new OpenLinkedReportHandler(this.access, this.reports, there.showing, there.refusals);
+    const opening = new OpenLinkedReportHandler(this.access, purposes, this.reports, there.showing, there.refusals);
     const query = { format: 'html', leaveOut: {} } as const;
     return afterShown((await opening.execute(new OpenLinkedReport({ recipient, renterId, query }, context))).opened);
   }
 
   score(recipient: NamedParty, context = this.context, renterId = 'renter-1'): Promise<number | null> {
-    return new ReadCreditScoreHandler(this.access, this.reports, parties, there.showing).execute(
+    return new ReadCreditScoreHandler(this.access, purposes, this.reports, parties, there.showing).execute(
       new ReadCreditScore(recipient, renterId, context),
     );
   }
@@ -125,6 +129,7 @@ class Integrator {
       there.aggregates,
       this.reports,
       this.access,
+      purposes,
       harness.vault,
       new CountedInMemory(),
       harness.policy,

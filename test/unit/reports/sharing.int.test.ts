@@ -174,6 +174,7 @@ describe('the recipient of a share', () => {
       recipientAccountId: granted,
       userType: null,
       endUserType: null,
+      purpose: null,
       applicationFeeCents: null,
       externalIdHash: null,
     });
@@ -195,6 +196,7 @@ describe('the recipient of a share', () => {
       recipientAccountId: null,
       userType: null,
       endUserType: null,
+      purpose: null,
       applicationFeeCents: null,
       externalIdHash: null,
     });

@@ -262,6 +262,7 @@ describe('the report routes', () => {
         recipientAccountId,
         userType: null,
         endUserType: null,
+        purpose: null,
         applicationFeeCents: null,
         externalIdHash: null,
       });

@@ -332,6 +332,7 @@ function everyEvent(): DomainEvent[] {
     payer: 'consumer',
     provisionedForLive: true,
     prepaidBilling: true,
+    purposeRequired: true,
     connectedPaymentAccount: 'acct_1',
     products: ['PMC'],
     applicationFeeCents: 1,
@@ -352,6 +353,7 @@ function everyEvent(): DomainEvent[] {
       kind: 'set',
       settings: {
         ...{ provisionedForLive: false, prepaidBilling: false, connectedPaymentAccount: null, terms: null },
+        purposeRequired: false,
         vendors: { identity: null },
       },
     },
@@ -366,6 +368,17 @@ function everyEvent(): DomainEvent[] {
       kind: 'wish-behaviour',
       capability: 'credit',
       wish: { behaviour: 'slow', until: '2026-03-01T13:00:01.000Z' },
+    },
+    {
+      kind: 'certify',
+      now: new Date('2026-03-01T12:00:00.000Z'),
+      certification: {
+        purposes: ['TENANT_SCREENING'],
+        endUserTypes: ['PROPERTY_MANAGEMENT'],
+        by: 'user_17',
+        textDigest: 'a'.repeat(64),
+        until: '2027-03-01T12:00:00.000Z',
+      },
     },
     { kind: 'turn-clock', machine: new Date('2026-03-01T12:00:01.000Z'), bySeconds: 3_600 },
   );
@@ -444,6 +457,7 @@ function everyEvent(): DomainEvent[] {
   const { applicationFeeCents: _, ...others } = terms;
   run(sessionGrant, { kind: 'mint', terms: { ...others, endUserType: 'PROPERTY_MANAGEMENT' } });
   run(sessionGrant, { kind: 'mint', terms: { ...others, externalIdHash: 'hash' } });
+  run(sessionGrant, { kind: 'mint', terms: { ...others, purpose: 'LEASE_RENEWAL' } });
   run(
     incomeSession,
     income.open(['PAYROLL', 'BANKING'], 'screening'),
@@ -467,6 +481,7 @@ function everyEvent(): DomainEvent[] {
     productId: 1,
     unitAddressKept: true,
   } as SessionCommand);
+  run(screeningSession, { ...SUBMIT, purpose: 'LEASE_RENEWAL' } as SessionCommand);
   const { termsAcceptedAt: _heldByItsServer, ...ofParty } = SUBMIT;
   run(
     screeningSession,
@@ -475,7 +490,9 @@ function everyEvent(): DomainEvent[] {
     { kind: 'record-reply-discarded' },
   );
   run(screeningSession, { ...SUBMIT, grantId: 'grant', intendedRecipientId: 'recipient' } as SessionCommand);
-  run(incomeReportView, { kind: 'view', incomeSessionId: 'income', viewerAccountId: 'account' });
+  const view = { kind: 'view', incomeSessionId: 'income', viewerAccountId: 'account' } as const;
+  run(incomeReportView, { ...view, read: { purpose: 'TENANT_SCREENING' } });
+  run(incomeReportView, { ...view, read: { purpose: 'TENANT_SCREENING', endUserType: 'PROPERTY_MANAGEMENT' } });
   run(
     party,
     parties.register(),

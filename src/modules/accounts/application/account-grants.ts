@@ -22,7 +22,7 @@ export class AccountGrants extends SessionGrants {
     const state = await this.stateOf(grantId);
     if (state.status === 'unknown') return null;
     const { environment, recipientAccountId, userType } = state;
-    const { endUserType = null, applicationFeeCents = null, externalIdHash = null } = state;
+    const { endUserType = null, purpose = null, applicationFeeCents = null, externalIdHash = null } = state;
     return {
       grantId,
       accountId: embedderOf(state),
@@ -30,6 +30,7 @@ export class AccountGrants extends SessionGrants {
       recipientAccountId,
       userType,
       endUserType,
+      purpose,
       applicationFeeCents,
       externalIdHash,
     };

@@ -5,11 +5,13 @@ import type { CallerContext } from '../../../kernel/context.js';
 import type { EndUserType } from '../../../kernel/end-user-type.js';
 import type { Environment } from '../../../kernel/environment.js';
 import { isId, newId } from '../../../kernel/ids.js';
+import type { NamedPurpose, PermissiblePurpose } from '../../../kernel/permissible-purpose.js';
 import { DomainError, fieldError } from '../../../kernel/domain-error.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { TestTraffic } from '../../../platform/aggregates/test-traffic.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { Accounts, type UserType } from '../../../published/accounts.js';
+import { purposeOfRead } from '../../../published/purposes.js';
 import { hashKey, writeKey } from '../domain/key-text.js';
 import { embedderOf, sessionGrant } from '../domain/session-grant.js';
 import { GrantDetails } from './grant-details.js';
@@ -24,6 +26,8 @@ export interface GrantRequest {
   readonly userType: UserType | null;
   /** OTHER: the details say in the caller's words who the user is. */
   readonly endUserType: EndUserType | 'OTHER' | null;
+  /** The purpose for which the report may be read. */
+  readonly purpose: PermissiblePurpose | null;
   readonly recipientAccountId: string | null;
   readonly applicationFeeCents: number | null;
   /** The caller's details of the session. The details may be personal, so the vault stores them. Null if the caller gave none. */
@@ -68,7 +72,7 @@ export class IssueGrantHandler implements ICommandHandler<IssueGrant> {
   ) {}
 
   async execute({
-    wishes: { onBehalfOf, userType, endUserType, recipientAccountId, applicationFeeCents, details },
+    wishes: { onBehalfOf, userType, endUserType, purpose, recipientAccountId, applicationFeeCents, details },
     context,
   }: IssueGrant): Promise<IssuedGrantToken> {
     this.testTraffic.admit(context);
@@ -81,6 +85,7 @@ export class IssueGrantHandler implements ICommandHandler<IssueGrant> {
     const grantId = newId();
     const accountId = embedderOf({ mintedBy, onBehalfOf });
     if (applicationFeeCents !== null) await this.admitFee(accountId, applicationFeeCents);
+    await this.admitPurpose(accountId, { purpose, endUserType: knownOf(endUserType) });
     // The details are stored before the event that refers to them.
     const detailsSubject = details && (await this.details.keep(grantId, details));
     const externalIdHash = details && (await this.details.externalIdHashOf({ accountId, environment }, details));
@@ -94,9 +99,7 @@ export class IssueGrantHandler implements ICommandHandler<IssueGrant> {
       userType,
       recipientAccountId,
       detailsSubject,
-      ...(endUserType !== null && { endUserType }),
-      ...(applicationFeeCents !== null && { applicationFeeCents }),
-      ...(externalIdHash !== null && { externalIdHash }),
+      ...present({ endUserType, purpose, applicationFeeCents, externalIdHash }),
       tokenHash: hashKey(token),
       expiresAt,
     };
@@ -123,7 +126,24 @@ export class IssueGrantHandler implements ICommandHandler<IssueGrant> {
       );
   }
 
+  /** A grant may not name a purpose that the account has not certified. */
+  private async admitPurpose(accountId: string, named: NamedPurpose): Promise<void> {
+    const account = named.purpose === null ? null : await this.find(accountId);
+    if (account !== null) purposeOfRead(account, [named], this.clock.now());
+  }
+
   private async find(accountId: string): ReturnType<Accounts['find']> {
     return isId(accountId) ? this.accounts.find(accountId) : null;
   }
+}
+
+/** The fields that are not null. */
+function present<Fields extends object>(fields: Fields): { [Name in keyof Fields]?: NonNullable<Fields[Name]> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)) as {
+    [Name in keyof Fields]?: NonNullable<Fields[Name]>;
+  };
+}
+
+function knownOf(endUserType: GrantRequest['endUserType']): EndUserType | null {
+  return endUserType === 'OTHER' ? null : endUserType;
 }

@@ -3,6 +3,7 @@ import type { Decider } from '../../../kernel/decider.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 import { isId } from '../../../kernel/ids.js';
 import { DomainError, fieldError } from '../../../kernel/domain-error.js';
+import type { Certification } from '../../../kernel/permissible-purpose.js';
 import type { VendorBehaviour } from '../../../kernel/vendor-behaviour.js';
 import { INSTALLATION_VERSIONS, TERMS_VERSION, type Terms } from '../../../kernel/terms.js';
 import {
@@ -11,6 +12,7 @@ import {
   type ChosenCapability,
   type ChosenVendors,
 } from '../../../kernel/vendor-choice.js';
+import { faultIn } from './certification.js';
 
 export const PRODUCTS = ['CONSUMER', 'AGENT', 'PMC'] as const;
 /** A kind of user that an account may screen. */
@@ -31,6 +33,8 @@ export interface Settings {
   readonly payer: Payer;
   readonly provisionedForLive: boolean;
   readonly prepaidBilling: boolean;
+  /** Whether every read of a report must name a purpose that the account has certified. */
+  readonly purposeRequired: boolean;
   /** `acct_...` at the payment processor; null if the account has connected none. */
   readonly connectedPaymentAccount: string | null;
   readonly products: readonly Product[];
@@ -92,6 +96,7 @@ export const DEFAULT_SETTINGS: Settings = {
   payer: 'account',
   provisionedForLive: false,
   prepaidBilling: false,
+  purposeRequired: false,
   connectedPaymentAccount: null,
   products: PRODUCTS,
   productIds: [],
@@ -120,6 +125,7 @@ export type AccountCommand =
       readonly settings: SettingsToSet;
     }
   | { readonly kind: 'set'; readonly settings: SettingsToSet }
+  | { readonly kind: 'certify'; readonly certification: Certification; readonly now: Date }
   /** `wish` null: the vendor behaves as usual again. */
   | { readonly kind: 'wish-behaviour'; readonly capability: Capability; readonly wish: BehaviourWish | null }
   /** Turns the test clock by some seconds, or until it is some seconds ahead of the machine's time. `machine`: the machine's time. */
@@ -143,6 +149,11 @@ export type AccountEvent =
   | DomainEvent<'LiveTrafficWithdrawn', Record<never, never>>
   | DomainEvent<'PrepaidBillingAgreed', Record<never, never>>
   | DomainEvent<'PrepaidBillingEnded', Record<never, never>>
+  /** Every read of a report must name a certified purpose from now on. */
+  | DomainEvent<'CertificationDemanded', Record<never, never>>
+  | DomainEvent<'CertificationWaived', Record<never, never>>
+  /** The certification before is void. */
+  | DomainEvent<'PurposesCertified', Certification>
   | DomainEvent<'PaymentAccountConnected', { readonly paymentAccountId: string }>
   | DomainEvent<'PaymentAccountDisconnected', Record<never, never>>
   | DomainEvent<'ProductsChosen', { readonly products: readonly Product[] }>
@@ -182,6 +193,8 @@ export interface OpenedAccount {
   readonly termsVersions: readonly string[];
   /** The digests of these texts, each after its version and a space. A version always names the same text. */
   readonly termsDigests: readonly string[];
+  /** The newest certification, whose time may be over. */
+  readonly certification: Certification | null;
   /** A wish whose time has passed has no effect. */
   readonly behaviours: Readonly<Partial<Record<Capability, BehaviourWish>>>;
   /** The newest turn of the test clock. */
@@ -213,6 +226,12 @@ export const account: Decider<AccountState, AccountCommand, AccountEvent> = {
         const { settings, termsDigests } = opened(state);
         return settingEvents(command.settings, settings, termsDigests);
       }
+      case 'certify': {
+        opened(state);
+        const fault = faultIn(command.certification, command.now);
+        if (fault !== null) throw wrong(fault.field, fault.message);
+        return [{ type: 'PurposesCertified', data: command.certification }];
+      }
       case 'wish-behaviour': {
         const { capability, wish } = command;
         const before = opened(state).behaviours[capability] ?? null;
@@ -243,6 +262,7 @@ export const account: Decider<AccountState, AccountCommand, AccountEvent> = {
         settings: DEFAULT_SETTINGS,
         termsVersions: [],
         termsDigests: [],
+        certification: null,
         behaviours: {},
         clock: null,
       };
@@ -267,6 +287,12 @@ export const account: Decider<AccountState, AccountCommand, AccountEvent> = {
         return set({ prepaidBilling: true });
       case 'PrepaidBillingEnded':
         return set({ prepaidBilling: false });
+      case 'CertificationDemanded':
+        return set({ purposeRequired: true });
+      case 'CertificationWaived':
+        return set({ purposeRequired: false });
+      case 'PurposesCertified':
+        return { ...state, certification: event.data };
       case 'PaymentAccountConnected':
         return set({ connectedPaymentAccount: event.data.paymentAccountId });
       case 'PaymentAccountDisconnected':
@@ -379,6 +405,9 @@ function billingEvents(next: Settings, current: Settings): AccountEvent[] {
   }
   if (next.prepaidBilling !== current.prepaidBilling) {
     events.push({ type: next.prepaidBilling ? 'PrepaidBillingAgreed' : 'PrepaidBillingEnded', data: {} });
+  }
+  if (next.purposeRequired !== current.purposeRequired) {
+    events.push({ type: next.purposeRequired ? 'CertificationDemanded' : 'CertificationWaived', data: {} });
   }
   if (next.connectedPaymentAccount !== current.connectedPaymentAccount) {
     events.push(

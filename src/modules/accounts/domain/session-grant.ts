@@ -1,6 +1,7 @@
 import type { Decider } from '../../../kernel/decider.js';
 import type { EndUserType } from '../../../kernel/end-user-type.js';
 import type { Environment } from '../../../kernel/environment.js';
+import type { PermissiblePurpose } from '../../../kernel/permissible-purpose.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 import { wrong, type Product } from './account.js';
 
@@ -18,6 +19,8 @@ export interface GrantTerms {
   readonly detailsSubject: string | null;
   /** The type of the session's end user. OTHER: the caller's details say who the user is. Absent if the grant names none, and in older events. */
   readonly endUserType?: EndUserType | 'OTHER';
+  /** The purpose for which the report may be read. Absent if the grant names none, and in older events. */
+  readonly purpose?: PermissiblePurpose;
   /** The cents of the session's payment that the platform keeps. Absent if the grant sets none. */
   readonly applicationFeeCents?: number;
   /** Keyed hash of the caller's own id of the session (see published/external-ids.ts). Absent if the grant has none, and in older events. */

@@ -26,6 +26,9 @@ const known = exhaustiveEvents<AccountEvent>('account', {
   LiveTrafficWithdrawn: true,
   PrepaidBillingAgreed: true,
   PrepaidBillingEnded: true,
+  CertificationDemanded: true,
+  CertificationWaived: true,
+  PurposesCertified: true,
   PaymentAccountConnected: true,
   PaymentAccountDisconnected: true,
   ProductsChosen: true,
@@ -58,14 +61,14 @@ const TURNED = listOf({ clock: 'turned' });
 
 export const accountProjection: Projection<AccountView, OpenedAccount> = {
   name: 'account',
-  version: 12,
+  version: 13,
   category: account.category,
   evolve(state, event) {
     const next: AccountState = account.evolve(state ?? account.initial, known(event));
     if (next.status !== 'open') throw new Error(`${event.stream} begins with ${event.type}`);
     return next;
   },
-  view: ({ name, parentId, settings, termsVersions }) => ({
+  view: ({ name, parentId, settings, termsVersions, certification }) => ({
     name,
     parentId,
     consumerPays: settings.payer === 'consumer',
@@ -73,6 +76,8 @@ export const accountProjection: Projection<AccountView, OpenedAccount> = {
     currency: settings.currency,
     provisionedForLive: settings.provisionedForLive,
     prepaidBilling: settings.prepaidBilling,
+    purposeRequired: settings.purposeRequired,
+    certification,
     connectedPaymentAccount: settings.connectedPaymentAccount,
     products: settings.products,
     productIds: settings.productIds,

@@ -2,14 +2,15 @@
 // (docs/contract/platform.md#reports).
 import { assertNever, type Decider } from '../../../kernel/decider.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
-
-/** The permissible purpose for which reports are read. */
-export type Purpose = 'TENANT_SCREENING';
+import type { ReadPurpose } from '../../../kernel/permissible-purpose.js';
 
 /** `viewerAccountId` is the session's own account or the account's parent. The event's metadata names the key or token. */
 export type IncomeReportViewEvent = DomainEvent<
   'IncomeReportViewed',
-  { readonly incomeSessionId: string; readonly viewerAccountId: string; readonly purpose: Purpose }
+  ReadPurpose & {
+    readonly incomeSessionId: string;
+    readonly viewerAccountId: string;
+  }
 >;
 
 export type IncomeReportViewState =
@@ -20,16 +21,17 @@ export interface IncomeReportViewCommand {
   readonly kind: 'view';
   readonly incomeSessionId: string;
   readonly viewerAccountId: string;
+  readonly read: ReadPurpose;
 }
 
 export const incomeReportView: Decider<IncomeReportViewState, IncomeReportViewCommand, IncomeReportViewEvent> = {
   category: 'income_view',
   initial: { status: 'NONE' },
 
-  decide({ incomeSessionId, viewerAccountId }, state) {
-    return state.status === 'NONE'
-      ? [{ type: 'IncomeReportViewed', data: { incomeSessionId, viewerAccountId, purpose: 'TENANT_SCREENING' } }]
-      : [];
+  decide({ incomeSessionId, viewerAccountId, read }, state) {
+    if (state.status !== 'NONE') return [];
+    const data = { incomeSessionId, viewerAccountId, ...read };
+    return [{ type: 'IncomeReportViewed', data }];
   },
 
   evolve(state, event) {

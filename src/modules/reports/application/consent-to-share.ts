@@ -10,6 +10,7 @@ import { keepCaller } from '../../../ports/vault-entry.js';
 import { isExpired } from '../domain/report.js';
 import { share, shareIdOf, stillShared, type ActiveShare } from '../domain/share.js';
 import { registering } from '../domain/share-register.js';
+import { ReadPurposes } from './read-purposes.js';
 import { ReportAccess } from './report-access.js';
 import { bodyOf } from './report-bodies.js';
 import { ReportPolicy } from './report-policy.js';
@@ -33,6 +34,7 @@ export class ConsentToShareHandler implements ICommandHandler<ConsentToShare> {
   constructor(
     private readonly aggregates: AggregateStore,
     private readonly access: ReportAccess,
+    private readonly purposes: ReadPurposes,
     private readonly recipients: ShareRecipient,
     private readonly release: ReportRelease,
     private readonly vault: Vault,
@@ -50,7 +52,8 @@ export class ConsentToShareHandler implements ICommandHandler<ConsentToShare> {
     if (loaded.state.status !== 'NONE') return stillShared(loaded.state, await this.clock.of(context));
     await this.access.admitOwner(session);
     // Only a released report can be shared, because the recipient sees that report and never pulls another.
-    const released = await this.release.released(session, context);
+    const read = await this.purposes.of(session, context);
+    const released = await this.release.released(session, { ...context, read });
     const now = await this.clock.of(context);
     if (isExpired(released, now) || (await bodyOf(this.vault, released)) === null)
       throw new DomainError('report.expired');
@@ -61,7 +64,7 @@ export class ConsentToShareHandler implements ICommandHandler<ConsentToShare> {
       reportId: released.reportId,
       sessionId,
       recipientAccountId,
-      purpose: 'TENANT_SCREENING',
+      purpose: read.purpose,
       windowSeconds: this.policy.limits.shareWindowSeconds,
     } as const;
     const [, { state }] = await this.aggregates.appendTogether(

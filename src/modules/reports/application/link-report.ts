@@ -10,6 +10,7 @@ import { isExpired } from '../domain/report.js';
 import { share, shareIdOf } from '../domain/share.js';
 import { registering } from '../domain/share-register.js';
 import { PartyReports, refuseLocked, type NamedParty } from './party-reports.js';
+import { ReadPurposes } from './read-purposes.js';
 import { ReportAccess } from './report-access.js';
 import { bodyOf } from './report-bodies.js';
 import { ReportPolicy } from './report-policy.js';
@@ -35,6 +36,7 @@ export class LinkReportHandler implements ICommandHandler<LinkReport> {
     private readonly aggregates: AggregateStore,
     private readonly reports: PartyReports,
     private readonly access: ReportAccess,
+    private readonly purposes: ReadPurposes,
     private readonly vault: Vault,
     private readonly limiter: RateLimiter,
     private readonly policy: ReportPolicy,
@@ -48,7 +50,8 @@ export class LinkReportHandler implements ICommandHandler<LinkReport> {
     await this.limiter.admit([this.policy.sharing(renter.partyId)]);
     const session = await this.reports.confirmedSession(renter);
     await this.access.admitPull(session);
-    const released = await this.reports.released(session, context);
+    const read = await this.purposes.of(session, context);
+    const released = await this.reports.released(session, { ...context, read });
     const now = await this.clock.of(context);
     if (isExpired(released, now) || (await bodyOf(this.vault, released)) === null)
       throw new DomainError('report.expired');
@@ -60,7 +63,7 @@ export class LinkReportHandler implements ICommandHandler<LinkReport> {
       sessionId,
       recipientAccountId: accountId,
       recipientPartyId: recipient.partyId,
-      purpose: 'TENANT_SCREENING',
+      purpose: read.purpose,
       windowSeconds: this.policy.limits.shareWindowSeconds,
     } as const;
     const id = shareIdOf(sessionId, recipient.partyId);

@@ -3,6 +3,7 @@ import type { CallerContext } from '../../../kernel/context.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { PartyReports, refuseLocked, type NamedParty, type PartyReport, type ReportQuery } from './party-reports.js';
+import { ReadPurposes } from './read-purposes.js';
 import { ReadRefusals } from './read-refusals.js';
 import { ReportAccess } from './report-access.js';
 import { ReportViewer } from './report-viewer.js';
@@ -29,6 +30,7 @@ export class OpenLinkedReport extends Query<PartyReport> {
 export class OpenLinkedReportHandler implements IQueryHandler<OpenLinkedReport> {
   constructor(
     private readonly access: ReportAccess,
+    private readonly purposes: ReadPurposes,
     private readonly reports: PartyReports,
     private readonly viewer: ReportViewer,
     private readonly refusals: ReadRefusals,
@@ -45,7 +47,8 @@ export class OpenLinkedReportHandler implements IQueryHandler<OpenLinkedReport> 
       const link = await this.access.newestLink(renter, recipient, context);
       if (link === 'over') throw new DomainError('party.link_over');
       const leftOut = await this.reports.leftOut(renter, query);
-      const opened = link && (await this.viewer.byLink(link, { format, context }));
+      const read = link && (await this.purposes.ofSession(link.sessionId, context));
+      const opened = link && read && (await this.viewer.byLink(link, { format, context, read }));
       if (opened === null) throw new DomainError('party.report_not_linked');
       return { opened, leftOut };
     });

@@ -2,6 +2,7 @@ import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import type { CallerContext } from '../../../kernel/context.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import type { ReportFormat } from '../domain/report-view.js';
+import { ReadPurposes } from './read-purposes.js';
 import { ReadRefusals } from './read-refusals.js';
 import { ReportAccess } from './report-access.js';
 import { ReportRelease } from './report-release.js';
@@ -26,6 +27,7 @@ export class OpenReportOnServer extends Command<OpenedReport> {
 export class OpenReportOnServerHandler implements ICommandHandler<OpenReportOnServer> {
   constructor(
     private readonly access: ReportAccess,
+    private readonly purposes: ReadPurposes,
     private readonly release: ReportRelease,
     private readonly viewer: ReportViewer,
     private readonly refusals: ReadRefusals,
@@ -36,7 +38,9 @@ export class OpenReportOnServerHandler implements ICommandHandler<OpenReportOnSe
     return this.refusals.noting({ sessionId, format, context }, async () => {
       const session = await this.access.sessionOnServer(sessionId, context);
       await this.access.admitOwner(session);
-      return this.viewer.toOwner(session, await this.release.released(session, context), { format, context });
+      const read = await this.purposes.of(session, context);
+      const released = await this.release.released(session, { ...context, read });
+      return this.viewer.toOwner(session, released, { format, context, read });
     });
   }
 }

@@ -4,6 +4,7 @@ import { Clock } from '../../../kernel/clock.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { isExpired } from '../domain/report.js';
 import type { ReportFormat } from '../domain/report-view.js';
+import { ReadPurposes } from './read-purposes.js';
 import { ReadRefusals, type Read } from './read-refusals.js';
 import { ReportAccess } from './report-access.js';
 import { ReportRelease } from './report-release.js';
@@ -28,6 +29,7 @@ export class OpenReport extends Command<OpenedReport> {
 export class OpenReportHandler implements ICommandHandler<OpenReport> {
   constructor(
     private readonly access: ReportAccess,
+    private readonly purposes: ReadPurposes,
     private readonly release: ReportRelease,
     private readonly viewer: ReportViewer,
     private readonly refusals: ReadRefusals,
@@ -40,12 +42,15 @@ export class OpenReportHandler implements ICommandHandler<OpenReport> {
   }
 
   private async open({ sessionId, format, context }: Read & Pick<OpenReport, 'sessionId'>): Promise<OpenedReport> {
-    const viewing = { format, context };
     const session = await this.access.session(sessionId, context);
-    if (session.accountId !== context.accountId)
-      return this.viewer.byShare(session, await this.access.shareWith(session, context.accountId), viewing);
+    if (session.accountId !== context.accountId) {
+      const share = await this.access.shareWith(session, context.accountId);
+      return this.viewer.byShare(session, share, { format, context, read: await this.purposes.of(session, context) });
+    }
     await this.access.admitOwner(session);
-    const released = await this.release.released(session, context);
+    const read = await this.purposes.of(session, context);
+    const released = await this.release.released(session, { ...context, read });
+    const viewing = { format, context, read };
     // The consumer may have shared the report with this account too, for a longer time.
     const shared = isExpired(released, await this.clock.of(session)) ? await this.access.ownShare(session) : null;
     return shared ? this.viewer.byShare(session, shared, viewing) : this.viewer.toOwner(session, released, viewing);

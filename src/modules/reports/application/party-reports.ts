@@ -12,7 +12,7 @@ import type { ReportFormat } from '../domain/report-view.js';
 import type { ReleasedReport } from '../domain/report.js';
 import { replyWithoutReport } from './report-bodies.js';
 import { notYet, refusalOf } from './report-pull.js';
-import { ReportRelease, type PulledReport } from './report-release.js';
+import { ReportRelease, type PullContext, type PulledReport } from './report-release.js';
 import { SECTIONS, type Section } from './report-sections.js';
 import type { OpenedReport } from './report-viewer.js';
 
@@ -89,7 +89,7 @@ export class PartyReports {
   }
 
   /** Like `ReportRelease.released`. When the bureau replied without a report, that reply becomes the error. */
-  async released(session: ScreeningFacts, context: CallerContext): Promise<ReleasedReport> {
+  async released(session: ScreeningFacts, context: PullContext): Promise<ReleasedReport> {
     // A new reply of the bureau is passed on unchanged. When an earlier reply is repeated, the time of the next try is added.
     const again = await this.release.stands(session);
     const pulled = await this.release.pulled(session, context);

@@ -3,6 +3,7 @@ import type { CallerContext } from '../../../kernel/context.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { Parties } from '../../../published/parties.js';
 import { PartyReports, refuseLocked, type NamedParty } from './party-reports.js';
+import { ReadPurposes } from './read-purposes.js';
 import { ReportAccess } from './report-access.js';
 import { ReportViewer } from './report-viewer.js';
 
@@ -25,6 +26,7 @@ export class ReadCreditScore extends Query<number | null> {
 export class ReadCreditScoreHandler implements IQueryHandler<ReadCreditScore> {
   constructor(
     private readonly access: ReportAccess,
+    private readonly purposes: ReadPurposes,
     private readonly reports: PartyReports,
     private readonly parties: Parties,
     private readonly viewer: ReportViewer,
@@ -37,7 +39,8 @@ export class ReadCreditScoreHandler implements IQueryHandler<ReadCreditScore> {
     const renter = await this.parties.find('renter', renterId, context);
     const link = renter && recipient.authenticated ? await this.access.newestLink(renter, recipient, context) : null;
     if (link === null || link === 'over') return null;
-    const opened = await this.viewer.byLink(link, { format: 'score', context });
+    const read = await this.purposes.ofSession(link.sessionId, context);
+    const opened = await this.viewer.byLink(link, { format: 'score', context, read });
     const score = opened?.score?.value ?? null;
     await opened?.shown(JSON.stringify(score));
     return score;

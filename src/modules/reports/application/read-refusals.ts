@@ -2,6 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import type { CallerContext } from '../../../kernel/context.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import type { ErrorCode } from '../../../kernel/error-codes.js';
+import { DEFAULT_PURPOSE } from '../../../kernel/permissible-purpose.js';
 import { GroupedStream } from '../../../platform/aggregates/grouped-stream.js';
 import { RateLimiter } from '../../../ports/rate-limiter.js';
 import { Screenings } from '../../../published/screenings.js';
@@ -52,10 +53,10 @@ export class ReadRefusals {
     const refused = {
       sessionId: session.sessionId,
       viewerAccountId,
-      purpose: 'TENANT_SCREENING',
+      purpose: session.purpose ?? context.named?.purpose ?? DEFAULT_PURPOSE,
       format,
       code,
-    } as const;
+    };
     const { accountId, environment } = session;
     const owned = { ...context, accountId, environment };
     await this.looks.execute(reportLooks, session.sessionId, { kind: 'record-refusal', ...refused }, owned);

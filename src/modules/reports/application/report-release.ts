@@ -6,6 +6,7 @@ import { machineNow } from '../../../kernel/machine-time.js';
 import type { CallerContext, Owner } from '../../../kernel/context.js';
 import { newId } from '../../../kernel/ids.js';
 import { DomainError, type DomainErrorDetail } from '../../../kernel/domain-error.js';
+import type { ReadPurpose } from '../../../kernel/permissible-purpose.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { PrepaidCredit } from '../../../published/prepaid-credit.js';
 import type { ScreeningFacts } from '../../../published/screenings.js';
@@ -20,6 +21,8 @@ import {
 import { ReportPolicy } from './report-policy.js';
 import { ReportPull, notYet, refusalOf } from './report-pull.js';
 
+/** The caller, and the purpose under which it reads. */
+export type PullContext = CallerContext & { readonly read: ReadPurpose };
 export type PulledReport = Exclude<ReportState, { readonly status: 'NONE' }>;
 
 /** The time between two checks of another caller's pull. This time is short at first, because most pulls end soon. */
@@ -41,7 +44,7 @@ export class ReportRelease {
   ) {}
 
   /** The report, which is pulled first if needed. The report may have expired. */
-  async released(session: ScreeningFacts, context: CallerContext): Promise<ReleasedReport> {
+  async released(session: ScreeningFacts, context: PullContext): Promise<ReleasedReport> {
     const state = await this.pulled(session, context);
     if (state.status === 'RELEASED') return state;
     if (state.status === 'NOT_TO_BE_HAD') throw refusalOf(state.end, await this.again(state, session));
@@ -63,7 +66,7 @@ export class ReportRelease {
    * The state after the pull, which is made if needed. REQUESTED: the pull's end is not known yet. A refused pull is repeated after its interval. If
    * the bureau cannot be asked at all, this is recorded once as the end of a pull.
    */
-  async pulled(session: ScreeningFacts, context: CallerContext): Promise<PulledReport> {
+  async pulled(session: ScreeningFacts, { read, ...context }: PullContext): Promise<PulledReport> {
     const { sessionId, accountId, subjectId, vendors, paidBy } = session;
     const { state: seen } = await this.aggregates.load(report, sessionId);
     if (seen.status === 'RELEASED') return seen;
@@ -80,7 +83,7 @@ export class ReportRelease {
       sessionId,
       reportId: newId(),
       attemptId,
-      purpose: 'TENANT_SCREENING',
+      purpose: read.purpose,
       subjectId,
       paidBy,
       ...times,

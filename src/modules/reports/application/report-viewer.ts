@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import type { ErrorCode } from '../../../kernel/error-codes.js';
+import type { ReadPurpose } from '../../../kernel/permissible-purpose.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { GroupedStream } from '../../../platform/aggregates/grouped-stream.js';
 import { Vault } from '../../../ports/vault.js';
@@ -36,9 +37,11 @@ export interface OpenedReport extends ShownReport, StoredBody {
 interface Viewing {
   readonly format: ReportFormat;
   readonly context: CallerContext;
+  /** The purpose that `ReadPurposes` has accepted. */
+  readonly read: ReadPurpose;
 }
 
-type Session = Pick<ScreeningFacts, 'sessionId' | 'accountId' | 'endUserType'>;
+type Session = Pick<ScreeningFacts, 'sessionId' | 'accountId'>;
 
 /** Returns released reports, and records each view. */
 @Injectable()
@@ -66,9 +69,7 @@ export class ReportViewer {
 
   /** Shows the report to an agent or organization of the account. Null if the person was erased. */
   async byLink(linked: ActiveShare, viewing: Viewing): Promise<OpenedReport | null> {
-    const { sessionId } = linked;
-    const { endUserType = null } = (await this.screenings.find(sessionId)) ?? {};
-    return this.showShared({ sessionId, accountId: viewing.context.accountId, endUserType }, linked, viewing);
+    return this.showShared({ sessionId: linked.sessionId, accountId: viewing.context.accountId }, linked, viewing);
   }
 
   private async showShared(session: Session, shared: ActiveShare, viewing: Viewing): Promise<OpenedReport | null> {
@@ -83,9 +84,9 @@ export class ReportViewer {
     session: Session,
     released: ReleasedReport,
     shared: ActiveShare | null,
-    { format, context }: Viewing,
+    { format, context, read }: Viewing,
   ): Promise<OpenedReport | null> {
-    const { sessionId, accountId, endUserType } = session;
+    const { sessionId, accountId } = session;
     const { reportId, generatedAt } = released;
     const body = await bodyOf(this.vault, released);
     if (!body) return null;
@@ -97,12 +98,11 @@ export class ReportViewer {
         sessionId,
         reportId,
         viewerAccountId: context.accountId,
-        purpose: 'TENANT_SCREENING',
-        ...(endUserType !== null && { endUserType }),
+        ...read,
         format,
         shareId: shared && idOfShare(shared),
         ...(digest !== null && { digest }),
-      } as const;
+      };
       await this.looks.execute(reportLooks, sessionId, { kind: 'record', ...viewed }, { ...context, accountId });
       return reply;
     };

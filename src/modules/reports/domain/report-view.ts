@@ -3,7 +3,7 @@ import type { Decider } from '../../../kernel/decider.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 import type { EndUserType } from '../../../kernel/end-user-type.js';
 import type { ErrorCode } from '../../../kernel/error-codes.js';
-import type { PermissiblePurpose } from './report.js';
+import type { PermissiblePurpose } from '../../../kernel/permissible-purpose.js';
 
 /** `score`: the viewer saw only the score. */
 export type ReportFormat = 'json' | 'html' | 'score';

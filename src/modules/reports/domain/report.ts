@@ -5,6 +5,7 @@ import type { DomainEvent } from '../../../kernel/domain-event.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { nextQuery } from '../../../kernel/growing-pause.js';
 import { derivedId } from '../../../kernel/ids.js';
+import type { PermissiblePurpose } from '../../../kernel/permissible-purpose.js';
 import type { RefundReason } from '../../../kernel/refund-reason.js';
 
 /** The bureau's reason for giving no report: a fact about the consumer's file. */
@@ -21,9 +22,6 @@ export type PullFailure =
   | 'CREDIT_EXHAUSTED'
   /** The pull's end is not known. */
   | 'NO_VERDICT';
-
-/** The permissible purpose under which the service pulls and shows reports. The service has no other purpose. */
-export type PermissiblePurpose = 'TENANT_SCREENING';
 
 export type ReportEvent =
   | DomainEvent<

@@ -5,7 +5,7 @@ import type { DomainEvent } from '../../../kernel/domain-event.js';
 import { derivedId } from '../../../kernel/ids.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { monthsAfter } from './calendar-months.js';
-import type { PermissiblePurpose } from './report.js';
+import type { PermissiblePurpose } from '../../../kernel/permissible-purpose.js';
 
 /** The time for which a recipient may see the report (docs/contract/platform.md#sharing). */
 const WINDOW_MONTHS = 24;

@@ -1,15 +1,17 @@
 // The part of session grants that a submission uses (docs/contract/server.md#values-of-a-grant).
 import { Injectable } from '@nestjs/common';
-import type { ActionContext } from '../../../kernel/context.js';
+import type { ActionContext, CallerContext } from '../../../kernel/context.js';
 import { Clock } from '../../../kernel/clock.js';
 import { DomainError, fieldError } from '../../../kernel/domain-error.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import type { AccountFacts } from '../../../published/accounts.js';
+import { purposeOfRead } from '../../../published/purposes.js';
 import { Reports } from '../../../published/reports.js';
 import { Screenings } from '../../../published/screenings.js';
 import { SessionGrants, type BegunSession, type GrantFacts } from '../../../published/session-grants.js';
 import { screeningSession } from '../domain/screening-session.js';
 import { ScreeningPolicy } from './screening-policy.js';
-import type { ScreeningRequest } from './submission.js';
+import { namedPurpose, type ScreeningRequest } from './submission.js';
 
 @Injectable()
 export class GrantedSessions {
@@ -22,11 +24,18 @@ export class GrantedSessions {
     private readonly clock: Clock,
   ) {}
 
-  /** The grant of a submission; null if none exists. */
-  async of({ grantId, applicant }: ScreeningRequest): Promise<GrantFacts | null> {
+  /** The grant of a submission; null if none exists. A purpose that the grant or the page names must be certified. */
+  async of(
+    { grantId, applicant, said }: ScreeningRequest,
+    account: AccountFacts,
+    context: CallerContext,
+  ): Promise<GrantFacts | null> {
     const grant = grantId === null ? null : await this.grants.find(grantId);
     if (grant && grant.userType !== null && grant.userType !== applicant.userType)
       throw fieldError('request.invalid', 'person.userType', `must be ${grant.userType}, as the session grant says`);
+    const named = namedPurpose(grant, said);
+    if (applicant.userType === 'CONSUMER' && named.purpose !== null)
+      purposeOfRead(account, [named], await this.clock.of(context));
     return grant;
   }
 

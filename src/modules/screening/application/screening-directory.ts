@@ -4,6 +4,7 @@ import type { ActionContext } from '../../../kernel/context.js';
 import { isId } from '../../../kernel/ids.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import type { KeptApplicant, KnownPerson } from '../../../kernel/vendor-subject.js';
+import { DEFAULT_PURPOSE } from '../../../kernel/permissible-purpose.js';
 import { NotAuthentic, Vault } from '../../../ports/vault.js';
 import { readEntry } from '../../../ports/vault-entry.js';
 import { Reports } from '../../../published/reports.js';
@@ -56,12 +57,12 @@ export class ScreeningDirectory extends Screenings {
 
   override async reference(sessionId: string, referring: Referring): Promise<VendorReference | null> {
     const { state, owner } = await this.aggregates.load(screenedSession, sessionId);
-    const { session, endUserType, consent } = state;
+    const { session, endUserType, purpose, consent } = state;
     const secrets = await this.secretsOfVerified(sessionId, session);
     if (secrets === null || session.status !== 'VERIFIED' || !owner?.accountId) return null;
     const capability = referring === 'banking' && session.vendors.banking === undefined ? 'income' : referring;
     const person = await this.personOf(sessionId, session, secrets, capability);
-    const facts = { purpose: 'TENANT_SCREENING', endUserType, askedBy: owner.accountId, consent } as const;
+    const facts = { purpose: purpose ?? DEFAULT_PURPOSE, endUserType, askedBy: owner.accountId, consent } as const;
     return { vendor: session.vendors[capability] ?? session.vendors.income, subject: person && { person, ...facts } };
   }
 

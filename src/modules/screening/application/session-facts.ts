@@ -2,6 +2,7 @@ import type { RecordedEvent } from '../../../kernel/domain-event.js';
 import type { Fold } from '../../../platform/aggregates/aggregate-store.js';
 import type { Owner } from '../../../kernel/context.js';
 import type { EndUserType } from '../../../kernel/end-user-type.js';
+import type { PermissiblePurpose } from '../../../kernel/permissible-purpose.js';
 import type { ScreeningFacts } from '../../../published/screenings.js';
 import { overallStatusOf, paymentStatusOf } from '../domain/overall-status.js';
 import { reviewOf, screeningSession } from '../domain/screening-session.js';
@@ -12,6 +13,8 @@ export interface DatedSession {
   readonly session: SessionState;
   /** Null if neither the grant nor the page gave it. */
   readonly endUserType: EndUserType | null;
+  /** Null if neither the grant nor the page named one. */
+  readonly purpose: PermissiblePurpose | null;
   readonly createdAt: string | null;
   readonly updatedAt: string | null;
 }
@@ -23,12 +26,13 @@ const DISCARDED: ReadonlySet<string> = new Set([
 
 export const datedSession: Fold<DatedSession, RecordedEvent & SessionEvent> = {
   category: screeningSession.category,
-  initial: { session: screeningSession.initial, endUserType: null, createdAt: null, updatedAt: null },
-  evolve({ session, endUserType, createdAt, updatedAt }, event) {
+  initial: { session: screeningSession.initial, endUserType: null, purpose: null, createdAt: null, updatedAt: null },
+  evolve({ session, endUserType, purpose, createdAt, updatedAt }, event) {
     const { occurredAt } = event.metadata;
     return {
       session: screeningSession.evolve(session, event),
       endUserType: event.type === 'ScreeningSubmitted' ? (event.data.endUserType ?? null) : endUserType,
+      purpose: event.type === 'ScreeningSubmitted' ? (event.data.purpose ?? null) : purpose,
       createdAt: createdAt ?? occurredAt,
       // A removal from the vault does not count as an update of the session.
       updatedAt: DISCARDED.has(event.type) ? updatedAt : occurredAt,
@@ -58,7 +62,7 @@ function reviewUntilOf(session: Session): string | null {
 /** Null for a session that does not exist. */
 export function factsOf(
   sessionId: string,
-  { session, endUserType, createdAt, updatedAt }: DatedSession,
+  { session, endUserType, purpose, createdAt, updatedAt }: DatedSession,
   owner: Owner | null,
 ): ScreeningFacts | null {
   if (session.status === 'NONE' || owner === null || createdAt === null || updatedAt === null) return null;
@@ -70,6 +74,7 @@ export function factsOf(
     environment,
     userType: session.userType,
     endUserType,
+    purpose,
     subjectId: session.subjectId,
     status: session.status,
     paymentStatus: paymentStatusOf(session),

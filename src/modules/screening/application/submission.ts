@@ -3,6 +3,7 @@ import type { NewAttempt } from '../../../challenges/domain/challenge.js';
 import { DomainError, fieldError } from '../../../kernel/domain-error.js';
 import type { EndUserType } from '../../../kernel/end-user-type.js';
 import { type Language, shownDigestOf, shownIn } from '../../../kernel/terms.js';
+import type { NamedPurpose, PermissiblePurpose } from '../../../kernel/permissible-purpose.js';
 import type { Applicant } from '../../../ports/identity-vendor.js';
 import type { AccountFacts } from '../../../published/accounts.js';
 import type { GrantFacts } from '../../../published/session-grants.js';
@@ -29,6 +30,7 @@ export interface SaidByPage {
   readonly termsVersion?: string;
   readonly termsLanguage?: Language;
   readonly endUserType?: EndUserType;
+  readonly purpose?: PermissiblePurpose;
   readonly unitAddress?: UnitAddressContent['unitAddress'];
 }
 
@@ -72,14 +74,15 @@ export function submissionOf(
 ): Omit<SubmitCommand, keyof NewAttempt | 'subjectId' | 'vendors'> {
   const { userType, termsAcceptedAt, productId } = applicant;
   const { termsVersion } = said;
-  const endUserType = endUserTypeOf(grant, said);
+  const { purpose, endUserType } = namedPurpose(grant, said);
   return {
     kind: 'submit',
     personId,
     userType,
     ...(termsAcceptedAt !== undefined && { termsAcceptedAt }),
     ...(termsVersion !== undefined && { termsVersion }),
-    ...(endUserType !== undefined && { endUserType }),
+    ...(endUserType !== null && { endUserType }),
+    ...(purpose !== null && { purpose }),
     ...(productId !== undefined && { productId }),
     paymentRequired: userType === 'CONSUMER' && consumerPays,
     ...(grant && {
@@ -91,6 +94,20 @@ export function submissionOf(
     countedAs,
     ...(registeredAs !== undefined && { registeredAs }),
   };
+}
+
+/** The purpose and the end user of the session. The values of the grant count before those of the page. */
+export function namedPurpose(grant: GrantFacts | null, said: SaidByPage): NamedPurpose {
+  return { purpose: purposeIn(grant, said) ?? null, endUserType: endUserTypeOf(grant, said) ?? null };
+}
+
+/** The purpose of the grant, which a page may repeat. If the grant has none, the page's purpose is used. */
+function purposeIn(grant: GrantFacts | null, { purpose }: SaidByPage): PermissiblePurpose | undefined {
+  const granted = grant?.purpose ?? null;
+  if (granted === null) return purpose;
+  if (purpose !== undefined && purpose !== granted)
+    throw fieldError('request.invalid', 'screening.purpose', `must be ${granted}, as the session grant says`);
+  return granted;
 }
 
 /** The end user type of the grant, which a page may repeat. If the grant has none, the page's end user type is used. */

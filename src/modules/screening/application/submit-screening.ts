@@ -117,7 +117,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     const uses = this.limits.submission({ account, environment, persons, clientAddress, lineage, grantId });
     await this.limits.admit([...uses, ...sms]);
     try {
-      const grant = await this.granted.of(request);
+      const grant = await this.granted.of(request, account, context);
       const person = await this.aggregates.load(screenedPerson, names.personId);
       const states = [person.state, ...(await this.answers.load(names.countedAs))];
       const isKnown = person.state.sessionIds.includes(sessionId);

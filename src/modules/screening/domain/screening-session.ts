@@ -35,7 +35,7 @@ import {
 /** The facts that a submission gives in addition to the person's details. */
 type SaidWithSubmission = Pick<
   Extract<SessionEvent, { type: 'ScreeningSubmitted' }>['data'],
-  'termsAcceptedAt' | 'termsVersion' | 'endUserType' | 'productId' | 'unitAddressKept' | 'externalIdHash'
+  'termsAcceptedAt' | 'termsVersion' | 'endUserType' | 'purpose' | 'productId' | 'unitAddressKept' | 'externalIdHash'
 >;
 
 export type SessionCommand =
@@ -236,12 +236,13 @@ function isNewer(payment: PaymentUpdate, { payment: known, spent = [] }: Submitt
 
 function submit(command: Extract<SessionCommand, { kind: 'submit' }>): readonly SessionEvent[] {
   const { subjectId, personId, userType, paymentRequired, vendors } = command;
-  const { termsAcceptedAt, termsVersion, endUserType, productId, unitAddressKept } = command;
+  const { termsAcceptedAt, termsVersion, endUserType, purpose, productId, unitAddressKept } = command;
   const { grantId, intendedRecipientId, partyId, countedAs, registeredAs, externalIdHash } = command;
   const given = {
     ...(termsAcceptedAt !== undefined && { termsAcceptedAt }),
     ...(termsVersion !== undefined && { termsVersion }),
     ...(endUserType !== undefined && { endUserType }),
+    ...(purpose !== undefined && { purpose }),
     ...(productId !== undefined && { productId }),
     ...(unitAddressKept && { unitAddressKept }),
     ...(grantId !== undefined && { grantId }),

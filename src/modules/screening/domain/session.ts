@@ -8,6 +8,7 @@ import type {
 } from '../../../challenges/domain/challenge.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 import type { EndUserType } from '../../../kernel/end-user-type.js';
+import type { PermissiblePurpose } from '../../../kernel/permissible-purpose.js';
 import type { RefusalReason, RefusedInput } from '../../../kernel/refused-input.js';
 import type { VendorChoice } from '../../../kernel/vendor-choice.js';
 import type { VendorReply, VendorStep } from '../../../kernel/vendor-reply.js';
@@ -66,6 +67,8 @@ export type SessionEvent =
         readonly termsVersion?: string;
         /** The kind of end user that the screening is for, from the grant or else from the page. */
         readonly endUserType?: EndUserType;
+        /** The purpose of the reads of the report, from the grant or else from the page. Absent if neither named one, and in older events. */
+        readonly purpose?: PermissiblePurpose;
         /** The product of the identity vendor. */
         readonly productId?: number;
         /** The vault stores the address of the unit (see `unitAddressEntry`). */

@@ -3,6 +3,7 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn, IsInt, IsOptional, IsString, Max, MaxLength, Min, MinLength, ValidateBy } from 'class-validator';
 import { ENVIRONMENTS, type Environment } from '../../../../kernel/environment.js';
 import { END_USER_TYPES, endUserTypeOf } from '../../../../kernel/end-user-type.js';
+import { PERMISSIBLE_PURPOSES, type PermissiblePurpose } from '../../../../kernel/permissible-purpose.js';
 import { USER_TYPES } from '../../../../published/accounts.js';
 import type { GrantRequest, IssuedGrantToken } from '../../application/issue-grant.js';
 
@@ -52,6 +53,15 @@ export class MintGrantBody {
   readonly end_user_type?: string;
 
   @ApiPropertyOptional({
+    enum: PERMISSIBLE_PURPOSES,
+    description: 'The purpose of every read of the report. It must be certified, if the account must certify purposes',
+  })
+  @IsOptional()
+  @IsIn(PERMISSIBLE_PURPOSES, { message: `must be one of ${PERMISSIBLE_PURPOSES.join(', ')}` })
+  @IsString(text)
+  readonly purpose?: PermissiblePurpose;
+
+  @ApiPropertyOptional({
     format: 'uuid',
     description: 'The account that a consent shares the report with. An unknown account is 400',
   })
@@ -98,6 +108,7 @@ export function wishesOf({
   user_type,
   application_fee,
   end_user_type,
+  purpose,
   recipient_account_id,
   external_id,
   metadata,
@@ -111,6 +122,7 @@ export function wishesOf({
     onBehalfOf: on_behalf_of ?? null,
     userType: user_type ?? null,
     endUserType: end_user_type === undefined ? null : (endUserTypeOf(end_user_type) ?? 'OTHER'),
+    purpose: purpose ?? null,
     applicationFeeCents: application_fee ?? null,
     recipientAccountId: recipient_account_id ?? null,
     details: Object.keys(details).length === 0 ? null : details,

@@ -13,6 +13,7 @@ import {
   type RequestContext,
 } from '../../../../platform/http/principal.js';
 import { Operation } from '../../../../surfaces/openapi/operation.js';
+import { ApiReadPurpose, CurrentReadContext } from '../../../../surfaces/wire/read-purpose.js';
 import { OpenIncomeSession } from '../../application/open-income-session.js';
 import { ViewIncomeReport } from '../../application/view-income-report.js';
 import { IncomeLinks } from '../../read/income-links.js';
@@ -79,15 +80,16 @@ export class IncomeController {
 
   @Get(':id/report')
   @Limited({ by: ['reportReadsPerMinute'] })
+  @ApiReadPurpose()
   @Header('cache-control', 'no-store')
   @Operation({
     id: 'readIncomeReport',
     summary: 'The report of a completed income session',
     description: 'Employers, income and paystubs. A session that is not complete has no report.',
     replies: { 200: IncomeReportResult },
-    errors: ['request.not_found', 'income.report_not_ready'],
+    errors: ['request.not_found', 'income.report_not_ready', 'account.purpose_not_certified'],
   })
-  async report(@Param('id') id: string, @CurrentContext() context: RequestContext): Promise<IncomeReportResult> {
+  async report(@Param('id') id: string, @CurrentReadContext() context: RequestContext): Promise<IncomeReportResult> {
     return incomeReportResult(await this.queries.execute(new ViewIncomeReport(id, 'own', context)));
   }
 

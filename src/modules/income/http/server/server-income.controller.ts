@@ -3,15 +3,11 @@ import { QueryBus } from '@nestjs/cqrs';
 import { ApiSecurity, ApiTags } from '@nestjs/swagger';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { Limited, ReadsOnly } from '../../../../platform/http/limited.js';
-import {
-  CurrentContext,
-  CurrentPrincipal,
-  type Principal,
-  type RequestContext,
-} from '../../../../platform/http/principal.js';
+import { CurrentPrincipal, type Principal, type RequestContext } from '../../../../platform/http/principal.js';
 import { AccountLists } from '../../../../published/account-lists.js';
 import { Operation } from '../../../../surfaces/openapi/operation.js';
 import { askedPage } from '../../../../surfaces/server/list-query.js';
+import { ApiReadPurpose, CurrentReadContext } from '../../../../surfaces/wire/read-purpose.js';
 import { ViewIncomeReport } from '../../application/view-income-report.js';
 import { IncomeLinks } from '../../read/income-links.js';
 import { IncomeStatusReader } from '../../read/income-status.js';
@@ -79,17 +75,18 @@ export class ServerIncomeController {
 
   @Get(':income_session_id/report')
   @Limited({ by: ['reportReadsPerMinute'] })
+  @ApiReadPurpose()
   @Header('cache-control', 'no-store')
   @Operation({
     id: 'readIncomeReportOnServer',
     summary: 'The report of a completed income session',
     description: 'Income sessions of the account and of its direct children.',
     replies: { 200: IncomeReportResult },
-    errors: ['request.not_found', 'income.report_not_ready'],
+    errors: ['request.not_found', 'income.report_not_ready', 'account.purpose_not_certified'],
   })
   async report(
     @Param('income_session_id') id: string,
-    @CurrentContext() context: RequestContext,
+    @CurrentReadContext() context: RequestContext,
   ): Promise<IncomeReportResult> {
     return incomeReportResult(await this.queries.execute(new ViewIncomeReport(id, 'own-and-children', context)));
   }

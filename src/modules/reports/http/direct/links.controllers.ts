@@ -8,6 +8,7 @@ import { CurrentContext, type RequestContext } from '../../../../platform/http/p
 import { success } from '../../../../surfaces/direct/envelope.js';
 import { ofLink, ofReport } from '../../../../surfaces/direct/operations.js';
 import { Operation } from '../../../../surfaces/openapi/operation.js';
+import { ApiReadPurpose, CurrentReadContext } from '../../../../surfaces/wire/read-purpose.js';
 import type { NamedParty } from '../../application/party-reports.js';
 import { LinkReport } from '../../application/link-report.js';
 import { OpenLinkedReport } from '../../application/open-linked-report.js';
@@ -36,6 +37,7 @@ abstract class LinksController {
 
   @Put()
   @Limited({ by: ['sharesPerMinute', 'vendorShare'] })
+  @ApiReadPurpose()
   @Operation({
     id: ofLink('linkReportTo'),
     summary: 'Link the report of a renter',
@@ -49,7 +51,7 @@ abstract class LinksController {
     @Param('recipientId') id: string,
     @Param('renterId') renterId: string,
     @Body() _checked: LinkBody,
-    @CurrentContext() context: RequestContext,
+    @CurrentReadContext() context: RequestContext,
   ): Promise<LinkResult> {
     await this.commands.execute(new LinkReport({ kind: this.kind, id }, renterId, context));
     return success({ success: true });
@@ -87,6 +89,7 @@ abstract class LinksController {
       'party.recipient_not_authenticated',
       'party.report_not_linked',
       'party.link_over',
+      'account.purpose_not_certified',
       'party.not_confirmed',
       'report.expired',
     ],
@@ -102,18 +105,19 @@ abstract class LinksController {
 
   @Get('credit-score')
   @Limited({ by: ['reportReadsPerMinute'] })
+  @ApiReadPurpose()
   @Operation({
     id: ofLink('readCreditScoreFor'),
     summary: 'Read the score of the linked report of a renter',
     description: 'Null where the agent or the organization may not read the report.',
     replies: { 200: CreditScoreResult },
-    errors: LINK_ERRORS,
+    errors: [...LINK_ERRORS, 'account.purpose_not_certified'],
   })
   async creditScore(
     @Param('recipientId') id: string,
     @Param('renterId') renterId: string,
     @Res({ passthrough: true }) reply: FastifyReply,
-    @CurrentContext() context: RequestContext,
+    @CurrentReadContext() context: RequestContext,
   ): Promise<CreditScoreResult> {
     neverCached(reply);
     const reading = new ReadCreditScore({ kind: this.kind, id }, renterId, context);

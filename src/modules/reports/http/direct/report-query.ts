@@ -3,7 +3,8 @@ import { applyDecorators, createParamDecorator, type ExecutionContext } from '@n
 import { ApiQuery } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../../../../kernel/domain-error.js';
-import { contextOf, principalOf, type RequestContext } from '../../../../platform/http/principal.js';
+import { principalOf, type RequestContext } from '../../../../platform/http/principal.js';
+import { ApiReadPurpose, readContextOf } from '../../../../surfaces/wire/read-purpose.js';
 import type { PartyReport, ReportQuery } from '../../application/party-reports.js';
 import type { Section } from '../../application/report-sections.js';
 import { formatFor, neverCached, type Format } from '../platform/report-reply.js';
@@ -28,7 +29,7 @@ export const CurrentPartyReading = createParamDecorator((_: unknown, execution: 
   const reply = http.getResponse<FastifyReply>();
   const query = reportQuery(request, reply);
   return {
-    context: contextOf(request),
+    context: readContextOf(request),
     query,
     answered: (read) => partyReportReply(read, query, reply),
   };
@@ -72,6 +73,7 @@ export function ApiReportQuery(): MethodDecorator {
   return applyDecorators(
     ApiQuery({ name: 'format', required: false, enum: ['json', 'html'], description: 'Counts more than `Accept`' }),
     ApiPageLanguage(),
+    ApiReadPurpose(),
     ApiQuery({ name: 'excludeBackground', required: false, type: Boolean, description: 'Leaves the section out' }),
     ApiQuery({ name: 'excludeHousingCourt', required: false, type: Boolean, description: 'Leaves the section out' }),
     ApiQuery({ name: 'contentType', required: false, type: String, description: 'Accepted, and changes nothing' }),

@@ -2,7 +2,8 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { acceptedType } from '../../../../platform/http/media-type.js';
-import { contextOf, type RequestContext } from '../../../../platform/http/principal.js';
+import type { RequestContext } from '../../../../platform/http/principal.js';
+import { readContextOf } from '../../../../surfaces/wire/read-purpose.js';
 import type { OpenedReport } from '../../application/report-viewer.js';
 import { reportPage, type PageOptions } from './report-page/page.js';
 
@@ -22,7 +23,7 @@ export const CurrentReading = createParamDecorator((_: unknown, execution: Execu
   const reply = http.getResponse<FastifyReply>();
   const format = formatFor(request, reply);
   return {
-    context: contextOf(request),
+    context: readContextOf(request),
     format,
     answered: async (opened) => (format === 'html' ? pageReply(opened, reply) : opened.shown(jsonReply(opened, reply))),
   };

@@ -13,6 +13,7 @@ import {
   type RequestContext,
 } from '../../../../platform/http/principal.js';
 import { Operation } from '../../../../surfaces/openapi/operation.js';
+import { ApiReadPurpose } from '../../../../surfaces/wire/read-purpose.js';
 import { ConsentToShare } from '../../application/consent-to-share.js';
 import { OpenReport } from '../../application/open-report.js';
 import { ReadSharing } from '../../application/read-sharing.js';
@@ -48,6 +49,7 @@ export class ReportsController {
   @Get(':id')
   @Limited({ by: ['reportReadsPerMinute', 'vendorShare'] })
   @ApiPageLanguage()
+  @ApiReadPurpose()
   @Operation({
     id: 'readReport',
     summary: 'Read the report of a screening session',

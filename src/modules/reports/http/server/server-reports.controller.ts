@@ -7,6 +7,7 @@ import { CurrentPrincipal, type Principal } from '../../../../platform/http/prin
 import { AccountLists } from '../../../../published/account-lists.js';
 import { Operation } from '../../../../surfaces/openapi/operation.js';
 import { askedPage } from '../../../../surfaces/server/list-query.js';
+import { ApiReadPurpose } from '../../../../surfaces/wire/read-purpose.js';
 import { OpenReportOnServer } from '../../application/open-report-on-server.js';
 import { ReportSharesReader } from '../../read/report-shares.js';
 import { CurrentReading, type ReportReading } from '../platform/report-reply.js';
@@ -50,6 +51,7 @@ export class ServerReportsController {
   @Get(':session_id')
   @Limited({ by: ['reportReadsPerMinute', 'vendorShare'] })
   @ApiPageLanguage()
+  @ApiReadPurpose()
   @Operation({
     id: 'readReportOnServer',
     summary: 'Read the report of a screening session',

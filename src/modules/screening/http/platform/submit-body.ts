@@ -2,6 +2,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn, IsInt, IsOptional, IsString, Matches, MaxLength, MinLength, ValidateIf } from 'class-validator';
 import { END_USER_TYPES, type EndUserType } from '../../../../kernel/end-user-type.js';
+import { PERMISSIBLE_PURPOSES, type PermissiblePurpose } from '../../../../kernel/permissible-purpose.js';
 import { USER_TYPES } from '../../../../published/accounts.js';
 import { folded, HAS_VISIBLE, phoneDigits, stateCode, zipCode } from '../../../../published/folded-text.js';
 import { type Language, TERMS_VERSION } from '../../../../kernel/terms.js';
@@ -191,6 +192,15 @@ export class SubmitBody {
   @IsString({ message: 'must be a string' })
   readonly endUserType?: EndUserType;
 
+  @ApiPropertyOptional({
+    enum: PERMISSIBLE_PURPOSES,
+    description: 'Purpose of every read of the report. If the session grant names one, this must be the same',
+  })
+  @IsOptional()
+  @IsIn(PERMISSIBLE_PURPOSES, { message: `must be one of ${PERMISSIBLE_PURPOSES.join(', ')}` })
+  @IsString({ message: 'must be a string' })
+  readonly purpose?: PermissiblePurpose;
+
   @ApiPropertyOptional({ type: 'integer', description: 'One of the products that the options list' })
   @IsOptional()
   @IsInt({ message: 'must be an integer' })
@@ -233,11 +243,12 @@ export function applicantOf(body: SubmitBody): Applicant {
 }
 
 /** The facts in the body other than the applicant's details. */
-export function saidIn({ unitAddress, endUserType, termsVersion, termsLanguage }: SubmitBody): SaidByPage {
+export function saidIn({ unitAddress, endUserType, purpose, termsVersion, termsLanguage }: SubmitBody): SaidByPage {
   return {
     // Only documented parts are kept.
     ...(unitAddress !== undefined && unitAddress !== '' && { unitAddress: onlyParts(unitAddress) }),
     ...(endUserType !== undefined && { endUserType }),
+    ...(purpose !== undefined && { purpose }),
     ...(termsVersion !== undefined && { termsVersion }),
     ...(termsLanguage !== undefined && { termsLanguage }),
   };
