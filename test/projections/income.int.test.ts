@@ -14,6 +14,7 @@ import { derivedId, newId } from '../../src/kernel/ids.js';
 import { FIRST_CHOICE, type VendorChoice } from '../../src/kernel/vendor-choice.js';
 import { DomainError } from '../../src/kernel/domain-error.js';
 import { foldState, openCallsIn } from '../../src/kernel/projection.js';
+import { RecordedConsents } from '../../src/modules/screening/application/recorded-consents.js';
 import { AccountGrants } from '../../src/modules/accounts/application/account-grants.js';
 import { GrantDetails } from '../../src/modules/accounts/application/grant-details.js';
 import { IssueGrant, IssueGrantHandler } from '../../src/modules/accounts/application/issue-grant.js';
@@ -323,6 +324,7 @@ describe('income sessions', () => {
       accounts,
       screenings,
       grants,
+      new RecordedConsents(aggregates, accounts),
       calls,
       new SetRoutes(accounts.vendors),
       progress,
@@ -353,6 +355,7 @@ describe('income sessions', () => {
               inquiry: { screeningSessionId: null, routes: ['PAYROLL', 'BANKING'], ...inquiry },
               grantId,
               clientAddress: null,
+              consent: {},
             },
             context,
           ),
@@ -775,10 +778,10 @@ describe('income sessions', () => {
         onBehalfOf: null,
         userType: null,
         endUserType: null,
+        purpose: null,
         recipientAccountId: null,
         applicationFeeCents: null,
         details: { external_id: 'canary' },
-        purpose: null,
       };
       for (let effect = 0; effect < 3; effect++) {
         const { grantId } = await minting.execute(new IssueGrant(wishes, { accountId, environment, ...who }));

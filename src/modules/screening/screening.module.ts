@@ -15,6 +15,7 @@ import { recoveryJob } from '../../platform/subscriptions/recovery-job.js';
 import { AccountWaits, waitsOf } from '../../ports/account-waits.js';
 import { AnswerCounts } from '../../published/answer-counts.js';
 import { KnownPersons } from '../../published/known-persons.js';
+import { Consents } from '../../published/consents.js';
 import { Erasable } from '../../published/holds.js';
 import { Screenings } from '../../published/screenings.js';
 import { Verifications } from '../../published/verifications.js';
@@ -31,6 +32,7 @@ import { GrantedSessions } from './application/granted-sessions.js';
 import { PartyVerifications } from './application/party-verifications.js';
 import { PersonAnswers, WrongAnswerObserver } from './application/person-answers.js';
 import { screeningPublisher } from './application/publish.js';
+import { RecordedConsents } from './application/recorded-consents.js';
 import { ScreeningDirectory } from './application/screening-directory.js';
 import { ScreeningPolicy } from './application/screening-policy.js';
 import { SessionSecrets } from './application/session-secrets.js';
@@ -105,6 +107,7 @@ async function waiting(lists: CompleteLists, account: string): Promise<readonly 
     { provide: AnswerCounts, useExisting: PersonAnswers },
     { provide: KnownPersons, useClass: PersonsOfSessions },
     { provide: Screenings, useClass: ScreeningDirectory },
+    { provide: Consents, useClass: RecordedConsents },
     { provide: Verifications, useClass: PartyVerifications },
     {
       provide: ScreeningPolicy,
@@ -198,6 +201,7 @@ async function waiting(lists: CompleteLists, account: string): Promise<readonly 
   ],
   exports: [
     AnswerCounts,
+    Consents,
     KnownPersons,
     Screenings,
     Verifications,

@@ -1,9 +1,6 @@
 // The log of a case says who asked, what was shown, what was refused, what it cost and how the vendors answered, and nothing personal.
 import { createHash } from 'node:crypto';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.js';
-import { idOf, type RecordedEvent } from '../../../src/kernel/domain-event.js';
 import { INSTALLATION_TERMS } from '../../../src/modules/screening/domain/installation-terms.js';
 import { aPerson, type Credentials, type PlatformCaller, Service } from '../../support/service.js';
 
@@ -138,33 +135,5 @@ describe('the looks of operators', () => {
       },
     ]);
     expect(await usesOf(unknown)).toEqual([]);
-  });
-});
-
-describe('the log of all suites of this service', () => {
-  it('has a consent before every call to a vendor, every pull and every share of a session', async () => {
-    const store = EmbeddedEventStore.open({ directory: join(service.dataDir, 'events') });
-    try {
-      const consented = new Set<string>();
-      const without: string[] = [];
-      let pulls = 0;
-      let after: string | null = null;
-      for (;;) {
-        const batch: RecordedEvent[] = await store.readAll(after, 1_000);
-        for (const { type, stream, data } of batch) {
-          if (type === 'ConsentGiven') consented.add(idOf(stream));
-          const isCovered = ['VerificationRequested', 'ReportRequested', 'ReportShared'].includes(type);
-          const sessionId = type === 'ReportShared' ? (data as { sessionId: string }).sessionId : idOf(stream);
-          if (isCovered) pulls += 1;
-          if (isCovered && !consented.has(sessionId)) without.push(`${type} of ${stream}`);
-        }
-        after = batch.at(-1)?.position ?? null;
-        if (after === null || batch.length < 1_000) break;
-      }
-      expect(pulls).toBeGreaterThan(1);
-      expect(without).toEqual([]);
-    } finally {
-      await store.close();
-    }
   });
 });

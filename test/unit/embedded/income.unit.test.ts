@@ -1,7 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Answer, Api, Call } from '../../../web/frame/api/api.js';
 import type { IncomeSession } from '../../../web/frame/api/wire.js';
-import { another, followIncome, onceMore } from '../../../web/frame/steps/income/inquiry.js';
+import { INCOME_TERMS } from '../../../src/modules/screening/domain/installation-terms.js';
+import { agreedTo, another, followIncome, onceMore } from '../../../web/frame/steps/income/inquiry.js';
+import { INCOME } from '../../../web/frame/steps/income/texts.js';
 
 const OPENED: IncomeSession = { income_session_id: 'income-1', status: 'CREATED', route: 'PAYROLL' };
 
@@ -29,7 +31,7 @@ async function follow(screeningId: string | null, answers: (IncomeSession | Answ
       pause: async (ms) => void pauses.push(ms),
       seen: ({ status, route }) => seen.push(`${status} ${route}`),
     },
-    { screeningId, attempt: 1, key: 'key-1' },
+    agreedTo({ screeningId, attempt: 1, key: 'key-1', consent: null }, 'es', new Date('2026-03-01T12:00:00Z')),
     new AbortController().signal,
   );
   return { stopped, seen, calls, pauses };
@@ -48,11 +50,22 @@ describe('an income session', () => {
     expect(calls[0]).toMatchObject({
       method: 'POST',
       path: '/voie/sessions',
-      body: { screening_session_id: 'screening-1', attempt: 1 },
+      body: {
+        screening_session_id: 'screening-1',
+        attempt: 1,
+        terms_accepted_at: '2026-03-01T12:00:00.000Z',
+        terms_version: INCOME_TERMS.version,
+        terms_language: 'es',
+      },
       key: null,
     });
     expect(calls.slice(1)).toEqual(Array(3).fill({ method: 'GET', path: '/voie/sessions/income-1/status' }));
     expect(pauses).toEqual([...new Set(pauses)].sort((one, other) => one - other));
+  });
+
+  it('has the consent to exactly the text that the page shows', () => {
+    const shown = { en: [INCOME.en.consentLead], es: [INCOME.es.consentLead] };
+    expect(INCOME_TERMS.text).toEqual(shown);
   });
 
   it('is read again after it was opened, because the answer may be a kept reply with an older state', async () => {
@@ -70,7 +83,7 @@ describe('an income session', () => {
 });
 
 describe('another try of the person', () => {
-  const opening = { screeningId: null, attempt: 1, key: 'key-1' };
+  const opening = { screeningId: null, attempt: 1, key: 'key-1', consent: null };
 
   it('after a refusal makes another request, because the key keeps the refused reply', () => {
     expect(onceMore(opening, 400)).toMatchObject({ attempt: 1, key: expect.not.stringMatching('key-1') });
@@ -81,7 +94,7 @@ describe('another try of the person', () => {
   });
 
   it('after a failed session opens another session', () => {
-    expect(another(opening)).toEqual({ screeningId: null, attempt: 2, key: expect.not.stringMatching('key-1') });
+    expect(another(opening)).toEqual({ ...opening, attempt: 2, key: expect.not.stringMatching('key-1') });
   });
 
   it('without a screening sends the idempotency key and no attempt number', async () => {

@@ -10,6 +10,7 @@ import { TestTraffic } from '../../../platform/aggregates/test-traffic.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { RateLimiter } from '../../../ports/rate-limiter.js';
 import { Accounts } from '../../../published/accounts.js';
+import { Consents, type GivenConsent } from '../../../published/consents.js';
 import { Screenings, type ScreeningFacts } from '../../../published/screenings.js';
 import { SessionGrants } from '../../../published/session-grants.js';
 import { VendorRoutes } from '../../../published/vendor-routes.js';
@@ -38,6 +39,7 @@ export class OpenIncomeSession extends Command<string> {
       readonly grantId: string | null;
       /** The address of the page's browser. */
       readonly clientAddress: string | null;
+      readonly consent: GivenConsent;
     },
     readonly context: CallerContext,
   ) {
@@ -53,6 +55,7 @@ export class OpenIncomeSessionHandler implements ICommandHandler<OpenIncomeSessi
     private readonly accounts: Accounts,
     private readonly screenings: Screenings,
     private readonly grants: SessionGrants,
+    private readonly consents: Consents,
     private readonly calls: ExternalCalls,
     private readonly vendorRoutes: VendorRoutes,
     private readonly progress: IncomeProgress,
@@ -63,7 +66,7 @@ export class OpenIncomeSessionHandler implements ICommandHandler<OpenIncomeSessi
   ) {}
 
   async execute({
-    request: { incomeSessionId, inquiry, grantId, clientAddress },
+    request: { incomeSessionId, inquiry, grantId, clientAddress, consent },
     context,
   }: OpenIncomeSession): Promise<string> {
     const account = await this.accounts.find(context.accountId);
@@ -90,6 +93,7 @@ export class OpenIncomeSessionHandler implements ICommandHandler<OpenIncomeSessi
     try {
       await this.calls.admit(this.progress, attempt);
       if (grantId !== null) await this.grants.moveDetails(grantId, subjectId, context);
+      await this.consents.record(incomeSessionId, consent, context);
       const { events } = await this.aggregates.execute(
         incomeSession,
         { id: incomeSessionId, known: unstored(incomeSession.initial) },

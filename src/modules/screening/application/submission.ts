@@ -6,9 +6,10 @@ import { type Language, shownDigestOf, shownIn } from '../../../kernel/terms.js'
 import type { NamedPurpose, PermissiblePurpose } from '../../../kernel/permissible-purpose.js';
 import type { Applicant } from '../../../ports/identity-vendor.js';
 import type { AccountFacts } from '../../../published/accounts.js';
+import type { GivenConsent } from '../../../published/consents.js';
 import type { GrantFacts } from '../../../published/session-grants.js';
 import type { ConsentCommand } from '../domain/consent.js';
-import { INSTALLATION_TERMS } from '../domain/installation-terms.js';
+import { INCOME_TERMS, INSTALLATION_TERMS } from '../domain/installation-terms.js';
 import type { SessionCommand } from '../domain/screening-session.js';
 import type { UnitAddressContent } from '../domain/session.js';
 import type { PersonNames } from './person-names.js';
@@ -51,11 +52,12 @@ export function admitToAccount({ applicant, partyId, said }: ScreeningRequest, a
     throw fieldError('request.invalid', 'screening.termsVersion', 'must be a version of the terms of the account');
 }
 
-/** The consent of the submission, before the session exists. */
-export function consentOf({ applicant, said }: ScreeningRequest, { terms }: AccountFacts): ConsentCommand {
-  const { termsAcceptedAt: acceptedAt } = applicant;
-  const { termsVersion, termsLanguage } = said;
-  const known = [terms, INSTALLATION_TERMS].find((one) => one?.version === termsVersion);
+/** The consent as it is recorded. The text is known if its version is the present one. */
+export function consentOf(
+  { acceptedAt, termsVersion, termsLanguage }: GivenConsent,
+  { terms }: AccountFacts,
+): ConsentCommand {
+  const known = [terms, INSTALLATION_TERMS, INCOME_TERMS].find((one) => one?.version === termsVersion);
   const shown = known && termsLanguage && shownIn(known, termsLanguage);
   return {
     kind: 'give',

@@ -140,7 +140,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
         command,
         grant,
         person,
-        consent: consentOf(request, account),
+        consent: consentOf({ acceptedAt: request.applicant.termsAcceptedAt, ...request.said }, account),
         submission,
         attempt,
         input,

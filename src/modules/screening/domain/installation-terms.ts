@@ -22,3 +22,19 @@ export const INSTALLATION_TERMS: Terms = {
     ],
   },
 };
+
+/**
+ * The text to which a person agrees on the component's page before an inquiry about income (web/frame/steps/income/texts.ts). The page writes the name
+ * of the account in place of `{account}`. A changed text needs a new version.
+ */
+export const INCOME_TERMS: Terms = {
+  version: `${INSTALLATION_VERSIONS}income-1`,
+  text: {
+    en: [
+      'We ask payroll providers about your job and pay. If they have no record, we ask banks about your deposits. The report goes to {account}.',
+    ],
+    es: [
+      'Consultamos a los proveedores de nómina sobre su empleo y su salario. Si no tienen un registro, consultamos a los bancos sobre sus depósitos. El informe lo recibe {account}.',
+    ],
+  },
+};

@@ -8,7 +8,7 @@ import { answerText } from '../../parts/refusals.js';
 import { Alert, Button, Spinner, StepFrame, TakesFocus } from '../../parts/step.js';
 import { Support } from '../../parts/support.js';
 import { randomId } from '../../random-id.js';
-import { another, followIncome, isOver, onceMore, type Opening } from './inquiry.js';
+import { agreedTo, another, followIncome, isOver, onceMore, type Opening } from './inquiry.js';
 import { INCOME } from './texts.js';
 
 type Stopped = Exclude<Awaited<ReturnType<typeof followIncome>>, null>;
@@ -19,9 +19,10 @@ export function IncomeStep({ journey }: StepProps) {
     screeningId: journey.start.screeningId,
     attempt: 1,
     key: randomId(),
+    consent: null,
   }));
   /** No inquiry begins about a person who has not agreed. */
-  const [agreed, setAgreed] = useState(false);
+  const agreed = opening.consent !== null;
   const [session, setSession] = useState<IncomeSession | null>(null);
   const [stopped, setStopped] = useState<Stopped | null>(null);
 
@@ -35,7 +36,7 @@ export function IncomeStep({ journey }: StepProps) {
       setStopped(refusal);
     });
     return () => gone.abort();
-  }, [agreed, opening]);
+  }, [opening]);
 
   function seen(now: IncomeSession): void {
     setSession(now);
@@ -59,7 +60,7 @@ export function IncomeStep({ journey }: StepProps) {
           title={texts.consentTitle}
           lead={fill(texts.consentLead, { account: journey.account })}
         >
-          <Button onPress={() => setAgreed(true)}>{texts.agree}</Button>
+          <Button onPress={() => setOpening(agreedTo(opening, journey.language, new Date()))}>{texts.agree}</Button>
           <Support contact={journey.options.support} />
         </StepFrame>
       ) : stopped ? (

@@ -8,6 +8,22 @@ export interface Opening {
   readonly screeningId: string | null;
   readonly attempt: number;
   readonly key: string;
+  /** The consent to the inquiry. Null until the person has agreed. */
+  readonly consent: Consent | null;
+}
+
+interface Consent {
+  readonly terms_accepted_at: string;
+  readonly terms_version: string;
+  readonly terms_language: string;
+}
+
+/** The version of `consentLead` (src/modules/screening/domain/installation-terms.ts). */
+const TERMS_VERSION = 'standard-income-1';
+
+export function agreedTo(opening: Opening, language: string, at: Date): Opening {
+  const consent = { terms_accepted_at: at.toISOString(), terms_version: TERMS_VERSION, terms_language: language };
+  return { ...opening, consent };
 }
 
 export interface Surroundings {
@@ -28,8 +44,8 @@ export function isOver({ status }: IncomeSession): boolean {
 }
 
 /** The next session, after a failed session. */
-export function another({ screeningId, attempt }: Opening): Opening {
-  return { screeningId, attempt: attempt + 1, key: randomId() };
+export function another(opening: Opening): Opening {
+  return { ...opening, attempt: opening.attempt + 1, key: randomId() };
 }
 
 /**
@@ -43,14 +59,14 @@ export function onceMore(opening: Opening, stoppedWith: number): Opening {
 /** Null if the session has ended or the screen was left; otherwise the answer that stopped it. */
 export async function followIncome(
   { api, pause, seen }: Surroundings,
-  { screeningId, attempt, key }: Opening,
+  { screeningId, attempt, key, consent }: Opening,
   signal: AbortSignal,
 ): Promise<Extract<Answer<IncomeSession>, { ok: false }> | null> {
   const wish =
     screeningId === null
-      ? { body: {}, key }
+      ? { body: { ...consent }, key }
       : // Sent without a key, because the service would repeat a refusal for a day after its cause has gone.
-        { body: { screening_session_id: screeningId, attempt }, key: null };
+        { body: { screening_session_id: screeningId, attempt, ...consent }, key: null };
   const opening = { method: 'POST', path: '/voie/sessions', ...wish, timeoutMs: OPENING_LIMIT_MS } as const;
   const opened = await api.call<IncomeSession>(opening, signal);
   if (!opened.ok) return signal.aborted ? null : opened;

@@ -19,7 +19,7 @@ import { ViewIncomeReport } from '../../application/view-income-report.js';
 import { IncomeLinks } from '../../read/income-links.js';
 import { IncomeStatusReader } from '../../read/income-status.js';
 import { IncomeReportResult, incomeReportResult, IncomeStatusResult, incomeStatusResult } from './income-result.js';
-import { inquiryOf, numbered, OpenIncomeBody } from './open-income-body.js';
+import { consentIn, inquiryOf, numbered, OpenIncomeBody } from './open-income-body.js';
 
 /** Verification of income and employment on the platform API (docs/contract/platform.md#income-sessions). */
 @ApiTags('income')
@@ -57,7 +57,7 @@ export class IncomeController {
     const name = numbered(body, grantId) ?? nameFor(request);
     const id = await this.commands.execute(
       new OpenIncomeSession(
-        { incomeSessionId: name, inquiry, grantId, clientAddress: clientAddressOf(request) },
+        { incomeSessionId: name, inquiry, grantId, clientAddress: clientAddressOf(request), consent: consentIn(body) },
         context,
       ),
     );

@@ -7,19 +7,24 @@ import {
   IsArray,
   IsIn,
   IsInt,
+  IsISO8601,
   IsOptional,
   IsString,
+  Matches,
   Max,
   Min,
 } from 'class-validator';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { derivedId } from '../../../../kernel/ids.js';
+import { type Language, TERMS_VERSION } from '../../../../kernel/terms.js';
+import type { GivenConsent } from '../../../../published/consents.js';
 import type { IncomeInquiry } from '../../application/open-income-session.js';
 
 type Routes = IncomeInquiry['routes'];
 const ROUTES: Routes = ['PAYROLL', 'BANKING'];
 const MAX_ATTEMPT = 100;
 const attemptRule = { message: `must be a whole number from 1 to ${MAX_ATTEMPT}` };
+const timeRule = { message: 'must be an ISO 8601 time with a zone' };
 const rule = { message: 'must list PAYROLL, BANKING or both, each once' };
 
 export class OpenIncomeBody {
@@ -57,6 +62,28 @@ export class OpenIncomeBody {
   @Min(1, attemptRule)
   @IsInt(attemptRule)
   readonly attempt?: number;
+
+  @ApiPropertyOptional({
+    format: 'date-time',
+    description: 'When the person agreed to the inquiry. Absent: you assert that you have the consent of the person',
+  })
+  @IsOptional()
+  @Matches(/(?:Z|[+-]\d\d:\d\d)$/, timeRule)
+  @IsISO8601({ strict: true }, timeRule)
+  @IsString(timeRule)
+  readonly terms_accepted_at?: string;
+
+  @ApiPropertyOptional({ description: 'Version of the text that the person agreed to' })
+  @IsOptional()
+  @Matches(TERMS_VERSION, { message: 'must have 1 to 40 letters, digits, dots, dashes and underscores' })
+  @IsString({ message: 'must be a string' })
+  readonly terms_version?: string;
+
+  @ApiPropertyOptional({ enum: ['en', 'es'], description: 'Language of that text' })
+  @IsOptional()
+  @IsIn(['en', 'es'], { message: 'must be en or es' })
+  @IsString({ message: 'must be a string' })
+  readonly terms_language?: Language;
 }
 
 /**
@@ -71,6 +98,19 @@ export function numbered(body: OpenIncomeBody, grantId: string | null): string |
     throw new DomainError('request.invalid', { field, details: [{ field, message: 'needs a screening session' }] });
   }
   return derivedId('income-attempt', screening, grantId ?? '', String(attempt));
+}
+
+/** The consent to the inquiry, as the page gave it. */
+export function consentIn({
+  terms_accepted_at: acceptedAt,
+  terms_version: termsVersion,
+  terms_language: termsLanguage,
+}: OpenIncomeBody): GivenConsent {
+  return {
+    ...(acceptedAt !== undefined && { acceptedAt: new Date(acceptedAt).toISOString() }),
+    ...(termsVersion !== undefined && { termsVersion }),
+    ...(termsLanguage !== undefined && { termsLanguage }),
+  };
 }
 
 export function inquiryOf(body: OpenIncomeBody): IncomeInquiry {
