@@ -38,7 +38,7 @@ export const ERROR_CODES = {
     'The key is live, and its account has neither prepaid billing nor a connected payment account.',
 
   'account.not_live': 'The account is not set up for live traffic, so it cannot screen persons or pull reports.',
-  'account.purpose_not_certified':
+  'report.purpose_not_certified':
     'The account must certify its purposes, and the read names no purpose and end user that it has certified.',
 
   'screening.not_found': 'The screening session does not exist, or does not belong to the caller.',

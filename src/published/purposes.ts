@@ -20,7 +20,7 @@ export function purposeOfRead(
   const purpose = named.find((one) => one.purpose !== null)?.purpose ?? null;
   const endUserType = named.find((one) => one.endUserType !== null)?.endUserType ?? null;
   if (purposeRequired && !covers(certification, { purpose, endUserType }, now))
-    throw new DomainError('account.purpose_not_certified', { field: 'screening.purpose' });
+    throw new DomainError('report.purpose_not_certified', { field: 'screening.purpose' });
   return { purpose: purpose ?? DEFAULT_PURPOSE, ...(endUserType !== null && { endUserType }) };
 }
 

@@ -264,7 +264,7 @@ const ERRORS = {
     message: 'The account is not provisioned for live traffic.',
     recoverable: false,
   },
-  'account.purpose_not_certified': {
+  'report.purpose_not_certified': {
     code: 'PURPOSE_NOT_CERTIFIED',
     status: 409,
     message: 'Name a purpose and an end user that the account has certified, and whose certification is not over.',

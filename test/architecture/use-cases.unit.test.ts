@@ -121,11 +121,12 @@ function classesBehind(handlers: readonly string[], folder: string): string[] {
 }
 
 describe('the reading of reports', () => {
-  it('needs only these seven classes for every API', () => {
+  it('needs only these eight classes for every API', () => {
     const handlers = ['OpenReport', 'OpenReportOnServer', 'OpenRenterReport', 'OpenLinkedReport', 'ReadCreditScore'];
     const names = [...handlers, 'ReadReportExpiry'].map((name) => `${name}Handler`);
     expect(classesBehind(names, 'src/modules/reports/application')).toEqual([
       'PartyReports',
+      'ReadPurposes',
       'ReadRefusals',
       'ReportAccess',
       'ReportPolicy',

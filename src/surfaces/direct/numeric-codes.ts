@@ -103,7 +103,7 @@ const ERRORS: Errors<Exclude<CommonErrorCode | DirectErrorCode, CheckoutErrorCod
   'service.upstream_timeout': numeric(504, 131, 'A service behind this one did not answer in time.'),
 
   'account.not_live': numeric(409, 341, 'The account is not provisioned for live vendor access.'),
-  'account.purpose_not_certified': numeric(
+  'report.purpose_not_certified': numeric(
     409,
     121,
     'Name a purpose and an end user that the account has certified, and whose certification is not over.',

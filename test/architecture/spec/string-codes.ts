@@ -103,6 +103,7 @@ export const ADDED_CODES: readonly SpecifiedCode[] = [
   { code: 'REPORT_IN_PROGRESS', status: 409, recoverable: true },
   { code: 'REPORT_ALREADY_RELEASED', status: 409, recoverable: false },
   { code: 'REPORT_FILE_FROZEN', status: 422 },
+  { code: 'PURPOSE_NOT_CERTIFIED', status: 409, recoverable: false },
   { code: 'REQUEST_TIMEOUT', status: 408, recoverable: true },
   { code: 'URI_TOO_LONG', status: 414 },
   { code: 'UNSUPPORTED_MEDIA_TYPE', status: 415 },

@@ -51,7 +51,7 @@ describe('minting a session grant', () => {
 
   it('refuses a purpose that the account must certify and has not', async () => {
     await expect(mint({ onBehalfOf: child, purpose: 'TENANT_SCREENING' })).rejects.toMatchObject({
-      code: 'account.purpose_not_certified',
+      code: 'report.purpose_not_certified',
       detail: { field: 'screening.purpose' },
     });
     const { grantId } = await mint({ purpose: 'TENANT_SCREENING' });

@@ -114,7 +114,7 @@ describe('an account that must certify its purposes', () => {
     until: '2099-01-01T00:00:00.000Z',
   };
   const named = { purpose: 'LEASE_RENEWAL', endUserType: 'PROPERTY_MANAGEMENT' } as const;
-  const uncertified = 'account.purpose_not_certified';
+  const uncertified = 'report.purpose_not_certified';
 
   it('reads with a certified purpose, which the pull, the view and the share record', async () => {
     const accountId = await harness.account(null, { purposeRequired: true, certification });

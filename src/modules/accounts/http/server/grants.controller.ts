@@ -28,7 +28,7 @@ export class GrantsController {
     body: MintGrantBody,
     bodyIsOptional: true,
     replies: { 200: GrantResult },
-    errors: ['request.not_found', 'account.purpose_not_certified'],
+    errors: ['request.not_found', 'report.purpose_not_certified'],
   })
   async mint(@Body() body: MintGrantBody, @CurrentContext() context: RequestContext): Promise<GrantResult> {
     return grantResult(await this.commands.execute(new IssueGrant(wishesOf(body), context)));

@@ -87,7 +87,7 @@ export class IncomeController {
     summary: 'The report of a completed income session',
     description: 'Employers, income and paystubs. A session that is not complete has no report.',
     replies: { 200: IncomeReportResult },
-    errors: ['request.not_found', 'income.report_not_ready', 'account.purpose_not_certified'],
+    errors: ['request.not_found', 'income.report_not_ready', 'report.purpose_not_certified'],
   })
   async report(@Param('id') id: string, @CurrentReadContext() context: RequestContext): Promise<IncomeReportResult> {
     return incomeReportResult(await this.queries.execute(new ViewIncomeReport(id, 'own', context)));

@@ -82,7 +82,7 @@ export class ServerIncomeController {
     summary: 'The report of a completed income session',
     description: 'Income sessions of the account and of its direct children.',
     replies: { 200: IncomeReportResult },
-    errors: ['request.not_found', 'income.report_not_ready', 'account.purpose_not_certified'],
+    errors: ['request.not_found', 'income.report_not_ready', 'report.purpose_not_certified'],
   })
   async report(
     @Param('income_session_id') id: string,

@@ -89,7 +89,7 @@ abstract class LinksController {
       'party.recipient_not_authenticated',
       'party.report_not_linked',
       'party.link_over',
-      'account.purpose_not_certified',
+      'report.purpose_not_certified',
       'party.not_confirmed',
       'report.expired',
     ],
@@ -111,7 +111,7 @@ abstract class LinksController {
     summary: 'Read the score of the linked report of a renter',
     description: 'Null where the agent or the organization may not read the report.',
     replies: { 200: CreditScoreResult },
-    errors: [...LINK_ERRORS, 'account.purpose_not_certified'],
+    errors: [...LINK_ERRORS, 'report.purpose_not_certified'],
   })
   async creditScore(
     @Param('recipientId') id: string,

@@ -51,7 +51,7 @@ export const LINK_ERRORS: readonly ErrorCode[] = ['party.renter_unknown', 'party
 /** The errors of routes that may pull the report from the bureau. */
 export const PULL_ERRORS: readonly ErrorCode[] = [
   'account.not_live',
-  'account.purpose_not_certified',
+  'report.purpose_not_certified',
   'report.consumer_has_not_paid',
   'report.credit_exhausted',
   'report.expired',

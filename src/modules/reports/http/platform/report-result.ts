@@ -42,7 +42,7 @@ export const REPORT_CHECKS: readonly ErrorCode[] = [
   'report.consumer_has_not_paid',
   'report.expired',
   'account.not_live',
-  'account.purpose_not_certified',
+  'report.purpose_not_certified',
 ];
 
 /** The errors of routes that may pull the report from the bureau. */

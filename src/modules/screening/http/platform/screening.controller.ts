@@ -67,7 +67,7 @@ export class ScreeningController {
       'screening.identity_not_found',
       'screening.product_not_enabled',
       'account.not_live',
-      'account.purpose_not_certified',
+      'report.purpose_not_certified',
       'request.forbidden',
     ],
   })
