@@ -16,6 +16,7 @@ import { ScreeningModule } from '../screening/screening.module.js';
 import { ConsentToShareHandler } from './application/consent-to-share.js';
 import { EndPulls } from './application/end-pulls.js';
 import { FetchPdfHandler } from './application/fetch-pdf.js';
+import { FindDisclosedSessionHandler } from './application/find-disclosed-session.js';
 import { LinkReportHandler } from './application/link-report.js';
 import { OpenLinkedReportHandler } from './application/open-linked-report.js';
 import { OpenRenterReportHandler } from './application/open-renter-report.js';
@@ -29,8 +30,8 @@ import { ReadSharingHandler } from './application/read-sharing.js';
 import { ReportPolicy } from './application/report-policy.js';
 import { ReportPull } from './application/report-pull.js';
 import { PrintPage, RenderPdfHandler } from './application/render-pdf.js';
-import { ReadRefusals } from './application/read-refusals.js';
 import { ReadPurposes } from './application/read-purposes.js';
+import { ReadRefusals } from './application/read-refusals.js';
 import { ReportAccess } from './application/report-access.js';
 import { ReportRelease } from './application/report-release.js';
 import { ReportViewer } from './application/report-viewer.js';
@@ -39,6 +40,7 @@ import { SettleReport, SettleReportHandler } from './application/settle-report.j
 import { ShareRecipient } from './application/share-recipient.js';
 import { UnlinkReportHandler } from './application/unlink-report.js';
 import { WhenReportSettled } from './application/when-report-settled.js';
+import { DisclosuresReader } from './read/disclosures.js';
 import { reportShares, ReportSharesReader } from './read/report-shares.js';
 import { ReportDirectory, reportStatus } from './read/report-status.js';
 import { ReportSteps } from './read/report-steps.js';
@@ -59,9 +61,9 @@ import { reportViews } from './read/report-views.js';
     ReportAccess,
     PartyReports,
     ReportRelease,
+    ReadPurposes,
     ReadRefusals,
     ReportViewer,
-    ReadPurposes,
     ReportPull,
     {
       provide: ReportSharesReader,
@@ -81,6 +83,8 @@ import { reportViews } from './read/report-views.js';
     ConsentToShareHandler,
     RevokeSharingHandler,
     ReadSharingHandler,
+    FindDisclosedSessionHandler,
+    DisclosuresReader,
     PrintPage,
     RenderPdfHandler,
     FetchPdfHandler,
@@ -116,6 +120,6 @@ import { reportViews } from './read/report-views.js';
       settle: (id, signal) => new SettleReport(id, signal),
     }),
   ],
-  exports: [Reports, ReportHistory, ReportPulls, ReportSharesReader],
+  exports: [Reports, ReportHistory, ReportPulls, ReportSharesReader, DisclosuresReader],
 })
 export class ReportsModule {}
