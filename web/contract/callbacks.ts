@@ -1,10 +1,13 @@
 // The callbacks to the page that embeds the component. Payloads contain identifiers, statuses and scores, and no personal data.
 // docs/how-to/embed-the-component.md describes them for integrators; the types are published with the host script.
 
-/** `screening`: from the details to the shared report. `report`: the report of an existing screening. */
-export type View = 'screening' | 'report' | 'income';
+/**
+ * `screening`: from the details to the shared report. `report`: the report of an existing screening. `rights`: the readers and the shares of that
+ * report, and the rights of the person.
+ */
+export type View = 'screening' | 'report' | 'income' | 'rights';
 
-export type Step = 'details' | 'choice' | 'otp' | 'kba' | 'payment' | 'report' | 'share' | 'income';
+export type Step = 'details' | 'choice' | 'otp' | 'kba' | 'payment' | 'report' | 'share' | 'income' | 'rights';
 
 export type UserType = 'CONSUMER' | 'AGENT' | 'PMC';
 

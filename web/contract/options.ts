@@ -75,6 +75,7 @@ export interface MountOptionsByView {
       readonly screeningId?: string;
     };
   report: Place & ViewOptions & { readonly screeningId: string; readonly unitAddress?: UnitAddress };
+  rights: Place & ViewOptions & { readonly screeningId: string; readonly unitAddress?: UnitAddress };
   income: Place & ViewOptions & { readonly screeningId?: string; readonly unitAddress?: UnitAddress };
 }
 

@@ -3,8 +3,18 @@ import type { EndUserType, IncomeRoute, Step, UserType, VerificationStatus, View
 import type { Appearance, Prefill, UnitAddress } from './options.js';
 import { fields, integer, oneOf, type Reader, text } from './readers.js';
 
-export const readView = oneOf<View>('screening', 'report', 'income');
-export const readStep = oneOf<Step>('details', 'choice', 'otp', 'kba', 'payment', 'report', 'share', 'income');
+export const readView = oneOf<View>('screening', 'report', 'income', 'rights');
+export const readStep = oneOf<Step>(
+  'details',
+  'choice',
+  'otp',
+  'kba',
+  'payment',
+  'report',
+  'share',
+  'income',
+  'rights',
+);
 export const readUserType = oneOf<UserType>('CONSUMER', 'AGENT', 'PMC');
 export const readEndUserType = oneOf<EndUserType>('INDEPENDENT_OWNER', 'REAL_ESTATE_AGENT', 'PROPERTY_MANAGEMENT');
 export const readIncomeRoute = oneOf<IncomeRoute>('PAYROLL', 'BANKING');

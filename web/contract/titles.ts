@@ -5,5 +5,6 @@ import type { Language } from './language.js';
 export const TITLES: Readonly<Record<View, Readonly<Record<Language, string>>>> = {
   screening: { en: 'Identity screening', es: 'Verificación de identidad' },
   report: { en: 'Screening report', es: 'Informe de evaluación' },
+  rights: { en: 'Your report', es: 'Su informe' },
   income: { en: 'Income verification', es: 'Verificación de ingresos' },
 };

@@ -66,6 +66,7 @@ const STEPS: Readonly<Record<string, Texts>> = {
   report: ['report', 'informe'],
   share: ['sharing', 'compartir'],
   income: ['income', 'ingresos'],
+  rights: ['rights', 'derechos'],
 };
 
 const SOURCES: Readonly<Record<Entry['source'], Texts>> = {

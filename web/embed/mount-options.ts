@@ -60,7 +60,8 @@ export function readMount(givenView: unknown, given: unknown): Mount {
   const unitAddress = read('unitAddress', readUnitAddress);
   if (view === 'screening' && unitAddress === null) throw rejection('unitAddress');
   const screeningId = read('screeningId', readUuid);
-  if (view === 'report' && screeningId === null) throw rejection('screeningIdMissing');
+  // The views `report` and `rights` show an existing screening.
+  if (/^r/.test(view) && screeningId === null) throw rejection('screeningIdMissing');
   const known: readonly string[] = [...OPTIONS, ...CALLBACK_NAMES];
   nameUnknown(Object.keys(given).filter((name) => !known.includes(name)));
   return {

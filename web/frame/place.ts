@@ -14,7 +14,7 @@ export type Place =
   /** The consumer has finished. */
   | 'done';
 
-export const STEPS: readonly Place[] = ['details', 'choice', 'otp', 'kba', 'payment', 'report', 'share', 'income'];
+export const STEPS: readonly Place[] = ['details', 'choice', 'otp', 'kba', 'payment', 'report', 'share', 'income', 'rights'];
 
 export function isStep(place: Place): place is Step {
   return STEPS.includes(place);
@@ -23,7 +23,7 @@ export function isStep(place: Place): place is Step {
 /** Null if this kind of user does not have this view. */
 export function firstPlace(view: View, userType: UserType, session: Session | SessionStatus | null): Place | null {
   if (view === 'income') return 'income';
-  if (view === 'report') return userType === 'CONSUMER' ? 'report' : null;
+  if (view === 'report' || view === 'rights') return userType === 'CONSUMER' ? view : null;
   return session ? placeOf(session, userType, null) : 'details';
 }
 

@@ -33,6 +33,7 @@ export interface ScreeningProviderProps extends InitOptions {
 export type ScreeningProps =
   | ({ readonly view?: 'screening' } & Omit<MountOptionsByView['screening'], 'selector' | 'element'>)
   | ({ readonly view: 'report' } & Omit<MountOptionsByView['report'], 'selector' | 'element'>)
+  | ({ readonly view: 'rights' } & Omit<MountOptionsByView['rights'], 'selector' | 'element'>)
   | ({ readonly view: 'income' } & Omit<MountOptionsByView['income'], 'selector' | 'element'>);
 
 /** An instance until it is destroyed. */

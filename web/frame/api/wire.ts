@@ -137,6 +137,42 @@ export interface Revoked {
   readonly recipientAccountIds?: readonly string[];
 }
 
+/** GET /screening/{id}/disclosures */
+export interface Disclosures {
+  readonly sessionId: string;
+  /** The newest first. */
+  readonly reads: readonly {
+    readonly at: string;
+    readonly accountName: string | null;
+    readonly reader: 'PAGE' | 'SERVER';
+    readonly purpose: 'TENANT_SCREENING' | 'LEASE_RENEWAL';
+    readonly format: 'json' | 'html' | 'score';
+  }[];
+  readonly shares: readonly DisclosedShare[];
+  readonly sources: readonly {
+    readonly kind: 'IDENTITY' | 'CREDIT_REPORT';
+    readonly vendor: string;
+    readonly at: string;
+  }[];
+  readonly rights: {
+    readonly title: string;
+    readonly lead: string;
+    readonly list: readonly string[];
+    readonly dispute: string;
+    readonly officialSummaryUrl: string;
+  };
+}
+
+export interface DisclosedShare {
+  readonly recipientName: string | null;
+  readonly status: 'SHARED' | 'REVOKED' | 'EXPIRED';
+  readonly sharedAt: string;
+  readonly expiresAt: string;
+  readonly revokedAt?: string;
+  /** The request that stops the share. Null if the share has ended, or if the person cannot stop it here. */
+  readonly stop: { readonly path: string; readonly body: { readonly recipientAccountId: string } } | null;
+}
+
 /** POST /voie/sessions and GET /voie/sessions/{id}/status */
 export interface IncomeSession {
   readonly income_session_id: string;

@@ -11,6 +11,7 @@ import { KbaStep } from './step-up/kba.js';
 import { OtpStep } from './step-up/otp.js';
 import { PaymentStep } from './payment/payment.js';
 import { ReportStep } from './report/report.js';
+import { RightsStep } from './rights/rights.js';
 
 export const SCREENS: Readonly<Partial<Record<Place, ComponentType<StepProps>>>> = {
   details: Details,
@@ -23,6 +24,7 @@ export const SCREENS: Readonly<Partial<Record<Place, ComponentType<StepProps>>>>
   payment: PaymentStep,
   report: ReportStep,
   share: ReportStep,
+  rights: RightsStep,
   verified: Verified,
   done: Done,
 };
