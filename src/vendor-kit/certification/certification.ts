@@ -84,9 +84,11 @@ export async function certificationOf(
     const results = await run.all();
     write?.(textOf(run.behaviour, run.canaries()));
     const leaks = findingsOf(run.canaries(), 'the output of the process', Buffer.from(output.text()));
-    return results.map((result) =>
-      result.name === CANARIES ? { ...result, problems: [...(result.problems ?? []), ...leaks] } : result,
-    );
+    const late: Readonly<Record<string, readonly string[]>> = { [CANARIES]: leaks, [OUTSIDE]: output.errors };
+    return results.map((result) => ({
+      ...result,
+      problems: result.problems && [...result.problems, ...(late[result.name] ?? [])],
+    }));
   } finally {
     output.stop();
     await laboratory.close();
@@ -97,6 +99,8 @@ const ROUNDS = 'rounds of the person at the vendor';
 const MEMORY = 'outcomes of executed calls';
 const OTHER_CHECKS = 'answers about another check';
 const BEHAVIOUR = 'the recorded behaviour';
+const CROWD = 'different calls at once';
+const OUTSIDE = 'no error outside the calls';
 const CANARIES = 'no personal data and no credential in verdicts, errors, output and addresses';
 
 /** `by`: the fault that loses the answers of a role. */
@@ -207,7 +211,9 @@ class Run {
     if (this.laboratory.double.roles.token === undefined)
       add('silver', 'flood of calls without a token', null, 'the vendor has no access tokens');
     else add('silver', 'flood of calls without a token', await this.floodProblems(able));
+    add('silver', CROWD, await this.crowdProblems(kinds));
     add('silver', CANARIES, this.leaks(capability));
+    add('silver', OUTSIDE, []);
     this.results.push({ capability, level: 'gold', name: 'recorded exchanges', ...(await this.replayed(able)) });
   }
 
@@ -437,6 +443,26 @@ class Run {
       const first = await flood('without a token');
       proxy.revoke();
       return [...first, ...(await flood('with a revoked token'))];
+    });
+  }
+
+  /** Two calls of each kind at once, with one adapter. Each call sends a request of its own and gets its own verdict. */
+  private async crowdProblems(kinds: readonly Operation[]): Promise<readonly string[]> {
+    const crowd = await Promise.all(
+      [...kinds, ...kinds].map(async (operation) => ({ operation, act: await this.laboratory.prepared(operation) })),
+    );
+    return this.laboratory.withAdapters(4 * UNDISTURBED_MS, async (adapters, proxy) => {
+      const calls = crowd.map(async ({ operation, act }) => {
+        const verdict = await act(adapters, newCall()).catch(() => null);
+        return fits(operation.expected, verdict)
+          ? []
+          : [`${operation.name}: the verdict is ${verdict?.kind ?? 'missing'} beside other calls`];
+      });
+      const problems = await within(5 * UNDISTURBED_MS, Promise.all(calls), () => [['the calls do not end']]);
+      const wanted = crowd.filter(({ operation: { semantics } }) => semantics !== 'query');
+      const roles = [...new Set(wanted.map(({ operation }) => this.mainRole(operation)))];
+      const sent = proxy.requests.filter(({ role, method }) => roles.includes(role) && method !== 'GET').length;
+      return [...problems.flat(), ...(sent < wanted.length ? [`${wanted.length} calls send ${sent} requests`] : [])];
     });
   }
 

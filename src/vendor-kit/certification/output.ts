@@ -1,6 +1,8 @@
-// Keeps what the process writes, because an adapter must write nothing.
+// Keeps what the process writes, because an adapter must write nothing, and the errors that no call handles.
 export interface KeptOutput {
   text(): string;
+  /** The kinds of the errors that no call handled. Such an error would end the service. */
+  readonly errors: readonly string[];
   stop(): void;
 }
 
@@ -23,7 +25,15 @@ export function keepOutput(): KeptOutput {
   const warned = (warning: Error): void => void kept.push(warning.stack ?? warning.message);
   process.on('warning', warned);
   undo.push(() => process.off('warning', warned));
+  const errors: string[] = [];
+  const failed = (error: unknown): void => {
+    kept.push(textOf(error));
+    errors.push(error instanceof Error ? error.name : 'a rejection without an error');
+  };
+  process.on('unhandledRejection', failed);
+  undo.push(() => process.off('unhandledRejection', failed));
   return {
+    errors,
     text: () => kept.join('\n'),
     stop: () => {
       for (const restore of undo) restore();
