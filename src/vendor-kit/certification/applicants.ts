@@ -28,7 +28,11 @@ const NO_FIELD: { readonly [Name in keyof Applicant]?: undefined } = {
   termsAcceptedAt: undefined,
 };
 
+/** Letters outside ASCII, and zeros at the start, which a number would lose. */
 const OTHER_FORM: Partial<Applicant> = {
+  firstName: 'Zoë-Aurélie',
+  ssn: '001020304',
+  address: { street: '0815 Canarywharf Lane', city: 'Cañon City', state: 'MA', zip: '02134' },
   userType: 'PMC',
   phoneType: 'W',
   phoneNumber: '120255501877',
