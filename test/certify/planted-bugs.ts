@@ -118,7 +118,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: 'the token is not renewed after a 401',
     file: CLIENT,
-    change: ['refused && mayRenew', 'refused && !mayRenew'],
+    change: ['!refused || renewal.isUsed', '!refused || !renewal.isUsed'],
   },
   {
     name: 'the idempotency key is not the attempt',
@@ -177,6 +177,50 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
       'const refused = exchange.end',
       "if (exchange.end === 'answered' && exchange.answer.status === 500) throw new Error(JSON.stringify(headers));\n      const refused = exchange.end",
     ],
+    unseen: true,
+  },
+  {
+    name: 'the adapter remembers the last verification for all calls',
+    file: IDENTITY,
+    change: [
+      "return accepted.kind === 'accepted' ? verdictIn(await look(acme, accepted)) : accepted;",
+      "const of = this as unknown as { last: Accepted };\n      if (accepted.kind === 'accepted') of.last = accepted;\n      await new Promise((resolve) => setTimeout(resolve, 20));\n      return accepted.kind === 'accepted' ? verdictIn(await look(acme, of.last)) : accepted;",
+    ],
+    unseen: true,
+  },
+  {
+    name: 'the SSN is sent as a number would be, without zeros at its start',
+    file: PERSON_WIRE,
+    change: ['ssn: person.ssn,', 'ssn: person.ssn && String(Number(person.ssn)),'],
+    unseen: true,
+  },
+  {
+    name: 'the verdict on a person is taken from an earlier call about the person',
+    file: IDENTITY,
+    change: [
+      REGISTER,
+      `private readonly earlier = new Map<string, Promise<RegistrationVerdict>>();
+  override register(call: VendorCall, applicant: Applicant): Promise<RegistrationVerdict> {
+    const person = JSON.stringify(applicant);
+    if (!this.earlier.has(person)) this.earlier.set(person, this.registerOnce(call, applicant));
+    return this.earlier.get(person) as Promise<RegistrationVerdict>;
+  }
+  registerOnce(call: VendorCall, applicant: Applicant): Promise<RegistrationVerdict> {`,
+    ],
+    unseen: true,
+  },
+  {
+    name: 'a request that nothing waits for fails',
+    file: IDENTITY,
+    change: registerAndThen(
+      "if (verdict.kind === 'unintelligible') void this.client.within(call, () => Promise.reject(new Error('no statistics')));",
+    ),
+    unseen: true,
+  },
+  {
+    name: 'letters outside ASCII are replaced',
+    file: PERSON_WIRE,
+    change: ['given_name: person.firstName,', "given_name: person.firstName?.normalize('NFD').replace(/[^ -~]/g, ''),"],
     unseen: true,
   },
 ];
