@@ -20,8 +20,15 @@ export type RefusedInput =
   | 'more-identification'
   | 'unspecified';
 
-export type RefusalReason =
-  'IDENTITY_NOT_FOUND' | 'FRAUD_REPORTED' | 'SANCTIONS_MATCH' | 'ALERT_LIST_MATCH' | 'DECEASED' | 'MINOR_CONSUMER';
+export const REFUSAL_REASONS = [
+  'IDENTITY_NOT_FOUND',
+  'FRAUD_REPORTED',
+  'SANCTIONS_MATCH',
+  'ALERT_LIST_MATCH',
+  'DECEASED',
+  'MINOR_CONSUMER',
+] as const;
+export type RefusalReason = (typeof REFUSAL_REASONS)[number];
 
 /** A vendor's decision against a request. `refused-otherwise`: for a reason that the vendor does not give. */
 export type VendorRefusal =

@@ -94,6 +94,16 @@ const GROUPS: Readonly<Record<string, Group>> = {
       (await import('../modules/screening/read/screening-lists.js')).ScreeningLists,
     ],
   },
+  cases: {
+    load: () => import('./cases.commands.js'),
+    imports: readModels,
+    providers: async () => [
+      OperatorLists,
+      OperatorRecord,
+      (await import('./case-search.js')).CaseSearch,
+      (await import('../modules/screening/read/screening-lists.js')).ScreeningLists,
+    ],
+  },
   tokens: { load: () => import('./tokens.commands.js'), imports: accounts, ...LISTS },
   person: { load: () => import('./person.commands.js'), imports: persons },
   hold: { load: () => import('./hold.commands.js'), imports: features, ...LISTS },

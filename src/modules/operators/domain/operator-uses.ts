@@ -18,7 +18,7 @@ export interface ToolUse {
   readonly subject: UseSubject | null;
   /** The operator's words. */
   readonly purpose: string;
-  /** The names of the options that say what the operator saw, such as `--documents`. A search has no values, because values may be personal. */
+  /** The options that say what the operator saw, such as `--documents` or `--status BLOCKED`. An option whose value may be personal has no value here. */
   readonly options: readonly string[];
 }
 

@@ -9,13 +9,14 @@ import type {
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 import type { EndUserType } from '../../../kernel/end-user-type.js';
 import type { PermissiblePurpose } from '../../../kernel/permissible-purpose.js';
-import type { RefusalReason, RefusedInput } from '../../../kernel/refused-input.js';
+import { REFUSAL_REASONS, type RefusedInput } from '../../../kernel/refused-input.js';
 import type { VendorChoice } from '../../../kernel/vendor-choice.js';
 import type { VendorReply, VendorStep } from '../../../kernel/vendor-reply.js';
 
 export type UserType = 'CONSUMER' | 'AGENT' | 'PMC';
 export type Method = 'OTP' | 'KBA';
-export type BlockReason = 'TOO_MANY_ATTEMPTS' | RefusalReason;
+export const BLOCK_REASONS = ['TOO_MANY_ATTEMPTS', ...REFUSAL_REASONS] as const;
+export type BlockReason = (typeof BLOCK_REASONS)[number];
 /** The reasons that a browser may learn. Facts about a person are only for the account's servers. */
 export const REASONS_FOR_BROWSERS = [
   'IDENTITY_NOT_FOUND',
