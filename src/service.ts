@@ -8,6 +8,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppModule } from './app.module.js';
 import type { Config } from './config/config.js';
 import { runs } from './config/process.js';
+import { placesOutside } from './config/sealing.js';
 import { DomainError } from './kernel/domain-error.js';
 import { servePdfsApart } from './modules/reports/http/platform/pdf-host.js';
 import { LogWatch } from './platform/audit/log-watch.js';
@@ -196,6 +197,10 @@ function warnOfSettings({ process: { production }, http, sealing, overrides, swi
     log.warn({ reason: http.plainHttpReason }, 'the service accepts plain HTTP in production (REQUIRE_TLS=false)');
   if (production && sealing.signingKey === null)
     log.warn('the key that signs the log lies beside the log (SEAL_SIGNING_KEY is not set)');
+  const places = placesOutside(sealing);
+  log.info({ places }, 'the places outside that get the checkpoints of the log');
+  if (production && places.length === 0)
+    log.warn('no place outside gets the checkpoints of the log (SEAL_WITNESSES and SEAL_ANCHOR_DIRECTORY are not set)');
 }
 
 function serveComponent(app: NestFastifyApplication, config: Config, log: Log): void {

@@ -1,5 +1,7 @@
 import { hash } from 'node:crypto';
+import { isAbsolute } from 'node:path';
 import { listIn, type Variables } from './variables.js';
+import { type BucketPlace, readBucket } from './vault.js';
 
 export interface WitnessPlace {
   readonly name: string;
@@ -22,10 +24,25 @@ export abstract class SealSettings {
   abstract readonly witnesses: readonly WitnessPlace[];
   /** The number of witnesses whose cosignatures a verifier needs. The policy of the log says so. */
   abstract readonly witnessQuorum: number;
+  /** A folder to which checkpoints are added; null without one. */
+  abstract readonly anchorFolder: string | null;
+  /** A bucket to which checkpoints are added; null without one. */
+  abstract readonly anchorBucket: BucketPlace | null;
+  /** The address of an RFC 3161 time stamp authority; null without one. */
+  abstract readonly timeStampUrl: string | null;
+  /** The shortest time in seconds between two time stamps. */
+  abstract readonly timeStampInterval: number;
 }
 
 const SIGNING = /^[\w.-]{1,32}:[A-Za-z0-9+/]{43}=$/;
 const VERIFIER = /^[^\s+,:]+(?::\d+)?[^\s+,:]*\+[0-9a-f]{8}\+[A-Za-z0-9+/]{44}$/;
+
+const S3_NAMES = {
+  bucket: 'SEAL_ANCHOR_S3_BUCKET',
+  region: 'SEAL_ANCHOR_S3_REGION',
+  endpoint: 'SEAL_ANCHOR_S3_ENDPOINT',
+  prefix: 'SEAL_ANCHOR_S3_PREFIX',
+};
 
 export function readSealing(env: Variables): SealSettings {
   const signingKey = env.text('SEAL_SIGNING_KEY');
@@ -41,7 +58,20 @@ export function readSealing(env: Variables): SealSettings {
     interval: env.number('SEAL_INTERVAL', 60, { min: 1, max: 3_600 }),
     witnesses,
     witnessQuorum: env.number('SEAL_WITNESS_QUORUM', Math.min(1, witnesses.length), { max: witnesses.length }),
+    anchorFolder: readFolder(env),
+    anchorBucket:
+      env.text(S3_NAMES.bucket) === null
+        ? null
+        : readBucket(env, S3_NAMES, 'checkpoints', 'when SEAL_ANCHOR_S3_BUCKET is set'),
+    timeStampUrl: env.url('SEAL_TIMESTAMP_URL', null),
+    timeStampInterval: env.number('SEAL_TIMESTAMP_INTERVAL', 3_600, { min: 1 }),
   };
+}
+
+function readFolder(env: Variables): string | null {
+  const folder = env.text('SEAL_ANCHOR_DIRECTORY');
+  if (folder !== null && !isAbsolute(folder)) env.fault('SEAL_ANCHOR_DIRECTORY', 'must be an absolute path');
+  return folder;
 }
 
 /** SEAL_WITNESSES: `<verifier key> <url>`, comma separated. */
@@ -68,4 +98,14 @@ function isWitnessKey(text: string): boolean {
   const [, name = '', id, encoded = ''] = /^([^\s+,]+)\+([0-9a-f]{8})\+([A-Za-z0-9+/]{44})$/.exec(text) ?? [];
   const typed = Buffer.from(encoded, 'base64');
   return typed[0] === 4 && hash('sha256', Buffer.concat([Buffer.from(`${name}\n`), typed])).slice(0, 8) === id;
+}
+
+/** For the start of the service. */
+export function placesOutside({ witnesses, anchorFolder, anchorBucket, timeStampUrl }: SealSettings): string[] {
+  return [
+    ...witnesses.map(({ name }) => `witness ${name}`),
+    ...(anchorFolder === null ? [] : [`directory ${anchorFolder}`]),
+    ...(anchorBucket === null ? [] : [`S3 bucket ${anchorBucket.bucket}`]),
+    ...(timeStampUrl === null ? [] : [`time stamp authority ${new URL(timeStampUrl).host}`]),
+  ];
 }

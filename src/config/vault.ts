@@ -3,18 +3,20 @@ import type { DataFolderSettings } from './data-folder.js';
 import { FILE_BYTES } from './event-store.js';
 import { listIn, type Variables } from './variables.js';
 
+export interface BucketPlace {
+  readonly bucket: string;
+  readonly region: string;
+  /** With null, the address that AWS gives the region. */
+  readonly endpoint: string | null;
+  /** The beginning of every key. */
+  readonly prefix: string;
+}
+
 /** The location of personal data, and the keys that encrypt it. This class is also the injection token. */
 export abstract class VaultSettings {
   /** On disk, the vault is in the data folder, and its values grow to `maxBytes`. The AWS SDK finds the credentials for S3 in its usual places. */
   abstract readonly place:
-    | { readonly kind: 'disk'; readonly maxBytes: number }
-    | {
-        readonly kind: 's3';
-        readonly bucket: string;
-        readonly region: string;
-        readonly endpoint: string | null;
-        readonly prefix: string;
-      };
+    { readonly kind: 'disk'; readonly maxBytes: number } | ({ readonly kind: 's3' } & BucketPlace);
   /**
    * `<key id>:<base64 of 32 bytes>`, comma separated. The first key encrypts new data keys. With null, the service makes a development key in the
    * data folder.
@@ -27,6 +29,13 @@ export abstract class VaultSettings {
   abstract readonly erasureLedger: string;
 }
 
+const S3_NAMES = {
+  bucket: 'VAULT_S3_BUCKET',
+  region: 'VAULT_S3_REGION',
+  endpoint: 'VAULT_S3_ENDPOINT',
+  prefix: 'VAULT_S3_PREFIX',
+};
+
 export function readVault(env: Variables, folder: DataFolderSettings): VaultSettings {
   return {
     place: readPlace(env),
@@ -38,19 +47,28 @@ export function readVault(env: Variables, folder: DataFolderSettings): VaultSett
 function readPlace(env: Variables): VaultSettings['place'] {
   const kind = env.oneOf('VAULT', ['disk', 's3'], 'disk');
   if (kind !== 's3') return { kind, maxBytes: env.number('VAULT_MAX_BYTES', 64 * 2 ** 30, FILE_BYTES) };
+  return { kind, ...readBucket(env, S3_NAMES, 'vault', 'when VAULT is s3') };
+}
+
+/** `names`: the variables of the parts. */
+export function readBucket(
+  env: Variables,
+  names: Readonly<Record<keyof BucketPlace, string>>,
+  defaultPrefix: string,
+  when: string,
+): BucketPlace {
   const name = (variable: string, fallback: string | null, form: RegExp, rule: string): string => {
     const value = env.text(variable) ?? fallback;
-    if (value === null || !form.test(value)) env.fault(variable, `must be ${rule} when VAULT is s3`);
+    if (value === null || !form.test(value)) env.fault(variable, `must be ${rule} ${when}`);
     return value ?? '';
   };
   return {
-    kind,
-    bucket: name('VAULT_S3_BUCKET', null, /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, 'the name of a bucket'),
-    region: name('VAULT_S3_REGION', null, /^[a-z0-9-]{1,40}$/, 'the name of a region, such as us-east-1'),
-    endpoint: env.storeUrl('VAULT_S3_ENDPOINT'),
+    bucket: name(names.bucket, null, /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, 'the name of a bucket'),
+    region: name(names.region, null, /^[a-z0-9-]{1,40}$/, 'the name of a region, such as us-east-1'),
+    endpoint: env.storeUrl(names.endpoint),
     prefix: name(
-      'VAULT_S3_PREFIX',
-      'vault',
+      names.prefix,
+      defaultPrefix,
       /^(?=.{1,200}$)[A-Za-z0-9_-]+(\/[A-Za-z0-9_-]+)*$/,
       'at most 200 letters, digits, dashes and underscores, with slashes between them,',
     ),

@@ -20,6 +20,7 @@ import { OperatorCommand } from './operator-command.js';
 import { SubjectAudit } from './subject-audit.js';
 import { VAULT_KNOWLEDGE } from './vault-knowledge.js';
 import { SealedTree } from './sealed-tree.js';
+import type { TreeReport } from '../transparency/verify-tree.js';
 import { rangesOf, walkInThreads } from './verify-in-threads.js';
 
 @SubCommand({
@@ -99,11 +100,13 @@ export class VerifyAuditCommand extends OperatorCommand {
   }
 
   /** The tree is compared only with a whole log. */
-  private async verifiedTree(isWhole: boolean): Promise<{ readonly sealed?: number | null; readonly faults: number }> {
+  private async verifiedTree(isWhole: boolean): Promise<Omit<Partial<TreeReport>, 'faults'> & { faults: number }> {
     if (!isWhole) return { faults: 0 };
-    const { sealed, faults } = await this.tree.verify();
+    const { faults, ...report } = await this.tree.verify();
     for (const fault of faults) print(fault);
-    return { sealed, faults: faults.length };
+    for (const { place, reason } of report.outside?.unreached ?? [])
+      process.stderr.write(`The checkpoints in ${place} could not be compared: ${reason}\n`);
+    return { ...report, faults: faults.length };
   }
 
   /** Null when the log has only one range or is not embedded, because the threads could then not share the work. */

@@ -6,6 +6,7 @@ import type { TagOf } from '../ports/case-tags.js';
 import type { EventStore } from '../ports/event-store.js';
 import type { HandlerCheckpoints } from '../ports/handler-checkpoints.js';
 import type { TransparencyFiles } from '../ports/transparency-files.js';
+import { Anchoring } from './anchoring.js';
 import { checkpointText } from './checkpoint.js';
 import { entryOf } from './event-entry.js';
 import { CHECKPOINT, lastSigned, NEXT, SealBroken, type Signed } from './log-folder.js';
@@ -18,8 +19,9 @@ import {
   rootOf,
   type TreeHead,
 } from './merkle-tree.js';
+import type { Outside } from './outside.js';
 import type { SealKeys } from './seal-keys.js';
-import type { Cosignable, Witness } from './witness.js';
+import type { Cosignable } from './witness.js';
 import { entriesOf, grown, hashesIn, readTile, TILE_WIDTH, tilePath, TileUnusable, widthOf } from './tiles.js';
 
 /** The log, and the files of its tree. */
@@ -36,13 +38,6 @@ export interface SealerParts extends LogParts {
   readonly outside: Outside;
 }
 
-/** The places outside the reach of the log's writers. */
-export interface Outside {
-  readonly witnesses: readonly Witness[];
-  /** The content of the file `policy`. */
-  readonly policy: string;
-}
-
 export interface SealerObserver {
   /** Alarm: nothing is signed any more. Null when sealing goes on. */
   stopped(reason: SealBroken | null): void;
@@ -50,8 +45,10 @@ export interface SealerObserver {
   failed(error: unknown): void;
   /** `waitingMs`: the time for which the oldest event without a checkpoint has waited. */
   sealed(size: number, waitingMs: number): void;
-  /** A witness gave its cosignature, or failed. Sealing goes on. */
+  /** A place outside took a checkpoint, or failed. Sealing goes on. */
   asked(place: string, problem: unknown): void;
+  /** Checkpoints in the place can be replaced or removed. */
+  weak(place: string, reason: string): void;
 }
 
 const NAME = 'sealer';
@@ -82,13 +79,17 @@ export class Sealer {
   private isStopping = false;
   private stopped = false;
   private tryAfter = 0;
+  private readonly anchoring: Anchoring;
 
   constructor(
     private readonly parts: SealerParts,
     private readonly observer: SealerObserver,
     private readonly intervalMs: number,
     private readonly roundMs = ROUND_MS,
-  ) {}
+  ) {
+    const { outside, files } = parts;
+    this.anchoring = new Anchoring(outside, files, observer);
+  }
 
   start(): void {
     this.timer = setTimeout(() => {
@@ -184,6 +185,7 @@ export class Sealer {
     for (const [path, content] of tiles) await files.write(path, content);
     const cosigned = await this.cosigned({ ...head, note, hashes }, tree.size);
     await this.publish({ ...head, last: waiting.last, note: cosigned }, tree.note);
+    await this.anchoring.keep({ origin: keys.origin, ...head, note: cosigned });
     if (Math.floor(tree.size / TILE_WIDTH) < Math.floor(size / TILE_WIDTH)) await this.removePartial(tree.size, size);
   }
 
@@ -253,6 +255,7 @@ export class Sealer {
     const tree = { ...signed, last, note: await this.cosigned({ ...signed, hashes }, signed.size) };
     if (tree.note !== signed.note || !signed.isPublished)
       await this.publish(tree, (await files.read(CHECKPOINT))?.toString() ?? null);
+    await this.anchoring.keep(tree);
     return tree;
   }
 

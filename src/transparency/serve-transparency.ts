@@ -4,8 +4,9 @@ import { DomainError } from '../kernel/domain-error.js';
 import type { isFromLoopback } from '../platform/http/metrics-page.js';
 import type { TransparencyFiles } from '../ports/transparency-files.js';
 
-const TEXTS = /^(?:checkpoint|policy)$/;
-const TILES = /^tile\/(?:entries|[0-9]|[1-5][0-9]|6[0-3])\/(?:x\d{3}\/)*\d{3}(?:\.p\/[1-9]\d{0,2})?$/;
+const TEXTS = /^(?:checkpoint|policy|timestamps\/\d{15})$/;
+const TILES =
+  /^(?:timestamps\/\d{15}\.tsr|tile\/(?:entries|[0-9]|[1-5][0-9]|6[0-3])\/(?:x\d{3}\/)*\d{3}(?:\.p\/[1-9]\d{0,2})?)$/;
 const FOR_EVER = 'public, max-age=31536000, immutable';
 
 /** A tile never changes. A partial tile is served until its full tile replaces it. */

@@ -5,31 +5,34 @@ import { SealSettings } from '../config/sealing.js';
 import { Log } from '../platform/observability/log.js';
 import { Metrics } from '../platform/observability/metrics.js';
 import { rolePart } from '../platform/roles/role-part.js';
+import { Anchors } from '../ports/anchors.js';
 import { CaseTags } from '../ports/case-tags.js';
 import { EventStore, StoredLog } from '../ports/event-store.js';
 import { HandlerCheckpoints } from '../ports/handler-checkpoints.js';
 import { SealSigningKey, TransparencyFiles } from '../ports/transparency-files.js';
-import { policyText } from './checkpoint.js';
+import { outsideOf } from './outside.js';
 import { SealKeys } from './seal-keys.js';
 import { Sealer, type SealerObserver } from './sealer.js';
-import { Witness } from './witness.js';
 
 @Module({
   providers: [
     {
       provide: Sealer,
-      useFactory: (...[store, stored, tags, files, leases, key, http, settings, metrics, log]: Parts) =>
-        new Sealer(
+      useFactory: (...[store, stored, tags, files, leases, key, anchors, http, settings, metrics, log]: Parts) => {
+        const keys = new SealKeys(key.text, http.publicUrl);
+        return new Sealer(
           {
             store: stored,
             tagOf: tags.of(store, { records: true }),
             files,
             leases,
-            ...keysAndOutside(key.text, http.publicUrl, settings),
+            keys,
+            outside: outsideOf(keys, settings, anchors.list),
           },
           observing(metrics, log),
           settings.interval * 1_000,
-        ),
+        );
+      },
       inject: [
         EventStore,
         StoredLog,
@@ -37,6 +40,7 @@ import { Witness } from './witness.js';
         TransparencyFiles,
         HandlerCheckpoints,
         SealSigningKey,
+        Anchors,
         HttpSettings,
         SealSettings,
         Metrics,
@@ -55,22 +59,12 @@ type Parts = [
   TransparencyFiles,
   HandlerCheckpoints,
   SealSigningKey,
+  Anchors,
   HttpSettings,
   SealSettings,
   Metrics,
   Log,
 ];
-
-function keysAndOutside(key: string, publicUrl: string, { witnesses, witnessQuorum }: SealSettings) {
-  const keys = new SealKeys(key, publicUrl);
-  return {
-    keys,
-    outside: {
-      witnesses: witnesses.map((witness) => new Witness(witness.key, witness.url)),
-      policy: policyText(keys.verifiers, witnesses, witnessQuorum),
-    },
-  };
-}
 
 function observing(metrics: Metrics, log: Log): SealerObserver {
   const failing = new Set<string>();
@@ -92,5 +86,6 @@ function observing(metrics: Metrics, log: Log): SealerObserver {
       failing.add(place);
       log.warn({ err: problem, place }, 'a place outside does not take checkpoints; sealing goes on');
     },
+    weak: (place, reason) => log.warn({ place, reason }, 'a place outside does not protect its checkpoints'),
   };
 }

@@ -5,7 +5,9 @@ import { EventLogDamaged } from '../ports/event-store.js';
 import { faultAt, type LogFault } from '../ports/inspectable-log.js';
 import { entryOf } from './event-entry.js';
 import { CHECKPOINT, lastSigned, SealBroken, type Signed } from './log-folder.js';
+import { KeptCheckpoints } from './kept-checkpoints.js';
 import { GrowingRoot, joined, leafHash } from './merkle-tree.js';
+import type { Outside } from './outside.js';
 import type { LogParts } from './sealer.js';
 import { bundleOf, entriesOf, type Level, readTile, TILE_WIDTH, tilePath, TileUnusable, widthOf } from './tiles.js';
 
@@ -15,17 +17,28 @@ export interface TreeReport {
   /** The number of events under the last checkpoint. Null before the first checkpoint, and if the checkpoint cannot be used. */
   readonly sealed: number | null;
   readonly faults: readonly LogFault[];
+  /** The number of checkpoints of places outside that were compared, and the places that could not be reached. Absent without such a place. */
+  readonly outside?: { readonly compared: number; readonly unreached: KeptCheckpoints['unreached'] };
 }
+
+type Places = Pick<Outside, 'anchors' | 'witnesses'>;
+const NOWHERE: Places = { anchors: [], witnesses: [] };
 
 /**
  * If the log has the root of the checkpoint, each file that differs is a fault. Otherwise the first event that differs from its entry is a fault. The
  * root of the entries then shows whether the entries or the events are wrong. The service may run in the meantime.
  */
-export async function verifyTree(parts: LogParts): Promise<TreeReport> {
+export async function verifyTree(parts: LogParts, places: Places = NOWHERE): Promise<TreeReport> {
+  const { files, keys } = parts;
   try {
-    const signed = await lastSigned(parts.files, parts.keys);
-    if (signed === null) return { sealed: null, faults: [] };
-    return { sealed: signed.size, faults: await new TreeAudit(parts, signed).faults() };
+    const signed = await lastSigned(files, keys);
+    const kept = await KeptCheckpoints.open(places, files, keys);
+    const faults = signed === null ? [] : await new TreeAudit(parts, signed, kept).faults();
+    const sizeNow = kept.next === Infinity ? 0 : ((await lastSigned(files, keys))?.size ?? 0);
+    const found = [...faults, ...(await kept.faults(sizeNow))];
+    const { compared, unreached } = kept;
+    const hasPlaces = places.anchors.length + places.witnesses.length > 0;
+    return { sealed: signed?.size ?? null, faults: found, ...(hasPlaces && { outside: { compared, unreached } }) };
   } catch (error) {
     if (error instanceof SealBroken) return { sealed: null, faults: [{ position: null, fault: error.message }] };
     if (error instanceof EventLogDamaged)
@@ -50,6 +63,7 @@ class TreeAudit {
   constructor(
     private readonly parts: LogParts,
     private readonly signed: Signed,
+    private readonly kept: KeptCheckpoints,
   ) {}
 
   async faults(): Promise<LogFault[]> {
@@ -92,10 +106,15 @@ class TreeAudit {
       const sealed = stored?.[own.length];
       if (sealed?.equals(entry) === false) this.firstBad ??= { event, fault: faultOf(entry, sealed, this.own.size) };
       own.push(entry);
-      this.own.add(leafHash(entry));
-      await this.addHash(0, leafHash(entry));
+      await this.add(leafHash(entry));
     }
     if (bundle?.equals(bundleOf(own)) !== true) this.badFiles.push(this.pathOf('entries', index));
+  }
+
+  private async add(leaf: Buffer): Promise<void> {
+    this.own.add(leaf);
+    if (this.own.size === this.kept.next) await this.kept.compare(this.own);
+    await this.addHash(0, leaf);
   }
 
   private async addHash(level: number, hash: Buffer): Promise<void> {

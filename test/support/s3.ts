@@ -85,6 +85,8 @@ export class S3Server {
   faultOf: (request: string) => Fault | Promise<Fault> = () => undefined;
   /** The answer of GetBucketVersioning. Null stands for a bucket that never had versioning. */
   versioning: 'Enabled' | 'Suspended' | null = null;
+  /** Whether the bucket has object lock with a default retention. */
+  objectLock = false;
   /** The code and the status of a refusal. */
   refusal: readonly [code: string, status: number] = ['AccessDenied', 403];
   /** If false, the server ignores the conditions of a put, as some servers do. */
@@ -199,6 +201,14 @@ export class S3Server {
       context.status = 200;
       context.type = 'application/xml';
       context.body = `<VersioningConfiguration>${this.versioning === null ? '' : `<Status>${this.versioning}</Status>`}</VersioningConfiguration>`;
+      return;
+    }
+    if ('object-lock' in context.query) {
+      if (!this.objectLock) return refuse(context, 404, 'ObjectLockConfigurationNotFoundError');
+      context.status = 200;
+      context.type = 'application/xml';
+      context.body =
+        '<ObjectLockConfiguration><ObjectLockEnabled>Enabled</ObjectLockEnabled><Rule><DefaultRetention><Mode>COMPLIANCE</Mode><Days>30</Days></DefaultRetention></Rule></ObjectLockConfiguration>';
       return;
     }
     if (context.method === 'PUT' && context.get('if-none-match') === '*' && (await this.exists(context))) {

@@ -9,13 +9,20 @@ import { caseTagsOf } from '../../src/modules/case-tags.js';
 import { genesisOf, linkTo } from '../../src/platform/audit/chain.js';
 import { policyText } from '../../src/transparency/checkpoint.js';
 import { SealKeys } from '../../src/transparency/seal-keys.js';
-import { type Outside, Sealer, type SealerObserver } from '../../src/transparency/sealer.js';
+import type { Outside } from '../../src/transparency/outside.js';
+import { Sealer, type SealerObserver } from '../../src/transparency/sealer.js';
 import { until } from './eventually.js';
 
 export const SEAL_KEYS = new SealKeys(`k1:${Buffer.alloc(32, 1).toString('base64')}`, 'https://log.example');
 
 /** No place outside. */
-export const ALONE_IN_THE_WORLD: Outside = { witnesses: [], policy: policyText(SEAL_KEYS.verifiers) };
+export const ALONE_IN_THE_WORLD: Outside = {
+  witnesses: [],
+  anchors: [],
+  authority: null,
+  timeStampIntervalMs: 0,
+  policy: policyText(SEAL_KEYS.verifiers),
+};
 
 export class SmallLog {
   readonly sealed = join(this.folder, 'transparency');
@@ -87,6 +94,7 @@ export class RunningSealer {
   failures: unknown[] = [];
   /** The last problem of each place; null if the place has answered. */
   readonly places = new Map<string, string | null>();
+  readonly weak = new Map<string, string>();
   private readonly sealer: Sealer;
 
   constructor(store: EmbeddedEventStore, folder: string, outside: Outside) {
@@ -95,6 +103,7 @@ export class RunningSealer {
       failed: (error) => this.failures.push(error),
       sealed: (size) => (this.size = size),
       asked: (place, problem) => this.places.set(place, problem === null ? null : String(problem)),
+      weak: (place, reason) => this.weak.set(place, reason),
     };
     const parts = {
       store,

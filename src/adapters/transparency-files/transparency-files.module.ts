@@ -1,10 +1,12 @@
-// The files of the transparency log in the data folder, and the key that signs its checkpoints.
+// The files of the transparency log in the data folder, the key that signs its checkpoints, and the anchors.
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { Global, Module } from '@nestjs/common';
 import { DataFolderSettings } from '../../config/data-folder.js';
 import { SealSettings } from '../../config/sealing.js';
 import { SealSigningKey, TransparencyFiles } from '../../ports/transparency-files.js';
+import { Anchors } from '../../ports/anchors.js';
+import { DirectoryAnchor } from '../anchors/directory.js';
 import { fileMadeOnce } from '../file-made-once.js';
 import { DiskTransparencyFiles } from './disk.js';
 
@@ -23,10 +25,21 @@ import { DiskTransparencyFiles } from './disk.js';
       }),
       inject: [SealSettings, DataFolderSettings],
     },
+    { provide: Anchors, useFactory: openAnchors, inject: [SealSettings] },
   ],
-  exports: [TransparencyFiles, SealSigningKey],
+  exports: [TransparencyFiles, SealSigningKey, Anchors],
 })
 export class TransparencyFilesModule {}
+
+async function openAnchors({ anchorFolder, anchorBucket }: SealSettings): Promise<Anchors> {
+  return {
+    list: [
+      ...(anchorFolder === null ? [] : [new DirectoryAnchor(anchorFolder)]),
+      // Loaded only when it is used, because otherwise every operator command would start more slowly.
+      ...(anchorBucket === null ? [] : [new (await import('../anchors/s3.js')).S3Anchor(anchorBucket)]),
+    ],
+  };
+}
 
 /** A key that is not configured is made at the first start. */
 async function madeKey(directory: string): Promise<string> {

@@ -1,4 +1,4 @@
-// One S3 bucket for the vault. The class stores whole small objects, has one time limit for a section of exchanges, and distinguishes outages from
+// One S3 bucket. The class stores whole small objects, has one time limit for a section of exchanges, and distinguishes outages from
 // refusals.
 import { setMaxListeners } from 'node:events';
 import { Readable } from 'node:stream';
@@ -6,6 +6,7 @@ import {
   DeleteObjectCommand,
   GetBucketVersioningCommand,
   GetObjectCommand,
+  GetObjectLockConfigurationCommand,
   ListObjectsV2Command,
   PutObjectCommand,
   type PutObjectCommandInput,
@@ -21,6 +22,8 @@ export interface S3BucketOptions {
   readonly region: string;
   /** With null, the address that AWS gives the region. With an address, the path names the bucket, as most other servers require. */
   readonly endpoint: string | null;
+  /** The beginning of the names of the settings, such as VAULT_S3. */
+  readonly settings: string;
   /** The limit of one whole section in milliseconds: waiting for a connection, credentials, tries, headers and bodies. */
   readonly limitMs: number;
 }
@@ -31,18 +34,18 @@ const TRIES = 3;
 /** The part of the limit for one try that hangs, so that another try is possible. */
 const PART_OF_LIMIT = 0.4;
 
-/** The setting to check when S3 refuses, by S3's error code. Any other code comes from a server that is not S3, or from the wrong server. */
+/** The setting to check when S3 refuses, by S3's error code. The names of the bucket's own settings begin with S3_ here. Any other code comes from a server that is not S3, or from the wrong server. */
 const VARIABLE_OF: Readonly<Record<string, string>> = {
-  NoSuchBucket: 'VAULT_S3_BUCKET',
-  InvalidBucketName: 'VAULT_S3_BUCKET',
-  AuthorizationHeaderMalformed: 'VAULT_S3_REGION',
-  IllegalLocationConstraintException: 'VAULT_S3_REGION',
-  PermanentRedirect: 'VAULT_S3_REGION',
+  NoSuchBucket: 'S3_BUCKET',
+  InvalidBucketName: 'S3_BUCKET',
+  AuthorizationHeaderMalformed: 'S3_REGION',
+  IllegalLocationConstraintException: 'S3_REGION',
+  PermanentRedirect: 'S3_REGION',
   InvalidAccessKeyId: 'AWS_ACCESS_KEY_ID',
   SignatureDoesNotMatch: 'AWS_SECRET_ACCESS_KEY',
   ExpiredToken: 'AWS_SESSION_TOKEN',
   InvalidToken: 'AWS_SESSION_TOKEN',
-  AccessDenied: 'VAULT_S3_BUCKET and the rights of AWS_ACCESS_KEY_ID',
+  AccessDenied: 'S3_BUCKET and the rights of AWS_ACCESS_KEY_ID',
   RequestTimeTooSkewed: 'the clock of this machine',
 };
 
@@ -75,12 +78,12 @@ export class S3Bucket {
   /** Runs a section of exchanges. Throws Unavailable if it exceeds the limit. Exchanges that were already sent may still have their effect. */
   async within<Result>(section: (exchange: S3Exchange) => Promise<Result>): Promise<Result> {
     if (this.closed) throw new Error('The vault is closed.');
-    const { bucket, limitMs } = this.options;
+    const { limitMs } = this.options;
     const work = limited(limitMs, undefined, (limit) => {
       // Each running exchange has one listener.
       setMaxListeners(0, limit);
       // The limit also ends work that the SDK itself does not interrupt, such as a lookup of credentials.
-      return within(limit, section(new S3Exchange(this.client, bucket, limit)), () => {
+      return within(limit, section(new S3Exchange(this.client, this.options, limit)), () => {
         throw new Unavailable(`S3 took longer than ${limitMs} ms.`);
       });
     });
@@ -99,13 +102,17 @@ export class S3Bucket {
 /** The exchanges of one section. Throws Unavailable for an outage and VaultMisconfigured for a refusal. An absence is a value. */
 export class S3Exchange {
   private readonly options: { readonly abortSignal: AbortSignal };
+  private readonly bucket: string;
+  private readonly settings: string;
 
   constructor(
     private readonly client: S3Client,
-    private readonly bucket: string,
+    place: S3BucketOptions,
     private readonly signal: AbortSignal,
   ) {
     this.options = { abortSignal: signal };
+    this.bucket = place.bucket;
+    this.settings = place.settings;
   }
 
   /** Null if no such object exists. An object that was interrupted is requested again. */
@@ -172,6 +179,18 @@ export class S3Exchange {
     return output?.Status !== undefined;
   }
 
+  /** Whether objects of the bucket can be protected against changes for a time. */
+  async hasObjectLock(): Promise<boolean> {
+    const command = new GetObjectLockConfigurationCommand({ Bucket: this.bucket });
+    const output = await this.ask(
+      'GetObjectLockConfiguration',
+      () => this.client.send(command, this.options),
+      'ObjectLockConfigurationNotFoundError',
+      'NotImplemented',
+    );
+    return output?.ObjectLockConfiguration?.Rule?.DefaultRetention !== undefined;
+  }
+
   /** False when S3 refused with one of the given codes. */
   private async putIf(
     condition: Pick<PutObjectCommandInput, 'IfMatch' | 'IfNoneMatch'>,
@@ -198,7 +217,7 @@ export class S3Exchange {
       if (cause instanceof S3ServiceException && answers.includes(cause.name)) return null;
       if (status !== undefined && status < 500 && status !== 408 && status !== 429)
         throw new VaultMisconfigured(
-          `S3 refused ${operation} with ${name} (${status}); look at ${VARIABLE_OF[name ?? ''] ?? 'VAULT_S3_ENDPOINT'}.`,
+          `S3 refused ${operation} with ${name} (${status}); look at ${this.settingFor(name)}.`,
         );
       if (name === 'CredentialsProviderError')
         throw new VaultMisconfigured(
@@ -206,8 +225,12 @@ export class S3Exchange {
         );
       if (cause instanceof TypeError) throw cause;
       if (status !== undefined) throw new Unavailable(`S3 answered ${operation} with ${status}.`, { cause });
-      throw new Unavailable(`S3 cannot be reached (${code}); look at VAULT_S3_ENDPOINT.`, { cause });
+      throw new Unavailable(`S3 cannot be reached (${code}); look at ${this.settings}_ENDPOINT.`, { cause });
     }
+  }
+
+  private settingFor(code: string | undefined): string {
+    return (VARIABLE_OF[code ?? ''] ?? 'S3_ENDPOINT').replace(/^S3/, this.settings);
   }
 
   private async whole(body: unknown, length: number | undefined): Promise<Buffer> {

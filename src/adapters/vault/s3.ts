@@ -94,7 +94,7 @@ export class S3Vault extends Vault implements VaultSubjects {
 
   private constructor({ prefix, keys, clock, limitMs = LIMIT_MS, ...where }: S3VaultOptions) {
     super();
-    this.bucket = new S3Bucket({ ...where, limitMs });
+    this.bucket = new S3Bucket({ ...where, settings: 'VAULT_S3', limitMs });
     this.prefix = prefix;
     this.limitMs = limitMs;
     this.keys = keys;

@@ -19,6 +19,7 @@ import { Sealer, type SealerObserver } from '../../../src/transparency/sealer.js
 import { entriesOf } from '../../../src/transparency/tiles.js';
 import { type TreeReport, verifyTree } from '../../../src/transparency/verify-tree.js';
 import { until } from '../../support/eventually.js';
+import { ALONE_IN_THE_WORLD } from '../../support/sealing.js';
 
 /** An event of the test's log, before the log gives it a position and a link. */
 interface Plain {
@@ -292,6 +293,7 @@ function seal(log: EmbeddedEventStore, copy: string, { keys = KEYS, writes = Inf
     failed: () => (seen.failures += 1),
     sealed: (size) => (seen.size = size),
     asked: () => undefined,
+    weak: () => undefined,
   };
   const leases = { take: async () => true, release: async () => undefined };
   const files = new FillingDisk(copy, writes);
@@ -302,7 +304,7 @@ function seal(log: EmbeddedEventStore, copy: string, { keys = KEYS, writes = Inf
       files,
       keys,
       leases,
-      outside: { witnesses: [], policy: policyText(keys.verifiers) },
+      outside: { ...ALONE_IN_THE_WORLD, policy: policyText(keys.verifiers) },
     },
     observer,
     1,

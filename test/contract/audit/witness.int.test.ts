@@ -6,7 +6,7 @@ import { type RunningSandbox, startSandbox } from '../../../sandbox/server.js';
 import { SANDBOX_WITNESS_KEY, SANDBOX_WITNESS_NAME, SandboxWitness } from '../../../sandbox/witness.js';
 import { checkpointText, policyText } from '../../../src/transparency/checkpoint.js';
 import { EMPTY_ROOT } from '../../../src/transparency/merkle-tree.js';
-import type { Outside } from '../../../src/transparency/sealer.js';
+import type { Outside } from '../../../src/transparency/outside.js';
 import { openNote, SignerKey } from '../../../src/transparency/signed-note.js';
 import { Witness, WitnessKey } from '../../../src/transparency/witness.js';
 import { until } from '../../support/eventually.js';
@@ -39,7 +39,11 @@ function witnessOf({ folder }: SmallLog, port = 0): Promise<RunningSandbox> {
 /** The service's view of the witness. */
 function outside(url = `${sandbox.url}/witness`): Outside {
   const place = { name: SANDBOX_WITNESS_NAME, key: SANDBOX_WITNESS_KEY, url };
-  return { witnesses: [new Witness(place.key, url)], policy: policyText(SEAL_KEYS.verifiers, [place], 1) };
+  return {
+    ...ALONE_IN_THE_WORLD,
+    witnesses: [new Witness(place.key, url)],
+    policy: policyText(SEAL_KEYS.verifiers, [place], 1),
+  };
 }
 
 describe('a log with a witness', () => {
