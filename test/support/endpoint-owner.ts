@@ -106,16 +106,20 @@ export class EndpointOwner {
     return (await this.request('GET', `/${this.endpointId}/deliveries/${deliveryId}`)).body;
   }
 
-  /** Waits until the endpoint's only delivery meets the condition. */
+  /** Waits until the endpoint's only delivery meets the condition, and returns it as it then is. */
   async only(what: string, holds: (delivery: ShownDelivery) => boolean): Promise<ShownDelivery> {
     let all: ShownDelivery[] = [];
+    let only: ShownDelivery | null = null;
     await until(`the only delivery ${what}`, async () => {
       all = await this.deliveries();
-      return all.length === 1 && holds(all[0] as ShownDelivery);
+      if (all.length !== 1 || !holds(all[0] as ShownDelivery)) return false;
+      // The delivery may have changed since the list was read.
+      only = await this.delivery((all[0] as ShownDelivery).delivery_id);
+      return holds(only);
     }).catch((error: Error) => {
       throw new Error(`${error.message}: ${JSON.stringify(all)}`);
     });
-    return this.delivery((all[0] as ShownDelivery).delivery_id);
+    return only as unknown as ShownDelivery;
   }
 
   /**

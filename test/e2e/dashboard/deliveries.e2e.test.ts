@@ -30,10 +30,17 @@ const PLACE = ['service-event-sequence', 'service-event-digest'];
 /** The delays of the first and the second retry, in seconds. A test waits for the first and only reads the planned second. */
 const [SOON, LATE] = [1.1, 300];
 const REDELIVERY_INTERVAL = 0.5;
+/**
+ * The time limit for receivers that never answer. The other receivers have the default of the service, because an attempt
+ * that a busy machine delays would be repeated.
+ */
 const TIMEOUT_MS = 300;
+const DEFAULT_TIMEOUT_MS = 8_000;
 const NAMES = ['nopay', 'demo', 'child', 'unrelated', 'broke', 'grandchild'] as const;
 
 type Name = (typeof NAMES)[number];
+
+type Behaviour = readonly [what: string, url: string, httpStatus: number | null, errorCode: string | null];
 
 let authority: CertificateAuthority;
 let trust: { readonly folder: string; readonly file: string };
@@ -49,7 +56,6 @@ beforeAll(async () => {
   service = await Service.start({
     WEBHOOK_EGRESS_ALLOW: '127.0.0.1/32',
     NODE_EXTRA_CA_CERTS: trust.file,
-    WEBHOOK_TIMEOUT: String(TIMEOUT_MS / 1_000),
     WEBHOOK_RETRY_LADDER: `${SOON},${LATE}`,
     WEBHOOK_REDELIVERY_INTERVAL: String(REDELIVERY_INTERVAL),
     SANDBOX_SLOWNESS: '0.3',
@@ -83,6 +89,26 @@ async function stepUp(name: Name): Promise<string> {
   const { status, text, body } = await callers[name].submit({ lastName: 'Otptest' });
   if (status !== 200) throw new Error(`The submission was refused: ${status} ${text}`);
   return body.id;
+}
+
+/**
+ * Makes a delivery that fails once, and acts while its retry is pending. A busy machine may be too slow for this. Then
+ * another endpoint gets another delivery. Returns the delivery before the action and the path of its endpoint.
+ */
+async function beforeItsRetry(
+  name: Name,
+  path: string,
+  act: () => Promise<void> = () => Promise.resolve(),
+): Promise<{ readonly pending: ShownDelivery; readonly path: string }> {
+  for (let round = 1; ; round++) {
+    const itsPath = `${path}/${round}`;
+    await owners[name].register(receiver.url(itsPath));
+    await stepUp(name);
+    const pending = await owners[name].only('is being retried', ({ attempt_count }) => attempt_count > 0);
+    await act();
+    const inTime = pending.attempt_count === 1 && Date.now() < Date.parse(pending.next_attempt_at ?? '');
+    if (inTime) return { pending, path: itsPath };
+  }
 }
 
 /** Milliseconds from the end of the last attempt to the next attempt. */
@@ -300,17 +326,16 @@ describe('every event', () => {
 
 describe('a delivery that fails', () => {
   it('is repeated after its delay with the same bytes and ids, a new time and a new signature', async () => {
-    await owners.unrelated.register(receiver.url('/flaky/1/again'));
-    await stepUp('unrelated');
-    const retrying = await owners.unrelated.only('is being retried', ({ status }) => status === 'retrying');
-    expect(retrying).toMatchObject({
+    const { pending, path } = await beforeItsRetry('unrelated', '/flaky/1/again');
+    expect(pending).toMatchObject({
+      status: 'retrying',
       attempt_count: 1,
       last_http_status: 503,
       last_error_code: 'HTTP_STATUS',
       next_attempt_at: expect.stringMatching(TIME),
     });
     const delivered = await owners.unrelated.only('has arrived', ({ status }) => status === 'succeeded');
-    const [one, two, ...more] = at('/flaky/1/again') as [ReceivedRequest, ReceivedRequest];
+    const [one, two, ...more] = at(path) as [ReceivedRequest, ReceivedRequest];
     expect(more).toEqual([]);
     expect(two.body.equals(one.body)).toBe(true);
     expect([two.headers['webhook-id'], two.headers['service-delivery-id']]).toEqual([
@@ -396,10 +421,15 @@ describe('rotating the secret', () => {
   it('makes both secrets sign during the overlap, with the new secret first, and only the new secret afterwards', async () => {
     const owner = owners.broke;
     await owner.register(receiver.url('/rotated'));
-    const { secret, previous_expires_at } = await owner.rotate(2);
-    await stepUp('broke');
-    await arrived('/rotated');
-    const overlap = first(at('/rotated'));
+    let [secret, previous_expires_at] = ['', ''];
+    // A busy machine may need more time than the overlap has. Then the secret is rotated again.
+    do {
+      ({ secret, previous_expires_at } = await owner.rotate(2));
+      const before = at('/rotated').length;
+      await stepUp('broke');
+      await arrived('/rotated', before + 1);
+    } while (Date.now() >= Date.parse(previous_expires_at));
+    const overlap = at('/rotated').at(-1) as ReceivedRequest;
     const [old, current] = owner.secrets.slice(-2) as [string, string];
     expect(current).toBe(secret);
     const signedBy = (request: ReceivedRequest, header: string, key: string): boolean => {
@@ -419,9 +449,10 @@ describe('rotating the secret', () => {
     ]);
 
     await until('the overlap is over', () => Date.now() > Date.parse(previous_expires_at));
+    const before = at('/rotated').length;
     await stepUp('broke');
-    await arrived('/rotated', 2);
-    const later = at('/rotated')[1] as ReceivedRequest;
+    await arrived('/rotated', before + 1);
+    const later = at('/rotated')[before] as ReceivedRequest;
     expect(signatures(later).map((header) => [signedBy(later, header, current), signedBy(later, header, old)])).toEqual(
       [[true, false]],
     );
@@ -429,14 +460,15 @@ describe('rotating the secret', () => {
 
   it('applies to pending retries together with a new address: they are sent to the new address and signed only with the new secret', async () => {
     const owner = owners.grandchild;
-    await owner.register(receiver.url('/status/503/old-home'));
-    await stepUp('grandchild');
-    await owner.only('is being retried', ({ status }) => status === 'retrying');
-    const { secret } = await owner.rotate(0);
-    expect((await owner.change({ url: receiver.url('/new-home') })).status).toBe(200);
+    let secret = '';
+    const { pending, path } = await beforeItsRetry('grandchild', '/status/503/old-home', async () => {
+      ({ secret } = await owner.rotate(0));
+      expect((await owner.change({ url: receiver.url('/new-home') })).status).toBe(200);
+    });
     await owner.only('has arrived', ({ status }) => status === 'succeeded');
-    expect([at('/status/503/old-home').length, at('/new-home').length]).toEqual([1, 1]);
-    const [before, after] = [first(at('/status/503/old-home')), first(at('/new-home'))];
+    const moved = at('/new-home').filter(({ headers }) => headers['service-delivery-id'] === pending.delivery_id);
+    expect([at(path).length, moved.length]).toEqual([1, 1]);
+    const [before, after] = [first(at(path)), first(moved)];
     const onlyNew = new EndpointOwner(service, owner.account);
     onlyNew.secrets.push(secret);
     expect(signatures(after)).toHaveLength(1);
@@ -456,12 +488,13 @@ describe('redelivery', () => {
       ({ attempt_count, next_attempt_at }) =>
         attempt_count === 2 && next_attempt_at !== null && Date.parse(next_attempt_at) > Date.now() + LATE * 500,
     );
-    const again = await owner.redeliver(waiting.delivery_id);
+    // Both are sent at once, because a busy machine may take longer than the interval for each.
+    const replies = await Promise.all([owner.redeliver(waiting.delivery_id), owner.redeliver(waiting.delivery_id)]);
+    const [again, soon] = replies.sort((one, other) => one.status - other.status) as [Reply, Reply];
     expect([again.status, again.body]).toEqual([
       202,
       { delivery_id: waiting.delivery_id, event_id: waiting.event_id, status: 'pending' },
     ]);
-    const soon = await owner.redeliver(waiting.delivery_id);
     expect(refused(soon)).toEqual([429, 'WEBHOOK_REDELIVERY_TOO_SOON']);
     expect(Number(soon.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
     expect(Number(soon.headers.get('retry-after'))).toBeLessThanOrEqual(Math.ceil(REDELIVERY_INTERVAL));
@@ -513,13 +546,8 @@ describe('redelivery', () => {
 describe('deleting an endpoint', () => {
   it('cancels the pending deliveries', async () => {
     const owner = owners.broke;
-    await owner.register(receiver.url('/status/500/deleted'));
-    await stepUp('broke');
-    const { delivery_id, next_attempt_at } = await owner.only(
-      'waits for its next attempt',
-      ({ status }) => status === 'retrying',
-    );
-    await owner.remove();
+    const { pending, path } = await beforeItsRetry('broke', '/status/500/deleted', () => owner.remove());
+    const { delivery_id, next_attempt_at } = pending;
     expect(await owner.endpoint()).toBeNull();
     expect(refused(await owner.redeliver(delivery_id))).toEqual([404, 'WEBHOOK_ENDPOINT_NOT_FOUND']);
     await until('its next attempt would be over', () => Date.now() > Date.parse(next_attempt_at ?? '') + 200);
@@ -530,121 +558,7 @@ describe('deleting an endpoint', () => {
       ['DeliveryAttemptFailed', undefined],
       ['DeliveryCanceled', 'ENDPOINT_DELETED'],
     ]);
-    expect(at('/status/500/deleted')).toHaveLength(1);
-  });
-});
-
-describe('every behaviour of a receiver', () => {
-  let expired: HttpsReceiver;
-  let foreign: HttpsReceiver;
-  let misnamed: HttpsReceiver;
-  let nobody: number;
-
-  beforeAll(async () => {
-    const day = 86_400_000;
-    const certificate = authority.issue({
-      hosts: ['127.0.0.1'],
-      notBefore: new Date(Date.now() - 2 * day),
-      notAfter: new Date(Date.now() - day),
-    });
-    [expired, foreign, misnamed, nobody] = await Promise.all([
-      HttpsReceiver.start({ certificate }),
-      HttpsReceiver.start(),
-      HttpsReceiver.start({ authority, hosts: ['another.example.test'] }),
-      freePort(),
-    ]);
-  });
-  afterAll(() => Promise.all([expired.close(), foreign.close(), misnamed.close()]));
-
-  const behaviours = (): readonly (readonly [
-    what: string,
-    url: string,
-    httpStatus: number | null,
-    errorCode: string | null,
-  ])[] => [
-    ['200', receiver.url('/pinged'), 200, null],
-    ['204', receiver.url('/status/204'), 204, null],
-    ['404', receiver.url('/status/404'), 404, 'HTTP_STATUS'],
-    ['500', receiver.url('/status/500'), 500, 'HTTP_STATUS'],
-    ['a redirect to loopback', receiver.url(`/redirect?to=${receiver.url('/redirected')}`), 302, 'REDIRECT'],
-    ['headers that never end', receiver.url('/drip-headers'), null, 'TIMEOUT'],
-    ['a body that drips', receiver.url('/drip'), 200, 'TIMEOUT'],
-    ['silence', receiver.url('/hang'), null, 'TIMEOUT'],
-    ['a body without end', receiver.url('/endless'), 200, null],
-    ['64 MB in a few bytes', receiver.url('/gzip-bomb'), 200, null],
-    ['breaking off', receiver.url('/reset'), null, 'CONNECTION_FAILED'],
-    ['breaking off in mid-body', receiver.url('/reset-body'), 200, 'CONNECTION_FAILED'],
-    ['a certificate that has expired', expired.url(), null, 'TLS_ERROR'],
-    ['a certificate of an unknown authority', foreign.url(), null, 'TLS_ERROR'],
-    ['a certificate for another name', misnamed.url(), null, 'TLS_ERROR'],
-    ['a closed port', `https://127.0.0.1:${nobody}/`, null, 'CONNECTION_FAILED'],
-  ];
-
-  it('is shown by the answer to a test ping and by the log of the delivery', async () => {
-    const owner = owners.demo;
-    await owner.register(receiver.url('/pinged'));
-    const expected = behaviours();
-    const seen: unknown[] = [];
-    for (const [what, url] of expected) {
-      expect((await owner.change({ url })).status).toBe(200);
-      const { status, body } = await owner.ping();
-      expect([status, body.delivery_id, body.latency_ms]).toEqual([
-        200,
-        expect.stringMatching(DELIVERY_ID),
-        expect.any(Number),
-      ]);
-      // The attempt ends within the time limit, whatever the receiver does.
-      expect([what, body.latency_ms < TIMEOUT_MS + SLACK_MS]).toEqual([what, true]);
-      seen.push([what, url, body.http_status ?? null, body.error_code ?? null]);
-      const logged = await owner.delivery(body.delivery_id);
-      expect(logged).toMatchObject({
-        event_type: 'ping',
-        status: body.error_code === undefined ? 'succeeded' : 'failed',
-        attempt_count: 1,
-        next_attempt_at: null,
-        attempts: [
-          { http_status: body.http_status ?? null, error_code: body.error_code ?? null, latency_ms: body.latency_ms },
-        ],
-      });
-      expect((logged.attempts[0]?.response_excerpt ?? '').length).toBeLessThanOrEqual(4_096);
-    }
-    expect(seen).toEqual(expected);
-    expect(at('/redirected')).toEqual([]);
-    expect(at('/pinged').map((request) => owner.verified(request))).toEqual([
-      {
-        id: expect.stringMatching(EVENT_ID),
-        type: 'ping',
-        schema_version: 1,
-        occurred_at: expect.stringMatching(TIME),
-        environment: expect.stringMatching(/^(test|live)$/),
-        account_id: accounts.demo.accountId,
-        data: { endpoint_id: owner.endpointId },
-      },
-    ]);
-    // Pings are never repeated and do not change the endpoint's health (docs/contract/webhooks.md#pings).
-    expect(await owner.endpoint()).toMatchObject({
-      status: 'active',
-      consecutive_failures: 0,
-      last_success_at: null,
-      last_failure_at: null,
-    });
-    expect(new Set((await owner.deliveries()).map(({ attempt_count }) => attempt_count))).toEqual(new Set([1]));
-  });
-
-  it.each([
-    ['/hang', null, 'TIMEOUT'],
-    ['/reset', null, 'CONNECTION_FAILED'],
-    ['/redirect?to=/redirected', 302, 'REDIRECT'],
-    ['/drip', 200, 'TIMEOUT'],
-  ])('is in the log of the first attempt, and a retry is planned: %s', async (path, http_status, error_code) => {
-    const owner = owners.child;
-    await owner.register(receiver.url(path));
-    await stepUp('child');
-    const { attempts, next_attempt_at } = await owner.only('has failed once', ({ status }) => status === 'retrying');
-    expect([attempts[0], next_attempt_at]).toMatchObject([
-      { http_status, error_code, latency_ms: expect.any(Number) },
-      expect.stringMatching(TIME),
-    ]);
+    expect(at(path)).toHaveLength(1);
   });
 });
 
@@ -681,6 +595,146 @@ describe('the operator', () => {
       0,
       ['delayed', 'oldestDueMs', 'waiting'],
     ]);
+  });
+});
+
+describe('every behaviour of a receiver', () => {
+  let expired: HttpsReceiver;
+  let foreign: HttpsReceiver;
+  let misnamed: HttpsReceiver;
+  let nobody: number;
+
+  beforeAll(async () => {
+    const day = 86_400_000;
+    const certificate = authority.issue({
+      hosts: ['127.0.0.1'],
+      notBefore: new Date(Date.now() - 2 * day),
+      notAfter: new Date(Date.now() - day),
+    });
+    [expired, foreign, misnamed, nobody] = await Promise.all([
+      HttpsReceiver.start({ certificate }),
+      HttpsReceiver.start(),
+      HttpsReceiver.start({ authority, hosts: ['another.example.test'] }),
+      freePort(),
+    ]);
+  });
+  afterAll(() => Promise.all([expired.close(), foreign.close(), misnamed.close()]));
+
+  const behaviours = (): readonly Behaviour[] => [
+    ['200', receiver.url('/pinged'), 200, null],
+    ['204', receiver.url('/status/204'), 204, null],
+    ['404', receiver.url('/status/404'), 404, 'HTTP_STATUS'],
+    ['500', receiver.url('/status/500'), 500, 'HTTP_STATUS'],
+    ['a redirect to loopback', receiver.url(`/redirect?to=${receiver.url('/redirected')}`), 302, 'REDIRECT'],
+    ['a body without end', receiver.url('/endless'), 200, null],
+    ['64 MB in a few bytes', receiver.url('/gzip-bomb'), 200, null],
+    ['breaking off', receiver.url('/reset'), null, 'CONNECTION_FAILED'],
+    ['breaking off in mid-body', receiver.url('/reset-body'), 200, 'CONNECTION_FAILED'],
+    ['a certificate that has expired', expired.url(), null, 'TLS_ERROR'],
+    ['a certificate of an unknown authority', foreign.url(), null, 'TLS_ERROR'],
+    ['a certificate for another name', misnamed.url(), null, 'TLS_ERROR'],
+    ['a closed port', `https://127.0.0.1:${nobody}/`, null, 'CONNECTION_FAILED'],
+  ];
+
+  const silent = (): readonly Behaviour[] => [
+    ['headers that never end', receiver.url('/drip-headers'), null, 'TIMEOUT'],
+    ['a body that drips', receiver.url('/drip'), 200, 'TIMEOUT'],
+    ['silence', receiver.url('/hang'), null, 'TIMEOUT'],
+  ];
+
+  async function ping(
+    owner: EndpointOwner,
+    expected: readonly Behaviour[],
+    limitMs = DEFAULT_TIMEOUT_MS,
+  ): Promise<void> {
+    const seen: unknown[] = [];
+    for (const [what, url] of expected) {
+      expect((await owner.change({ url })).status).toBe(200);
+      const { status, body } = await owner.ping();
+      expect([status, body.delivery_id, body.latency_ms]).toEqual([
+        200,
+        expect.stringMatching(DELIVERY_ID),
+        expect.any(Number),
+      ]);
+      // The attempt ends within the time limit, whatever the receiver does.
+      expect([what, body.latency_ms < limitMs + SLACK_MS]).toEqual([what, true]);
+      seen.push([what, url, body.http_status ?? null, body.error_code ?? null]);
+      const logged = await owner.delivery(body.delivery_id);
+      expect(logged).toMatchObject({
+        event_type: 'ping',
+        status: body.error_code === undefined ? 'succeeded' : 'failed',
+        attempt_count: 1,
+        next_attempt_at: null,
+        attempts: [
+          { http_status: body.http_status ?? null, error_code: body.error_code ?? null, latency_ms: body.latency_ms },
+        ],
+      });
+      expect((logged.attempts[0]?.response_excerpt ?? '').length).toBeLessThanOrEqual(4_096);
+    }
+    expect(seen).toEqual(expected);
+  }
+
+  /** Pings are never repeated and do not change the endpoint's health (docs/contract/webhooks.md#pings). */
+  async function expectHealthUnchanged(owner: EndpointOwner): Promise<void> {
+    expect(await owner.endpoint()).toMatchObject({
+      status: 'active',
+      consecutive_failures: 0,
+      last_success_at: null,
+      last_failure_at: null,
+    });
+    expect(new Set((await owner.deliveries()).map(({ attempt_count }) => attempt_count))).toEqual(new Set([1]));
+  }
+
+  async function failOnce(path: string, http_status: number | null, error_code: string): Promise<void> {
+    const { pending } = await beforeItsRetry('child', path);
+    expect([pending.status, pending.attempt_count, pending.attempts[0]]).toMatchObject([
+      'retrying',
+      1,
+      { http_status, error_code, latency_ms: expect.any(Number) },
+    ]);
+  }
+
+  it('is shown by the answer to a test ping and by the log of the delivery', async () => {
+    const owner = owners.demo;
+    await owner.register(receiver.url('/pinged'));
+    await ping(owner, behaviours());
+    expect(at('/redirected')).toEqual([]);
+    expect(at('/pinged').map((request) => owner.verified(request))).toEqual([
+      {
+        id: expect.stringMatching(EVENT_ID),
+        type: 'ping',
+        schema_version: 1,
+        occurred_at: expect.stringMatching(TIME),
+        environment: expect.stringMatching(/^(test|live)$/),
+        account_id: accounts.demo.accountId,
+        data: { endpoint_id: owner.endpointId },
+      },
+    ]);
+    await expectHealthUnchanged(owner);
+  });
+
+  it.each([
+    ['/reset', null, 'CONNECTION_FAILED'],
+    ['/redirect', 302, 'REDIRECT'],
+  ])('is in the log of the first attempt, and a retry is planned: %s', failOnce);
+
+  describe('that does not answer within the time limit', () => {
+    beforeAll(async () => {
+      await service.program.end('SIGTERM');
+      await service.startAgain({ WEBHOOK_TIMEOUT: String(TIMEOUT_MS / 1_000) });
+    });
+
+    it('is shown by the answer to a test ping and by the log of the delivery', async () => {
+      const owner = owners.demo;
+      await owner.register(receiver.url('/pinged'));
+      await ping(owner, silent(), TIMEOUT_MS);
+      await expectHealthUnchanged(owner);
+    });
+
+    it.each([
+      ['/hang', null, 'TIMEOUT'],
+      ['/drip', 200, 'TIMEOUT'],
+    ])('is in the log of the first attempt, and a retry is planned: %s', failOnce);
   });
 });
 
