@@ -39,7 +39,7 @@ const consume = (presentation: Partial<Presentation> = {}): SessionGrantCommand 
 describe('a session grant', () => {
   it('is minted only once', () => {
     const grant = given(sessionGrant).when({ kind: 'mint', terms: TERMS }).then(minted());
-    expect(grant.state).toEqual({ status: 'open', detailsMoved: false, session: null, ...TERMS });
+    expect(grant.state).toEqual({ status: 'open', detailsMoved: false, detailsHeld: false, session: null, ...TERMS });
     expect(() => grant.when({ kind: 'mint', terms: TERMS }).events).toThrow('request.invalid');
   });
 
