@@ -8,8 +8,19 @@ import { makeVendor } from './vendor-folder.mjs';
 
 const VENDORS = join(ROOT, 'src', 'vendors');
 const [command, ...args] = process.argv.slice(2);
+const USAGE = [
+  'npm run vendor:new <id> -- --port identity|credit|income [--auth bearer|basic|oauth2] [--polls]',
+  'npm run vendor:test <id> [-- --watch]      certifies the vendor, and writes nothing',
+  'npm run vendor:certify <id>                also writes certification.json and behaviour.json',
+  'npm run vendor:record <id>                 writes fixtures/recorded/',
+  'docs/how-to/add-a-vendor.md describes each step.',
+];
 
 await runCommand(async () => {
+  if (args.includes('--help')) {
+    for (const line of USAGE) console.log(line);
+    return;
+  }
   ensureInstalled();
   switch (command) {
     case 'new':
@@ -32,7 +43,8 @@ await runCommand(async () => {
 function idIn(args) {
   const [id, ...more] = args.filter((argument) => argument !== '--watch');
   const known = readdirSync(VENDORS).filter((name) => existsSync(join(VENDORS, name, 'vendor.test.ts')));
-  if (id === undefined || more.length > 0) throw new Problem(`Name one vendor of ${known.join(', ')}.`);
+  if (id === undefined || more.length > 0)
+    throw new Problem(`Name one vendor of ${known.join(', ')}. --help shows how.`);
   if (!known.includes(id)) throw new Problem(`There is no vendor.test.ts for ${id}. Name one of ${known.join(', ')}.`);
   return id;
 }

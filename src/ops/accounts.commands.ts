@@ -18,7 +18,10 @@ import {
   type FoundAccount,
   readAccount,
 } from '../modules/accounts/read/accounts.js';
+import { vendorRoutes } from '../modules/vendors/domain/vendor-routes.js';
 import { logoType } from '../published/accounts.js';
+import { AggregateCache } from '../platform/aggregates/aggregate-cache.js';
+import { streamOf } from '../platform/aggregates/decided.js';
 import { GroupedStream } from '../platform/aggregates/grouped-stream.js';
 import { EventStore } from '../ports/event-store.js';
 import type { Cursor } from '../ports/read-models.js';
@@ -275,7 +278,11 @@ export class SetAccountCommand extends SettingOptions {
   }
 }
 
-@SubCommand({ name: 'show', arguments: '<account>', description: 'Show an account and its direct children' })
+@SubCommand({
+  name: 'show',
+  arguments: '<account>',
+  description: 'Show an account, its direct children, and its own routes to vendors',
+})
 export class ShowAccountCommand extends ShowingCommand {
   constructor(
     private readonly events: EventStore,
@@ -286,9 +293,11 @@ export class ShowAccountCommand extends ShowingCommand {
 
   override async run([account]: string[]): Promise<void> {
     const found = await listed(this.events, idIn(account, 'account'));
+    const routes = await new AggregateCache(this.events, 0).load(vendorRoutes, streamOf(vendorRoutes, found.accountId));
     print({
       ...shown(found),
       children: await this.lists.idsIn(accountProjection, accountsList(found.accountId)),
+      routes: routes.state.routes,
     });
   }
 }

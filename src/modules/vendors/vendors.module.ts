@@ -35,7 +35,7 @@ const ROUTES_FIT: InjectionToken<Startable> = Symbol('vendor routes');
         start: async () => {
           if (readOnly) return;
           const { routes } = (await streams.load(vendorRoutes, INSTALLATION)).state;
-          const fault = rules.faultOf({}, {}, routes);
+          const fault = rules.faultOf({}, {}, routes, null);
           if (fault !== null) throw new Error(fault);
         },
       }),

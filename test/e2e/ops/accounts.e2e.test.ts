@@ -98,7 +98,11 @@ describe('ops', () => {
         'no',
       ),
     ).toEqual({ ...child, ...changed });
-    expect(await one('accounts', 'show', parent.accountId)).toEqual({ ...parent, children: [child.accountId] });
+    expect(await one('accounts', 'show', parent.accountId)).toEqual({
+      ...parent,
+      children: [child.accountId],
+      routes: {},
+    });
     const all = (await ops('accounts', 'list')).lines.map(({ accountId }) => accountId);
     expect(all).toEqual(
       expect.arrayContaining([parent.accountId, child.accountId, credentials.accounts.demo.accountId]),

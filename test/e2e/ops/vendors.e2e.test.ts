@@ -90,6 +90,9 @@ describe('ops vendors', () => {
     expect(rowsOf(await ops('vendors', 'route', 'identity', 'idv=3', '--account', accountId, ...REASON))).toEqual([
       { account: accountId, routes: route },
     ]);
+    expect(rowsOf(await ops('accounts', 'show', accountId))).toMatchObject([{ accountId, routes: route }]);
+    const unfit = await ops('vendors', 'route', 'identity', 'acme=1', '--account', accountId, ...REASON);
+    expect(unfit.stderr).toContain(`credit <vendor>=<weight> ... --account ${accountId} --reason <text>`);
     const rows = rowsOf(await ops('vendors', 'list'));
     expect(rows.find(({ vendor }) => vendor === 'idv')).toMatchObject({ capability: 'identity', weight: 3 });
     expect(rowsOf(await ops('vendors', 'route', 'identity', 'none', ...REASON))).toEqual([

@@ -54,14 +54,14 @@ export class ChooseRouteHandler implements ICommandHandler<ChooseRoute> {
   }
 
   private async faultForAll(change: RoutesOf): Promise<string | null> {
-    return this.rules.faultOf({}, {}, { ...(await this.routesIn(INSTALLATION)), ...change });
+    return this.rules.faultOf({}, {}, { ...(await this.routesIn(INSTALLATION)), ...change }, null);
   }
 
   private async faultFor(accountId: string, change: RoutesOf): Promise<string | null> {
     const account = await this.accounts.find(accountId);
     if (account === null) throw new DomainError('request.not_found', { field: 'account' });
     const own = { ...(await this.routesIn(accountId)), ...change };
-    return this.rules.faultOf(account.vendors, own, await this.routesIn(INSTALLATION));
+    return this.rules.faultOf(account.vendors, own, await this.routesIn(INSTALLATION), accountId);
   }
 
   private async routesIn(id: string): Promise<RoutesOf> {

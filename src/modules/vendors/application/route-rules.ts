@@ -47,6 +47,7 @@ export class RouteRules {
     settings: ChosenVendors,
     own: VendorRoutesState['routes'],
     installation: VendorRoutesState['routes'],
+    accountId: string | null,
   ): string | null {
     const routes = routesOf(settings, own, installation);
     const offered = this.vendors.offering('identity');
@@ -57,7 +58,8 @@ export class RouteRules {
     const credit = vendorsIn(routes.credit).join(', ');
     return (
       `No routed credit vendor (${credit}) has reports on persons whom ${unfit.join(', ')} has verified. ` +
-      'Give the credit vendors a route first: ops vendors route credit <vendor>=<weight> ... --reason <text>.'
+      'Give the credit vendors a route first: ops vendors route credit <vendor>=<weight> ... ' +
+      `${accountId === null ? '' : `--account ${accountId} `}--reason <text>.`
     );
   }
 }
