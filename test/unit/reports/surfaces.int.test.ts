@@ -361,6 +361,22 @@ describe('the report routes', () => {
       });
     });
 
+    it('records a refused print with its reader and code', async () => {
+      const sessionId = harness.session(owner);
+      const stranger = await harness.account();
+      expect(await refused(await post(`/reports/${sessionId}/pdf`, await platform(stranger), { html: 'x' }))).toEqual([
+        403,
+        'REPORT_SHARING_NOT_FOUND',
+      ]);
+      const looks = await harness.store.readStream(`report_looks-${sessionId}`);
+      expect(looks.map(({ type, data }) => ({ type, data }))).toMatchObject([
+        {
+          type: 'ReportReadRefused',
+          data: { sessionId, viewerAccountId: stranger, format: 'pdf', code: 'sharing.not_found' },
+        },
+      ]);
+    });
+
     it('403 REPORT_ACCESS_DENIED for a link that is expired, forged, or of another or a deleted file', async () => {
       const { url } = (await (await print(harness.session(owner), { html: 'x' })).json()) as { url: string };
       const { url: other } = (await (await print(harness.session(owner), { html: 'y' })).json()) as { url: string };

@@ -5,7 +5,7 @@ import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { isExpired } from '../domain/report.js';
 import type { ReportFormat } from '../domain/report-view.js';
 import { ReadPurposes } from './read-purposes.js';
-import { ReadRefusals, type Read } from './read-refusals.js';
+import { ReadRefusals } from './read-refusals.js';
 import { ReportAccess } from './report-access.js';
 import { ReportRelease } from './report-release.js';
 import { ReportViewer, type OpenedReport } from './report-viewer.js';
@@ -41,7 +41,11 @@ export class OpenReportHandler implements ICommandHandler<OpenReport> {
     return this.refusals.noting({ sessionId, format, context }, () => this.open({ sessionId, format, context }));
   }
 
-  private async open({ sessionId, format, context }: Read & Pick<OpenReport, 'sessionId'>): Promise<OpenedReport> {
+  private async open({
+    sessionId,
+    format,
+    context,
+  }: Pick<OpenReport, 'sessionId' | 'format' | 'context'>): Promise<OpenedReport> {
     const session = await this.access.session(sessionId, context);
     if (session.accountId !== context.accountId) {
       const share = await this.access.shareWith(session, context.accountId);

@@ -6,12 +6,12 @@ import { DEFAULT_PURPOSE } from '../../../kernel/permissible-purpose.js';
 import { GroupedStream } from '../../../platform/aggregates/grouped-stream.js';
 import { RateLimiter } from '../../../ports/rate-limiter.js';
 import { Screenings } from '../../../published/screenings.js';
-import { reportLooks, type ReportFormat } from '../domain/report-view.js';
+import { reportLooks, type RefusedRead } from '../domain/report-view.js';
 
 /** A read of a session's report. `sessionId`: undefined if the caller named a renter without a session. */
 export interface Read {
   readonly sessionId: string | undefined;
-  readonly format: ReportFormat;
+  readonly format: RefusedRead['format'];
   readonly context: CallerContext;
 }
 

@@ -19,6 +19,7 @@ import type { ScreeningFacts } from '../../../published/screenings.js';
 import { isExpired, report } from '../domain/report.js';
 import { packed, plainFilename } from './pdf-file.js';
 import { pdfLink } from './pdf-links.js';
+import { ReadRefusals } from './read-refusals.js';
 import { ReportAccess } from './report-access.js';
 import { bodyOf } from './report-bodies.js';
 import { ReportPolicy } from './report-policy.js';
@@ -108,6 +109,7 @@ export class RenderPdfHandler implements ICommandHandler<RenderPdf> {
   constructor(
     private readonly aggregates: AggregateStore,
     private readonly access: ReportAccess,
+    private readonly refusals: ReadRefusals,
     private readonly vault: Vault,
     private readonly calls: ExternalCalls,
     private readonly printPage: PrintPage,
@@ -118,7 +120,8 @@ export class RenderPdfHandler implements ICommandHandler<RenderPdf> {
   ) {}
 
   async execute({ request: { sessionId, fileId, page, clientAddress }, context }: RenderPdf): Promise<RenderedReport> {
-    const { subjectId } = await this.admit(sessionId, context);
+    const read = { sessionId, format: 'pdf', context } as const;
+    const { subjectId } = await this.refusals.noting(read, () => this.admit(sessionId, context));
     const source = (await isServedPage(this.vault, sessionId, page.html)) ? 'served' : 'foreign';
     if (source === 'foreign' && this.policy.limits.servedPagesOnly)
       throw fieldError('request.invalid', 'pdf.page', 'must be the page of this report as the service served it');

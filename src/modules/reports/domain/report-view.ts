@@ -22,8 +22,9 @@ export interface ViewedReport {
   readonly digest?: string;
 }
 
-/** A read of the report that was refused. `code` is the service's own code of the refusal. */
-export interface RefusedRead extends Pick<ViewedReport, 'sessionId' | 'viewerAccountId' | 'purpose' | 'format'> {
+/** A read or a print of the report that was refused. `code` is the service's own code of the refusal. */
+export interface RefusedRead extends Pick<ViewedReport, 'sessionId' | 'viewerAccountId' | 'purpose'> {
+  readonly format: ReportFormat | 'pdf';
   readonly code: ErrorCode;
 }
 
