@@ -48,7 +48,18 @@ try {
 }
 
 async function fill(): Promise<StoredDescription> {
-  const settings = ['--live', 'yes', '--prepaid', 'yes', '--payer', 'consumer', '--fee', '3500'];
+  const settings = [
+    '--live',
+    'yes',
+    '--prepaid',
+    'yes',
+    '--payer',
+    'consumer',
+    '--fee',
+    '3500',
+    '--require-purpose',
+    'no',
+  ];
   const { accountId } = await told(service, 'accounts', 'create', '--name', 'Example', ...settings);
   const { accountId: childAccountId } = await told(
     service,

@@ -54,6 +54,16 @@ const CHANGES: readonly (readonly string[])[] = [
 ];
 
 describe('in production', () => {
+  it('opens accounts that must certify their purposes, unless the operator says otherwise', async () => {
+    const create = ['accounts', 'create', '--name', 'Acme Homes'];
+    const opened = [
+      await inProduction(...create),
+      await inProduction(...create, '--require-purpose', 'no'),
+      await inDevelopment(...create),
+    ];
+    expect(opened.map((result) => first(result).purposeRequired)).toEqual([true, false, false]);
+  });
+
   it.each(CHANGES)('refuses %s %s without a reason or without a confirmation, and makes no change', async (...args) => {
     const account = args.includes('ACCOUNT') ? await accountIn(inProduction) : ID;
     const command = args.map((arg) => (arg === 'ACCOUNT' ? account : arg));
