@@ -14,7 +14,17 @@ export type Place =
   /** The consumer has finished. */
   | 'done';
 
-export const STEPS: readonly Place[] = ['details', 'choice', 'otp', 'kba', 'payment', 'report', 'share', 'income', 'rights'];
+export const STEPS: readonly Place[] = [
+  'details',
+  'choice',
+  'otp',
+  'kba',
+  'payment',
+  'report',
+  'share',
+  'income',
+  'rights',
+];
 
 export function isStep(place: Place): place is Step {
   return STEPS.includes(place);
