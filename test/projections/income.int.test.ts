@@ -1,5 +1,5 @@
 // Income sessions from the opening to the report, on a real event store, vault and Redis, with a fake vendor in memory.
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -50,6 +50,7 @@ import {
   type IncomeRoute,
   type IncomeStart,
 } from '../../src/ports/income-vendor.js';
+import { saltEntry } from '../../src/ports/salted-digest.js';
 import type { VendorCall } from '../../src/ports/vendor-call.js';
 import { SubjectErased } from '../../src/ports/vault.js';
 import { Accounts, type AccountFacts } from '../../src/published/accounts.js';
@@ -872,6 +873,15 @@ describe('income sessions', () => {
         })),
       );
       expect(new Set(traces.map(({ stream }) => stream)).size).toBe(2);
+      const history = await store.readStream(`income-${id}`);
+      const released = history.find(({ type }) => type === 'IncomeReportReleased')?.data as { bodyDigest: string };
+      const { subjectId } = history[0]?.data as { subjectId: string };
+      const salt = await vault.get(subjectId, saltEntry(reportEntry(id), released.bodyDigest));
+      const stored = await vault.get(subjectId, reportEntry(id));
+      const hmac = createHmac('sha256', salt ?? '')
+        .update(stored ?? '')
+        .digest('base64url');
+      expect(released.bodyDigest).toBe(`${released.bodyDigest.split('.')[0]}.${hmac}`);
       // The events contain neither the report nor the inquiry.
       expect(JSON.stringify(await store.readAll(null, 10_000))).not.toMatch(/Canary|vendor-inquiry|8450000/);
     });

@@ -59,10 +59,13 @@ export const failure = (attemptId: string, reason: 'NO_MATCH' | 'VENDOR_ERROR', 
   reason,
   next: attempt('second', seconds),
 });
+/** The digest of each report in these histories. */
+export const DIGEST = 'salt.digest';
 export const report = (attemptId: string, seconds: number): IncomeCommand => ({
   kind: 'record-report',
   now: at(seconds),
   attemptId,
+  bodyDigest: DIGEST,
 });
 
 export const OPENED = (
@@ -103,7 +106,7 @@ export const FAILED = (
 ): IncomeEvent => ({ type: 'RouteFailed', data: { route, attemptId, reason } });
 export const RELEASED = (route: Route, attemptId: string, seconds: number): IncomeEvent => ({
   type: 'IncomeReportReleased',
-  data: { route, attemptId, generatedAt: iso(seconds) },
+  data: { route, attemptId, generatedAt: iso(seconds), bodyDigest: DIGEST },
 });
 export const SESSION_FAILED = (route: Route, reasonCode: 'NO_MATCH' | 'VENDOR_ERROR'): IncomeEvent => ({
   type: 'IncomeSessionFailed',

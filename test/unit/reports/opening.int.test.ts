@@ -18,7 +18,7 @@ import type { ReportVerdict } from '../../../src/ports/credit-bureau.js';
 import { type AppendOutcome, type EventStore, EventStoreUnavailable } from '../../../src/ports/event-store.js';
 import type { AccountFacts } from '../../../src/published/accounts.js';
 import type { ScreeningFacts } from '../../../src/published/screenings.js';
-import { saltEntry } from '../../../src/modules/reports/application/report-bodies.js';
+import { saltEntry } from '../../../src/ports/salted-digest.js';
 import { SubjectErased } from '../../../src/ports/vault.js';
 import { until } from '../../support/eventually.js';
 import { GIVEN, Harness, NOBODY, Process, REPLY, REPORT, SCORE } from './harness.js';

@@ -107,11 +107,12 @@ export class IncomeProgress extends ExternalCall<null> {
     if (!attempt.started || kept?.attemptId !== attemptId) return this.start(id, session, call, record);
     const outcome = await this.incomeVendor.outcomeOf(call, kept.inquiry);
     switch (outcome.kind) {
-      case 'completed':
+      case 'completed': {
         // The vault stores the report before the log records it. If the process dies in between, the next run finds the same outcome.
-        if ((await this.secrets.keepReport(subjectId, id, outcome.report)) === 'erased')
-          return record({ kind: 'end-erased' });
-        return record({ kind: 'record-report', now: this.clock.now(), attemptId });
+        const bodyDigest = await this.secrets.keepReport(subjectId, id, outcome.report);
+        if (bodyDigest === 'erased') return record({ kind: 'end-erased' });
+        return record({ kind: 'record-report', now: this.clock.now(), attemptId, bodyDigest });
+      }
       case 'failed': {
         const later = this.clock.now();
         const next = this.nextAttempt(session, later);

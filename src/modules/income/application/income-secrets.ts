@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { idOf, type RecordedEvent } from '../../../kernel/domain-event.js';
 import type { VaultPromise } from '../../../kernel/vault-promise.js';
+import { keepWithDigest, saltEntry } from '../../../ports/salted-digest.js';
 import { Vault } from '../../../ports/vault.js';
 import { isErased, keepEntry, readEntry } from '../../../ports/vault-entry.js';
 import type { IncomeReport } from '../../../ports/income-vendor.js';
@@ -27,6 +28,16 @@ export const INCOME_SECRETS: readonly VaultPromise[] = [
     place: ({ stream }, first) => ({ subject: subjectIn(first), entry: reportEntry(idOf(stream)) }),
     until: [],
   },
+  {
+    category: incomeSession.category,
+    type: 'IncomeReportReleased' satisfies IncomeEvent['type'],
+    place: (event, first) => {
+      const { bodyDigest } = (event as RecordedEvent & Extract<IncomeEvent, { type: 'IncomeReportReleased' }>).data;
+      if (bodyDigest === undefined) return null;
+      return { subject: subjectIn(first), entry: saltEntry(reportEntry(idOf(event.stream)), bodyDigest) };
+    },
+    until: [],
+  },
 ];
 
 function subjectIn(first: RecordedEvent): string {
@@ -46,8 +57,9 @@ export class IncomeSecrets {
     return keepEntry(this.vault, subjectId, inquiryEntry(incomeSessionId), content);
   }
 
-  keepReport(subjectId: string, incomeSessionId: string, report: IncomeReport): Promise<'kept' | 'erased'> {
-    return keepEntry(this.vault, subjectId, reportEntry(incomeSessionId), report);
+  /** Returns the salted digest of the report, or `erased`. */
+  keepReport(subjectId: string, incomeSessionId: string, report: IncomeReport): Promise<string> {
+    return keepWithDigest(this.vault, subjectId, reportEntry(incomeSessionId), report);
   }
 
   /** Null if none was stored. */

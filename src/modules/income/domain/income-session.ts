@@ -63,7 +63,7 @@ export type IncomeCommand =
       readonly reason: FailureReason;
       readonly next: NewAttempt;
     }
-  | { readonly kind: 'record-report'; readonly now: Date; readonly attemptId: string }
+  | { readonly kind: 'record-report'; readonly now: Date; readonly attemptId: string; readonly bodyDigest: string }
   | { readonly kind: 'expire'; readonly now: Date }
   /** The person was erased, together with the data that the session needs. */
   | { readonly kind: 'end-erased' }
@@ -117,12 +117,9 @@ function decide(command: IncomeCommand, state: IncomeState): readonly IncomeEven
       return isOpen(state) && pending(state, command.attemptId) ? fail(command, state) : [];
     case 'record-report': {
       if (!isOpen(state) || !pending(state, command.attemptId)) return [];
-      return [
-        {
-          type: 'IncomeReportReleased',
-          data: { route: state.route, attemptId: command.attemptId, generatedAt: command.now.toISOString() },
-        },
-      ];
+      const { attemptId, now, bodyDigest } = command;
+      const data = { route: state.route, attemptId, generatedAt: now.toISOString(), bodyDigest };
+      return [{ type: 'IncomeReportReleased', data }];
     }
     case 'expire':
       return isOverdue(state, command.now) ? [expired('NO_OUTCOME')] : [];

@@ -59,7 +59,13 @@ export type IncomeEvent =
   /** The vault stores the report. */
   | DomainEvent<
       'IncomeReportReleased',
-      { readonly route: Route; readonly attemptId: string; readonly generatedAt: string }
+      {
+        readonly route: Route;
+        readonly attemptId: string;
+        readonly generatedAt: string;
+        /** The digest of the report, keyed with a salt beside the report in the vault (ports/salted-digest.ts). Absent in older events. */
+        readonly bodyDigest?: string;
+      }
     >
   | DomainEvent<'IncomeSessionFailed', { readonly route: Route; readonly reasonCode: FailureReason }>
   | DomainEvent<'IncomeSessionExpired', { readonly cause: 'NO_OUTCOME' | 'PERSON_ERASED' }>

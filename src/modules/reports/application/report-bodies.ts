@@ -1,10 +1,9 @@
-// Bodies of reports in the vault, and their digests, by which a changed body can be found. A digest is keyed with a salt that lies beside the body
-// under the same subject. After the person's erasure, a digest reveals nothing.
-import { createHmac, randomBytes } from 'node:crypto';
+// Bodies of reports in the vault, and their digests, by which a changed body can be found.
 import type { RecordedEvent } from '../../../kernel/domain-event.js';
 import type { VaultPromise } from '../../../kernel/vault-promise.js';
 import type { VendorReply } from '../../../kernel/vendor-reply.js';
 import type { CreditScore, TradeLine, VendorReport } from '../../../ports/credit-bureau.js';
+import { digestLike, keepWithDigest, saltEntry } from '../../../ports/salted-digest.js';
 import type { Vault } from '../../../ports/vault.js';
 import { keepEntry, parsedEntry, readEntry, unlessErased } from '../../../ports/vault-entry.js';
 import { report, type ReportEvent } from '../domain/report.js';
@@ -19,9 +18,6 @@ export interface ReportBody {
   /** The bureau's whole answer as JSON text. The text is stored only for sessions of a party of the direct API. */
   readonly text?: string | undefined;
 }
-
-const SALT_BYTES = 32;
-const SALT_ID_BYTES = 9;
 
 /** A body in the vault. */
 export interface StoredBody extends ReportBody {
@@ -126,35 +122,4 @@ function refusalEntryOf(reportId: string): string {
 
 function entryOf(reportId: string): string {
   return `report:${reportId}`;
-}
-
-/** The name of the salt's entry. The digest names the salt, so that two processes that keep one entry do not replace each other's salts. */
-export function saltEntry(entry: string, digest: string): string {
-  return `salt:${digest.split('.')[0]}:${entry}`;
-}
-
-/** Stores the entry and a new salt. Returns `<salt's id>.<HMAC-SHA-256 in base64url>`, or `erased` if the person was erased. */
-async function keepWithDigest(vault: Vault, subject: string, entry: string, content: object): Promise<string> {
-  const value = Buffer.from(JSON.stringify(content));
-  const salt = randomBytes(SALT_BYTES);
-  const digest = `${randomBytes(SALT_ID_BYTES).toString('base64url')}.${hmac(salt, value)}`;
-  // Both values are stored together, so that the vault syncs its disk only once.
-  const kept = [vault.put(subject, entry, value), vault.put(subject, saltEntry(entry, digest), salt)];
-  const all = await unlessErased(Promise.all(kept));
-  return all === 'erased' ? all : digest;
-}
-
-/** The digest of other text or bytes with the salt of the entry's `digest`. Null without a digest, and when the person was erased. */
-async function digestLike(
-  vault: Vault,
-  { subject, entry, digest }: { readonly subject: string; readonly entry: string; readonly digest: string | undefined },
-  shown: Uint8Array | string,
-): Promise<string | null> {
-  if (digest === undefined) return null;
-  const salt = await unlessErased(vault.get(subject, saltEntry(entry, digest)));
-  return salt === null || salt === 'erased' ? null : `${digest.split('.')[0]}.${hmac(salt, shown)}`;
-}
-
-function hmac(salt: Uint8Array, value: Uint8Array | string): string {
-  return createHmac('sha256', salt).update(value).digest('base64url');
 }
