@@ -58,6 +58,9 @@ describe('an account that must certify its purposes', () => {
     const direct = await DirectCaller.of(service);
     const { id } = (await page.submit(NAMED)).body;
     const income = (await page.post('/voie/sessions', { screening_session_id: id })).body.income_session_id;
+    await until('the income report is ready', async () => {
+      return (await page.get(`/voie/sessions/${income}/status`)).body.status === 'COMPLETED';
+    });
     await direct.registered('renters', 'renter-1');
     await direct.registered('agents', 'agent-1');
     await ops('accounts', 'set', account.accountId, '--require-purpose', 'yes');

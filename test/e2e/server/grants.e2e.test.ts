@@ -263,6 +263,7 @@ describe('POST /v1/sessions', () => {
       'user_type',
       'application_fee',
       'end_user_type',
+      'purpose',
       'recipient_account_id',
       'external_id',
       'metadata',
