@@ -13,6 +13,7 @@ import { GroupedStream } from '../platform/aggregates/grouped-stream.js';
 import { Accounts } from '../published/accounts.js';
 import { CommandGroup } from './command-group.js';
 import { Consent, ConsentedCommand, type ConsentValues } from './consent.js';
+import { ApprovedCommand, type ApprovalValues, OperatorApprovals } from './operator-approvals.js';
 import { idIn, timeIn, WrongInput } from './operator.js';
 import { OperatorCommand } from './operator-command.js';
 import { OperatorLists } from './operator-lists.js';
@@ -96,21 +97,27 @@ export class PlaceHoldCommand extends ConsentedCommand {
   arguments: '<account> <hold>',
   description: 'End a legal hold, and do the erasures that it has deferred',
 })
-export class ReleaseHoldCommand extends ConsentedCommand {
+export class ReleaseHoldCommand extends ApprovedCommand {
   constructor(
     private readonly commands: CommandBus,
+    private readonly streams: GroupedStream,
     private readonly consent: Consent,
+    private readonly approvals: OperatorApprovals,
   ) {
     super();
   }
 
-  override async run([account, hold]: string[], values: ConsentValues = {}): Promise<void> {
+  override async run([account, hold]: string[], values: ApprovalValues = {}): Promise<void> {
     const accountId = idIn(account, 'account');
     const holdId = idIn(hold, 'hold');
     const context = await this.consent.given(
       values,
       `end the legal hold ${holdId}, and do the erasures it has deferred`,
     );
+    const { holds } = (await this.streams.load(accountHolds, accountId)).state;
+    // A repeated release only does the erasures that are left.
+    if (holds.some(({ holdId: id, releasedAt }) => id === holdId && releasedAt === null))
+      await this.approvals.use({ act: 'hold release', subject: holdId }, values, context);
     await this.commands.execute(new ReleaseHold({ accountId, holdId }, context));
     const { done, deferred } = await this.commands.execute(new DoDeferredErasures(accountId, context));
     print({ released: holdId, erasuresDone: done, erasuresDeferred: deferred });

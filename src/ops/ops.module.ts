@@ -106,7 +106,11 @@ const GROUPS: Readonly<Record<string, Group>> = {
   },
   tokens: { load: () => import('./tokens.commands.js'), imports: accounts, ...LISTS },
   person: { load: () => import('./person.commands.js'), imports: persons },
-  hold: { load: () => import('./hold.commands.js'), imports: features, ...LISTS },
+  hold: {
+    load: () => import('./hold.commands.js'),
+    imports: features,
+    providers: async () => [OperatorLists, (await import('./operator-approvals.js')).OperatorApprovals],
+  },
   payments: {
     load: () => import('./payments.commands.js'),
     imports: payments,

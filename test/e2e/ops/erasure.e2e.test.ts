@@ -9,6 +9,8 @@ import { SystemClock } from '../../../src/kernel/clock.js';
 import { reportEntry } from '../../../src/modules/income/domain/income.js';
 import { aPerson, PlatformCaller, type Reply, Service } from '../../support/service.js';
 import { until } from '../../support/eventually.js';
+import type { CommandResult } from '../../support/operator.js';
+import { TwoOperators } from '../../support/two-operators.js';
 
 let service: Service;
 let child: PlatformCaller;
@@ -155,6 +157,16 @@ describe('a legal hold', () => {
   const hold = async (...words: string[]): Promise<any> => lines((await service.ops('hold', ...words)).stdout)[0];
   const ORDER = ['--matter', '2026-114', '--by', 'counsel'];
   const erasedAs = async (session: string): Promise<any> => (await child.status(session)).body.status;
+  const release = async (accountId: string, holdId: string): Promise<CommandResult> => {
+    const options = await operators.approvalOf('hold release', holdId);
+    return operators.as('ann')('hold', 'release', accountId, holdId, ...options);
+  };
+  let operators: TwoOperators;
+
+  beforeAll(async () => {
+    operators = await TwoOperators.of(service.env);
+  });
+  afterAll(() => operators.remove());
 
   it('keeps a session from the erasure of its person, which is remembered and done when the hold is released', async () => {
     const person = { ...aPerson(), lastName: 'Otptest' };
@@ -173,13 +185,18 @@ describe('a legal hold', () => {
       deferredErasures: [{ kind: 'screening', id: session }],
     });
     const second = await hold('place', '--person', session, ...ORDER);
-    expect(await hold('release', accountId, holdId)).toEqual({
-      released: holdId,
-      erasuresDone: 0,
-      erasuresDeferred: 1,
+    expect(await service.ops('hold', 'release', accountId, holdId)).toMatchObject({
+      exitCode: 1,
+      stdout: expect.stringMatching(/^This needs a second operator\./),
     });
+    expect(lines((await release(accountId, holdId)).stdout)).toEqual([
+      { released: holdId, erasuresDone: 0, erasuresDeferred: 1 },
+    ]);
     expect(await erasedAs(session)).toBe('STEP_UP_REQUIRED');
-    expect(await hold('release', accountId, second.holdId)).toMatchObject({ erasuresDone: 1, erasuresDeferred: 0 });
+    const released = { released: second.holdId, erasuresDone: 1, erasuresDeferred: 0 };
+    expect(lines((await release(accountId, second.holdId)).stdout)).toEqual([released]);
+    // A repeated release finds nothing left to do, and asks nobody.
+    expect(await hold('release', accountId, second.holdId)).toEqual({ ...released, erasuresDone: 0 });
     await until('the session is over', async () => (await erasedAs(session)) === 'EXPIRED');
     await expect(vault.get(covers.subjectId, 'none')).rejects.toThrow('was erased');
     expect((await hold('place', '--session', session, ...ORDER)).erasedBefore).toBe(true);
