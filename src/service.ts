@@ -157,7 +157,8 @@ export async function createService(
           serveMetricsToAll(server);
         });
       const where = { ...(serves && { address: await app.getUrl() }), ...(probePort !== null && { probePort }) };
-      log.info({ ...where, eventStore: config.eventStore.place.kind }, 'listening');
+      const eventStore = config.eventStore.place.kind;
+      log.info({ ...where, eventStore, checkpointPlaces: placesOutside(config.sealing) }, 'listening');
     },
     async stop() {
       health.stop();
@@ -197,9 +198,7 @@ function warnOfSettings({ process: { production }, http, sealing, overrides, swi
     log.warn({ reason: http.plainHttpReason }, 'the service accepts plain HTTP in production (REQUIRE_TLS=false)');
   if (production && sealing.signingKey === null)
     log.warn('the key that signs the log lies beside the log (SEAL_SIGNING_KEY is not set)');
-  const places = placesOutside(sealing);
-  log.info({ places }, 'the places outside that get the checkpoints of the log');
-  if (production && places.length === 0)
+  if (production && placesOutside(sealing).length === 0)
     log.warn('no place outside gets the checkpoints of the log (SEAL_WITNESSES and SEAL_ANCHOR_DIRECTORY are not set)');
 }
 
