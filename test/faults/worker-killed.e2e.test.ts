@@ -7,7 +7,7 @@ let service: Service;
 let caller: PlatformCaller;
 
 beforeAll(async () => {
-  service = await Service.start({ VENDOR_TIMEOUT: '8' }, { alone: ALONE, roles: ['projector', 'worker', 'api'] });
+  service = await Service.start({ VENDOR_TIMEOUT: '14' }, { alone: ALONE, roles: ['projector', 'worker', 'api'] });
   caller = await service.signIn('nopay');
 });
 afterAll(() => service.stop());

@@ -129,6 +129,7 @@ beforeEach(async () => {
     'export const findDoubles = async () => [{ double: { variables: { STEP_UP_ATTEMPTS: "3" } } }];',
   );
   write('sandbox/main.ts', STUB('sandbox', 'SANDBOX_PORT'));
+  write('sandbox/witness.ts', 'export const SANDBOX_WITNESS_KEY = "witness+key";');
 });
 
 afterEach(async () => {
