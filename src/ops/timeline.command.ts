@@ -1,7 +1,11 @@
 // ops timeline
 import { Command, Option } from 'nest-commander';
 import { machineNow } from '../kernel/machine-time.js';
-import { categoryOf, machineTimeOf, type RecordedEvent } from '../kernel/domain-event.js';
+import { fold, type Decider } from '../kernel/decider.js';
+import { categoryOf, type DomainEvent, idOf, machineTimeOf, type RecordedEvent } from '../kernel/domain-event.js';
+import { payment } from '../modules/payments/domain/payment.js';
+import { report } from '../modules/reports/domain/report.js';
+import { share } from '../modules/reports/domain/share.js';
 import { overallStatusOf } from '../modules/screening/domain/overall-status.js';
 import { screeningSession } from '../modules/screening/domain/screening-session.js';
 import type { SessionEvent, SessionState } from '../modules/screening/domain/session.js';
@@ -20,7 +24,7 @@ interface TimelineValues extends PurposeValues {
   name: 'timeline',
   arguments: '<session>',
   description:
-    'Show a screening session event by event, with its person, party, payments, report, views and shares: the actor, the event and the state',
+    'Show a screening session event by event, with its person, party, payments, report, views and shares: the actor, the event and the states',
 })
 export class TimelineCommand extends PurposedCommand {
   constructor(
@@ -46,9 +50,9 @@ export class TimelineCommand extends PurposedCommand {
     let state: SessionState = screeningSession.initial;
     const until = asOf ?? new Date(machineNow());
     // The clocks of several machines differ, so an event may have an earlier time than its predecessor.
-    for (const event of about) {
+    const shown = about.filter(({ metadata }) => !asOf || new Date(machineTimeOf(metadata)) <= asOf);
+    for (const event of shown) {
       const { occurredAt, actor, askedBy, vendorCall, reason, ticket, $correlationId } = event.metadata;
-      if (asOf && new Date(machineTimeOf(event.metadata)) > asOf) continue;
       const category = categoryOf(event.stream);
       const isOwn = category === screeningSession.category;
       if (isOwn) state = screeningSession.evolve(state, event as RecordedEvent & SessionEvent);
@@ -77,6 +81,26 @@ export class TimelineCommand extends PurposedCommand {
       asOf: until.toISOString(),
       state,
       ...(state.status === 'NONE' ? {} : { overallStatus: overallStatusOf(state) }),
+      ...statesIn(shown),
     });
   }
+}
+
+const PARTS: Readonly<Record<string, Pick<Decider<unknown, never, DomainEvent>, 'category' | 'initial' | 'evolve'>>> = {
+  payments: payment,
+  reports: report,
+  shares: share,
+};
+
+/** The states of the payments, the report and the shares after these events, by their ids. */
+function statesIn(events: readonly RecordedEvent[]): Readonly<Record<string, object>> {
+  const found: Record<string, Record<string, unknown>> = {};
+  for (const [part, decider] of Object.entries(PARTS))
+    for (const stream of new Set(events.map((event) => event.stream)))
+      if (categoryOf(stream) === decider.category)
+        (found[part] ??= {})[idOf(stream)] = fold(
+          decider,
+          events.filter((event) => event.stream === stream),
+        );
+  return found;
 }
