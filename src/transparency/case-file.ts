@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { zipSync } from 'fflate';
 import type { RecordedEvent } from '../kernel/domain-event.js';
 import type { Actor } from '../kernel/actor.js';
-import type { TagOf } from '../ports/case-tags.js';
+import { NO_CASE, type TagOf } from '../ports/case-tags.js';
 import type { EventStore } from '../ports/event-store.js';
 import { proofText } from './checkpoint.js';
 import { canonicalEvent } from './event-entry.js';
@@ -46,9 +46,8 @@ export async function sealedCase(
   about: readonly RecordedEvent[],
   checkpoint: Signed,
 ): Promise<SealedCase | null> {
-  const [first] = about;
-  if (first === undefined) return null;
-  const tag = await tagOf(first);
+  const tag = await tagAmong(about, tagOf);
+  if (tag === null) return null;
   const wanted = new Map(about.map((event) => [digestOf(event), event]));
   const events: SealedEvent[] = [];
   const others = new Set<number>();
@@ -63,6 +62,15 @@ export async function sealedCase(
   if (events.length < wanted.size) return null;
   const whole = [...events, ...(await eventsAt(store, others))].sort((one, other) => one.index - other.index);
   return { checkpoint, tag, events: whole };
+}
+
+/** The events of shared streams have no tag. Null before the person of the case has a salt. */
+async function tagAmong(events: readonly RecordedEvent[], tagOf: TagOf): Promise<Buffer | null> {
+  for (const event of events) {
+    const tag = await tagOf(event);
+    if (!tag.equals(NO_CASE)) return tag;
+  }
+  return null;
 }
 
 /** Events that no list of the case names, such as those of its income sessions. The log is read up to the last of them. */

@@ -66,6 +66,16 @@ The case file holds.`);
     expect(grown.open).toContain('The later events of the case: the log has 1 after the checkpoint of the file.');
   });
 
+  it('has the tag of the screening when an event of a shared stream comes first', async () => {
+    const own = new LogInMemory();
+    own.add('consent-01234567', 'ConsentGiven');
+    own.add('screening-01234567', 'ScreeningSubmitted');
+    await own.seal();
+    const report = await verifyCase(await own.caseOf('01234567'), { log: own.read });
+    expect(report.refused).toEqual([]);
+    expect(report.proved).toContain('Of the screening 01234567: 1 event. Of shared streams: 1 event.');
+  });
+
   it('has the canonical bytes of each event, whose SHA-256 is in the entry of the log', () => {
     const files = unzipSync(zip);
     expect(Object.keys(files).filter((name) => !name.startsWith('events/'))).toEqual([
