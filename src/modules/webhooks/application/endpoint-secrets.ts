@@ -31,7 +31,10 @@ export const ENDPOINT_SECRETS: readonly VaultPromise[] = [
 /** Signing secrets, private keys and contacts of endpoints, in the vault under the account. The secret of an id never changes, so it can be cached. */
 @Injectable()
 export class EndpointSecrets {
-  private readonly remembered = new LRUCache<string, Uint8Array>({ max: REMEMBERED_SECRETS });
+  private readonly remembered = new LRUCache<string, Uint8Array>({
+    maxSize: REMEMBERED_SECRETS,
+    sizeCalculation: () => 1,
+  });
 
   constructor(
     private readonly vault: Vault,
