@@ -108,7 +108,7 @@ describe('a rolling restart', () => {
           if (status === 200) answered += 1;
           else failed.push(status);
           // The starting process needs the processor too.
-          await pause(5);
+          await pause(40);
         }
       };
       const asking = clients.map(ask);
