@@ -46,19 +46,13 @@ class CertificateRunner {
     const { double, personas } = await load(`vendors/${VENDOR}/double/certified.ts`);
     const { vendor } = await import(`${addressOf(`vendors/${VENDOR}/vendor.ts`)}?run=${(this.runs += 1)}`);
     const bronzeOnly = process.env.MUTATED_LEVEL !== 'silver';
-    const problemOf = async (capabilities, withChanges) => {
+    // Most changes are seen by the cheap cases. The record names personal texts of all capabilities, so all of them run.
+    for (const withChanges of [false, true]) {
       const options = { untilFailure: true, bronzeOnly, withChanges };
-      const results = await certificationOf({ ...vendor, capabilities }, double, personas, options);
+      const results = await certificationOf(vendor, double, personas, options);
       const failed = results.find(({ problems }) => problems?.length > 0);
-      return failed === undefined ? null : `${failed.capability}, ${failed.name}: ${failed.problems[0]}`;
-    };
-    // Most changes are seen by the cheap cases of one capability.
-    const each = Object.entries(vendor.capabilities).map(([name, capability]) => ({ [name]: capability }));
-    for (const withChanges of [false, true])
-      for (const capabilities of each) {
-        const problem = await problemOf(capabilities, withChanges);
-        if (problem !== null) return problem;
-      }
+      if (failed !== undefined) return `${failed.capability}, ${failed.name}: ${failed.problems[0]}`;
+    }
     return null;
   }
 }
