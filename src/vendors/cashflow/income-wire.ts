@@ -27,7 +27,7 @@ const completed = v.object({
 });
 
 export function inquiryRequest(person: string | null): object {
-  return person === null ? {} : { identitySession: person };
+  return { identitySession: person ?? undefined };
 }
 
 /** The vendor's word for an error of the call. */

@@ -28,7 +28,7 @@ const completed = v.object({
 });
 
 export function inquiryRequest(route: IncomeRoute, person: string | null): object {
-  return { route, ...(person === null ? {} : { identitySession: person }) };
+  return { route, identitySession: person ?? undefined };
 }
 
 /** The vendor's word for an error of the call. */

@@ -9,6 +9,7 @@ export const double: CertifiedDouble = {
   errors: [
     { operation: 'start', status: 404, body: { error: { code: 'not_found' } }, verdict: { kind: 'unintelligible' } },
     { operation: 'start', status: 409, body: { error: { code: 'key_closed' } }, verdict: { kind: 'unavailable' } },
+    { operation: 'start', status: 409, body: { error: { code: 'call_in_progress' } }, verdict: { kind: 'timed-out' } },
     {
       operation: 'outcomeOf',
       status: 404,
