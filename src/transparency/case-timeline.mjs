@@ -55,6 +55,7 @@ body { font: 14px/1.4 sans-serif; margin: 2em; }
 table { border-collapse: collapse; font-size: 11px; width: 100%; }
 th, td { border: 1px solid #999; overflow-wrap: anywhere; padding: 4px 6px; text-align: left; vertical-align: top; }
 th { background: #eee; }
+th:nth-child(2), th:nth-child(5) { min-width: 13em; }
 thead { display: table-header-group; }
 tr { break-inside: avoid; }
 </style></head><body>

@@ -77,7 +77,7 @@ async function checkCase(zip, policy, log, report) {
   const { origin, size, key, witnesses } = checkpoint;
   proved.push(`The log ${origin} signed a tree of ${count(size, 'event')} with the key ${key}.`);
   if (policy === null)
-    open.push('That this is the key of the log: it came with the case file. Give your own copy with --policy.');
+    open.push('That this is the key of the log: it came with the case file. Give your own policy (--policy).');
   for (const { name, at } of witnesses) proved.push(`The witness ${name} cosigned the checkpoint at ${at}.`);
   if (witnesses.length === 0)
     open.push('That the log shows one history to everybody: no witness cosigned the checkpoint.');
@@ -106,7 +106,7 @@ async function checkCase(zip, policy, log, report) {
   proved.push(
     `Of the screening ${manifest.screening}: ${count(tagged.length, 'event')}. Of shared streams: ${shared}.`,
   );
-  if (log === null) open.push('That the file has all events of the case. Give the log with --log to count them.');
+  if (log === null) open.push('That the file has all events of the case. verify-case.mjs counts them with --log.');
   else await countInLog(log, rules, { checkpoint, tag, tagged }, { proved, open });
   open.push('The times in the events, and manifest.json. The service wrote them.');
   open.push('The text of timeline.html, timeline.pdf and the documents. verify.html shows the proved events itself.');

@@ -42,9 +42,9 @@ describe('a case file as it was exported', () => {
   - Of the screening ${screening}: 5 events. Of shared streams: 1 event.
 
 Not proved:
-  - That this is the key of the log: it came with the case file. Give your own copy with --policy.
+  - That this is the key of the log: it came with the case file. Give your own policy (--policy).
   - That the log shows one history to everybody: no witness cosigned the checkpoint.
-  - That the file has all events of the case. Give the log with --log to count them.
+  - That the file has all events of the case. verify-case.mjs counts them with --log.
   - The times in the events, and manifest.json. The service wrote them.
   - The text of timeline.html, timeline.pdf and the documents. verify.html shows the proved events itself.
 
