@@ -19,10 +19,13 @@ export function readSettings(env, folder) {
 }
 
 export function addressOf(text, name) {
-  const { protocol, href } = URL.canParse(text) ? new URL(text) : {};
-  if (protocol !== 'http:' && protocol !== 'https:')
-    throw new Problem(`${name} must be an address that begins with http:// or https://, and is "${text}".`);
-  return href;
+  try {
+    const { protocol, href } = new URL(text);
+    if (protocol === 'http:' || protocol === 'https:') return href;
+  } catch {
+    // The sentence below names every wrong address.
+  }
+  throw new Problem(`${name} must be an address that begins with http:// or https://, and is "${text}".`);
 }
 
 function readDemo(folder) {

@@ -1,4 +1,5 @@
 import type { Variables } from './variables.js';
+import { urlIn } from '../kernel/url.js';
 
 /** The mail server and the sender of the service's mails. This class is also the injection token. */
 export abstract class MailSettings {
@@ -17,7 +18,6 @@ export function readMail(env: Variables): MailSettings {
 }
 
 function isMailServer(url: string): boolean {
-  if (!URL.canParse(url)) return false;
-  const { protocol, hostname } = new URL(url);
+  const { protocol = '', hostname } = urlIn(url) ?? {};
   return /^smtps?:$/.test(protocol) && hostname !== '';
 }

@@ -1,4 +1,5 @@
 import { isLoopback, type Variables } from './variables.js';
+import { urlIn } from '../kernel/url.js';
 
 /** The location of Redis, and the time for which it keeps documents. This class is also the injection token. */
 export abstract class RedisSettings {
@@ -10,7 +11,7 @@ export abstract class RedisSettings {
 export function readRedis(env: Variables): RedisSettings {
   const url = env.text('REDIS_URL');
   if (url === null) env.fault('REDIS_URL', 'must be set (npm start finds or runs a Redis by itself)');
-  else if (!/^(rediss?|unix):\/\//.test(url) || !URL.canParse(url))
+  else if (!/^(rediss?|unix):\/\//.test(url) || urlIn(url) === null)
     env.fault('REDIS_URL', 'must be a redis://, rediss:// or unix:// URL');
   else if (env.production) checkProduction(env, new URL(url));
   const hours = env.number('READ_MODEL_HOURS', 72, { min: env.production ? 2 : 0, max: 8_760 });

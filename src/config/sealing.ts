@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { isAbsolute } from 'node:path';
 import { listIn, type Variables } from './variables.js';
 import { type BucketPlace, readBucket } from './vault.js';
+import { urlIn } from '../kernel/url.js';
 
 export interface WitnessPlace {
   readonly name: string;
@@ -79,12 +80,13 @@ function readWitnesses(env: Variables): WitnessPlace[] {
   const name = 'SEAL_WITNESSES';
   const witnesses = env.list(name).map((text) => {
     const [key = '', url = '', ...rest] = text.split(/\s+/);
-    if (!isWitnessKey(key) || !URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol) || rest.length > 0)
+    const { protocol = '', hostname = '' } = urlIn(url) ?? {};
+    if (!isWitnessKey(key) || !/^https?:$/.test(protocol) || rest.length > 0)
       env.fault(
         name,
         'must be a comma list of <verifier key> <url>, where the key is of Ed25519 cosignatures (type 0x04)',
       );
-    else if (new URL(url).protocol === 'http:') env.refusePlaintext(name, new URL(url).hostname);
+    else if (protocol === 'http:') env.refusePlaintext(name, hostname);
     return { name: key.split('+')[0] ?? '', key, url: url.replace(/\/+$/, '') };
   });
   for (const part of [({ name: own }: WitnessPlace) => own, ({ key }: WitnessPlace) => key.split('+')[2]])

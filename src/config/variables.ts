@@ -1,4 +1,5 @@
 // Reads the environment variables one by one. Faults are collected, so that one message names every wrong variable.
+import { urlIn } from '../kernel/url.js';
 
 const HIGHEST_PORT = 65_535;
 const MIN_SECRET_LENGTH = 8;
@@ -119,7 +120,7 @@ export class Variables {
   url(name: string, fallback: string | null): string | null {
     const value = this.text(name) ?? fallback;
     if (value === null) return null;
-    if (!URL.canParse(value) || !/^https?:$/.test(new URL(value).protocol)) {
+    if (!/^https?:$/.test(urlIn(value)?.protocol ?? '')) {
       this.fault(name, 'must be an http or https URL');
       return fallback;
     }

@@ -12,6 +12,7 @@ import {
   variablesOf,
 } from '../kernel/vendor-settings.js';
 import { listIn, type Variables } from './variables.js';
+import { urlIn } from '../kernel/url.js';
 
 interface Named {
   readonly name: string;
@@ -188,7 +189,7 @@ export class VendorReader {
       return () => String(again() ?? value);
     }
     if (setting.kind !== 'url') return this.checked(variable, setting, value);
-    if (!URL.canParse(String(value)) || (this.env.production && !String(value).startsWith('https:')))
+    if (urlIn(String(value)) === null || (this.env.production && !String(value).startsWith('https:')))
       this.env.fault(variable, 'must have https URLs');
     return String(value).replace(/\/+$/, '');
   }

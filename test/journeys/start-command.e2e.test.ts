@@ -80,6 +80,7 @@ const RULES = [
   ...readdirSync('src/config')
     .filter((file) => !file.endsWith('.module.ts'))
     .map((file) => join('src/config', file)),
+  'src/kernel/url.ts',
   'src/kernel/vendor-choice.ts',
   'src/kernel/vendor-settings.ts',
 ].map((file) => [file, transpiled(file)] as const);

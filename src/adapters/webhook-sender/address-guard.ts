@@ -1,6 +1,7 @@
 // The rules for the targets of webhooks: for the text of a URL and for the addresses of its host.
 import { BlockList, isIP } from 'node:net';
 import { GLOBAL_IPV6, INTERNAL_NAMES, SPECIAL_IPV4, SPECIAL_IPV6 } from './special-ranges.js';
+import { urlIn } from '../../kernel/url.js';
 
 /** A URL whose text passed the rules. */
 export interface Target {
@@ -35,8 +36,9 @@ export function faultOfText(url: string): string | null {
  * `internalNames`: a name that is not public is accepted, and its addresses are checked.
  */
 export function targetOf(url: string, internalNames = false): Target | string {
-  if (!URL.canParse(url)) return 'The URL cannot be read';
-  const { protocol, username, password, hostname, origin, port, pathname, search } = new URL(url);
+  const target = urlIn(url);
+  if (target === null) return 'The URL cannot be read';
+  const { protocol, username, password, hostname, origin, port, pathname, search } = target;
   if (protocol !== 'https:') return 'The URL must begin with https://';
   if (username !== '' || password !== '') return 'The URL must not carry credentials';
   if (port === '0') return 'The URL must not name port 0';

@@ -4,6 +4,7 @@ import { machineNow } from '../../kernel/machine-time.js';
 import { type Secret, secretOf } from '../../kernel/vendor-settings.js';
 import { within } from '../../kernel/with-timeout.js';
 import { type VendorAnswer, answerOf } from './answer.js';
+import { urlIn } from '../../kernel/url.js';
 
 /** The certificate of the service and its key, and the certificates that the vendor's must come from. All are PEM. Read for each connection. */
 export interface ClientCertificate {
@@ -113,8 +114,9 @@ export class Transport {
 
   /** A credential must not be sent to a place that an answer names outside the vendor's address. */
   private below(location: string | undefined, path: string): string | undefined {
-    if (location === undefined || !URL.canParse(location, this.origin + path)) return undefined;
-    const { origin, pathname, search } = new URL(location, this.origin + path);
+    const target = location === undefined ? null : urlIn(location, this.origin + path);
+    if (target === null) return undefined;
+    const { origin, pathname, search } = target;
     return origin === this.origin && pathname.startsWith(`${this.prefix}/`)
       ? pathname.slice(this.prefix.length) + search
       : undefined;

@@ -4,6 +4,7 @@ import type { Environment } from '../../../kernel/environment.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { checkPerMinute, wrong } from './account.js';
+import { urlIn } from '../../../kernel/url.js';
 
 export const KEY_KINDS = ['publishable', 'secret', 'api'] as const;
 export type KeyKind = (typeof KEY_KINDS)[number];
@@ -163,7 +164,7 @@ function checkedOrigins(origins: readonly string[], environment: Environment): s
 
 /** The origin as browsers serialise it: lowercase, no default port, no path. */
 function checkedOrigin(text: string, environment: Environment): string {
-  const url = URL.canParse(text) ? new URL(text) : null;
+  const url = urlIn(text);
   const bare =
     url !== null &&
     url.pathname === '/' &&

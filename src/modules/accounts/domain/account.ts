@@ -13,6 +13,7 @@ import {
   type ChosenVendors,
 } from '../../../kernel/vendor-choice.js';
 import { faultIn } from './certification.js';
+import { urlIn } from '../../../kernel/url.js';
 
 export const PRODUCTS = ['CONSUMER', 'AGENT', 'PMC'] as const;
 /** A kind of user that an account may screen. */
@@ -528,17 +529,16 @@ function checkedBrand({ displayName, logo, privacyUrl }: Partial<Brand>): Partia
 }
 
 function isPrivacyUrl(text: string): boolean {
-  if (text.length > MAX_ADDRESS || !/^https:\/\/[^\s\p{Cc}\p{Cf}\p{Cs}]+$/iu.test(text) || !URL.canParse(text))
-    return false;
-  const { username, password } = new URL(text);
-  return !username && !password;
+  if (text.length > MAX_ADDRESS || !/^https:\/\/[^\s\p{Cc}\p{Cf}\p{Cs}]+$/iu.test(text)) return false;
+  const url = urlIn(text);
+  return url !== null && !url.username && !url.password;
 }
 
 /** The component makes a link of the contact (web/frame/parts/support.tsx). */
 function isSupportContact(text: string): boolean {
   if (text.length > MAX_SUPPORT_CONTACT || /[\p{Cc}\p{Cf}\p{Cs}]/u.test(text)) return false;
   if (/^https?:\/\//i.test(text)) {
-    const { hostname = '', username, password } = URL.canParse(text) ? new URL(text) : {};
+    const { hostname = '', username, password } = urlIn(text) ?? {};
     return hostname !== '' && !username && !password && !/\s/.test(text);
   }
   if (text.includes('@')) return /^[\w.+'-]{1,64}@(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z][a-z0-9-]*$/i.test(text);

@@ -74,5 +74,9 @@ function checkOpen(session: CheckoutSession): void {
 }
 
 function isWebAddress(url: string): boolean {
-  return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+  try {
+    return /^https?:$/.test(new URL(url).protocol);
+  } catch {
+    return false;
+  }
 }

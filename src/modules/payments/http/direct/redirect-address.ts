@@ -1,5 +1,6 @@
 // The addresses to which a checkout page may return the renter (docs/contract/direct.md#checkout).
 import type { Environment } from '../../../../kernel/environment.js';
+import { urlIn } from '../../../../kernel/url.js';
 
 export const MAX_REDIRECT = 2_048;
 /** The processor replaces this placeholder with the session's id. */
@@ -13,7 +14,7 @@ export function faultOfRedirect(address: string, environment: Environment): stri
   const plain = address.replaceAll(PLACEHOLDER, 'x');
   const host = hostIn(address);
   // The placeholder must not be part of the host name.
-  if (!URI.test(plain) || !URL.canParse(plain) || host !== hostIn(plain)) return 'must be an absolute https address';
+  if (!URI.test(plain) || urlIn(plain) === null || host !== hostIn(plain)) return 'must be an absolute https address';
   if (host.includes('@')) return 'must not hold credentials';
   return environment === 'test' || /^https:/i.test(plain) ? null : 'must begin with https';
 }
