@@ -195,7 +195,7 @@ describe('a legal hold', () => {
     expect(await erasedAs(session)).toBe('STEP_UP_REQUIRED');
     const released = { released: second.holdId, erasuresDone: 1, erasuresDeferred: 0 };
     expect(lines((await release(accountId, second.holdId)).stdout)).toEqual([released]);
-    // A repeated release finds nothing left to do, and asks nobody.
+    // A repeated release has nothing left to do, and needs no approval.
     expect(await hold('release', accountId, second.holdId)).toEqual({ ...released, erasuresDone: 0 });
     await until('the session is over', async () => (await erasedAs(session)) === 'EXPIRED');
     await expect(vault.get(covers.subjectId, 'none')).rejects.toThrow('was erased');
