@@ -29,7 +29,7 @@ const KNOWN: Readonly<Record<string, readonly [status: number, title: string]>> 
   unsupported_media_type: [415, 'The content type is not supported'],
   address_unknown: [422, 'The address is in no directory'],
   more_data_needed: [422, 'The data fit several persons'],
-  source_unavailable: [503, 'A source did not answer; nothing was decided or billed'],
+  source_unavailable: [502, 'A source did not answer; nothing was decided or billed'],
   invalid_given_name: [422, 'The given name is missing or has a wrong form'],
   invalid_middle_name: [422, 'The middle name has a wrong form'],
   invalid_family_name: [422, 'The family name is missing or has a wrong form'],
