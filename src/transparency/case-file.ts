@@ -158,17 +158,19 @@ export async function caseFile(log: CaseLog, parts: CaseFileParts): Promise<Uint
   put('timeline.html', timeline);
   if (pdf !== null) put('timeline.pdf', pdf);
   for (const [name, content] of documents) put(`documents/${name}`, content);
-  put('verify-case.mjs', await ownFile('verify-case.mjs'));
-  put('verify.html', await verifierPage());
+  for (const [name, content] of Object.entries(await verifiers())) put(name, content);
   return zipSync(files);
 }
 
-/** The page is one file, so that it works without a network. */
-async function verifierPage(): Promise<string> {
-  const [page, verifier, timeline] = await Promise.all(
+/** The programs that check case files, by their names. The page is one file, so that it works without a network. */
+export async function verifiers(): Promise<Readonly<Record<string, string>>> {
+  const [page = '', verifier = '', timeline = ''] = await Promise.all(
     ['verify-page.html', 'verify-case.mjs', 'case-timeline.mjs'].map(ownFile),
   );
-  return (page as string).replace('/* programs */', () => `${verifier}\n${timeline}`);
+  return {
+    'verify-case.mjs': verifier,
+    'verify.html': page.replace('/* programs */', () => `${verifier}\n${timeline}`),
+  };
 }
 
 function ownFile(name: string): Promise<string> {
