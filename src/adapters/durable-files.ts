@@ -29,7 +29,7 @@ export function syncFolderNow(folder: string): void {
 }
 
 /** Writes a new file, which only its owner can read. */
-export async function writeNew(path: string, content: string): Promise<void> {
+export async function writeNew(path: string, content: string | Uint8Array): Promise<void> {
   const handle = await open(path, 'wx', 0o600);
   try {
     await handle.writeFile(content);

@@ -1,5 +1,5 @@
 // The events of the log about one screening session, from all streams.
-import { machineTimeOf, type RecordedEvent } from '../kernel/domain-event.js';
+import { type EventMetadata, machineTimeOf, type RecordedEvent } from '../kernel/domain-event.js';
 import { isId } from '../kernel/ids.js';
 import { credit, type CreditEvent } from '../modules/accounts/domain/credit.js';
 import { party } from '../modules/parties/domain/party-decider.js';
@@ -87,18 +87,28 @@ async function debitsOf(
   );
   const found: RecordedEvent[] = [];
   if (pulls.size === 0) return found;
-  const stream = `${credit.category}-${metadata.accountId}`;
+  for await (const event of readBack(`${credit.category}-${metadata.accountId}`, metadata, store)) {
+    const { data } = event as RecordedEvent & CreditEvent;
+    if ('reservationId' in data && pulls.has(data.reservationId)) found.push(event);
+  }
+  return found;
+}
+
+/** The events of a stream that many cases share, the newest first, at least back to the time of `since`. */
+export async function* readBack(
+  stream: string,
+  since: EventMetadata,
+  store: EventStore,
+): AsyncGenerator<RecordedEvent, void> {
   for (let from: number | undefined; ;) {
-    const page = await store.readStream(stream, {
+    const page: RecordedEvent[] = await store.readStream(stream, {
       direction: 'backwards',
       limit: PAGE,
       ...(from !== undefined && { from }),
     });
-    const changes = page as (RecordedEvent & CreditEvent)[];
-    found.push(...changes.filter(({ data }) => 'reservationId' in data && pulls.has(data.reservationId)));
+    yield* page;
     const oldest = page.at(-1);
-    if (oldest === undefined || oldest.revision === 0 || machineTimeOf(oldest.metadata) < machineTimeOf(metadata))
-      return found;
+    if (oldest === undefined || oldest.revision === 0 || machineTimeOf(oldest.metadata) < machineTimeOf(since)) return;
     from = oldest.revision - 1;
   }
 }

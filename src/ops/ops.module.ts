@@ -77,6 +77,11 @@ const GROUPS: Readonly<Record<string, Group>> = {
     imports: readModels,
     providers: () => Promise.resolve([OperatorLists, OperatorRecord]),
   },
+  case: {
+    load: () => import('./case.commands.js'),
+    imports: readModels,
+    providers: async () => [OperatorLists, OperatorRecord, (await import('./case-export.js')).CaseExport],
+  },
   accounts: {
     load: () => import('./accounts.commands.js'),
     imports: accounts,

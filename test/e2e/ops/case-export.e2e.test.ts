@@ -1,0 +1,92 @@
+// An operator exports the case file of a screening. Programs that are not part of the service check it against the log.
+import { execFile } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { unzipSync } from 'fflate';
+import type { RecordedEvent } from '../../../src/kernel/domain-event.js';
+import type { Manifest } from '../../../src/transparency/case-file.js';
+import { aPerson, type PlatformCaller, Service } from '../../support/service.js';
+
+let service: Service;
+let page: PlatformCaller;
+let screening: string;
+const folder = mkdtempSync(join(tmpdir(), 'case-files-'));
+const zip = join(folder, 'case.zip');
+
+beforeAll(async () => {
+  service = await Service.shared('page');
+  const { accounts } = await service.credentials();
+  await service.ops('accounts', 'set', accounts.child.accountId, '--payer', 'account');
+  page = await service.signIn('child');
+  const submitted = await page.post('/screening/submit', aPerson({ endUserType: 'PROPERTY_MANAGEMENT' }));
+  screening = (submitted.body as { readonly id: string }).id;
+  expect((await page.get(`/reports/${screening}`)).status).toBe(200);
+});
+afterAll(async () => {
+  await service?.stop();
+  rmSync(folder, { recursive: true });
+});
+
+const textOf = (bytes: Uint8Array | undefined): string => Buffer.from(bytes ?? []).toString();
+const run = (program: string, args: readonly string[]): Promise<{ readonly code: number; readonly text: string }> =>
+  new Promise((resolve) =>
+    execFile(program, args, { cwd: folder, env: { PATH: process.env['PATH'] } }, (error, stdout, stderr) =>
+      resolve({ code: error === null ? 0 : Number(error.code), text: stdout + stderr }),
+    ),
+  );
+
+it('a case file has all events of the screening, and its own verifier proves it against the log', async () => {
+  const exported = await service.ops('case', 'export', screening, '--purpose', 'a court order', '--to', zip);
+  expect(exported).toMatchObject({ exitCode: 0 });
+  expect(readdirSync(folder)).toEqual(['case.zip']);
+  const files = unzipSync(readFileSync(zip));
+  const manifest = JSON.parse(textOf(files['manifest.json'])) as Manifest;
+  expect(manifest).toMatchObject({ screening, purpose: 'a court order', actor: { kind: 'operator' } });
+  const events = manifest.events.map((index) => JSON.parse(textOf(files[`events/${index}.json`])) as RecordedEvent);
+  const types = events.map(({ type }) => type);
+  expect(types).toEqual(
+    expect.arrayContaining([
+      'ScreeningSubmitted',
+      'ConsentGiven',
+      'ReportReleased',
+      'ReportViewed',
+      'CreditDebited',
+      'OperatorToolUsed',
+    ]),
+  );
+  expect(events.at(-1)?.data).toMatchObject({ tool: 'case export', purpose: 'a court order' });
+  expect(textOf(files['timeline.pdf']).slice(0, 5)).toBe('%PDF-');
+
+  for (const name of ['verify-case.mjs', 'policy']) writeFileSync(join(folder, name), files[name] ?? '');
+  const against = ['--policy', 'policy', '--log', join(service.dataDir, 'transparency')];
+  const { code, text } = await run(process.execPath, ['verify-case.mjs', 'case.zip', ...against]);
+  expect({ code, text }).toEqual({ code: 0, text: expect.stringContaining('The case file holds.') });
+  expect(text).toContain(`events of the case under the checkpoint. The file has all of them.`);
+  expect(text.trim().split('\n').at(-1)).toBe('The case file holds.');
+  const overHttp = await run(process.execPath, [
+    'verify-case.mjs',
+    'case.zip',
+    '--log',
+    `${service.baseUrl}/transparency`,
+  ]);
+  expect(overHttp.code).toBe(0);
+});
+
+it('an export refuses an unknown screening, and a file that exists', async () => {
+  const other = join(folder, 'other.zip');
+  expect((await service.ops('case', 'export', '01234567-89ab-7cde-8f01-23456789abcd', '--to', other)).exitCode).toBe(1);
+  expect(existsSync(other)).toBe(false);
+  const before = readFileSync(zip);
+  expect((await service.ops('case', 'export', screening, '--to', zip)).exitCode).toBe(1);
+  expect(readFileSync(zip)).toEqual(before);
+});
+
+it('a tampered file and a wrong use end with another exit code', async () => {
+  const bytes = readFileSync(zip);
+  writeFileSync(join(folder, 'cut.zip'), bytes.subarray(0, bytes.length - 30));
+  const { code, text } = await run(process.execPath, ['verify-case.mjs', 'cut.zip']);
+  expect({ code, text }).toMatchObject({ code: 1, text: expect.stringContaining('The zip is truncated or damaged.') });
+  expect((await run(process.execPath, ['verify-case.mjs'])).code).toBe(2);
+});
