@@ -1,6 +1,6 @@
 // `npm run docs` writes the documents that are generated from the code. `npm run docs -- --check` fails when a committed document differs.
 //
-// A generator is a source file named generate-docs.ts anywhere in src/. Each generator writes into docs/ or scripts/ below the current folder.
+// A generator is a source file named generate-docs.ts anywhere in src/. Each generator writes below the current folder.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -63,7 +63,6 @@ function filesOf(wanted) {
     'double/double.ts': doubleFile(wanted),
     'double/certified.ts': certifiedFile(wanted),
     'vendor.test.ts': TEST,
-    'README.md': readmeFile(wanted),
   };
 }
 
@@ -106,6 +105,7 @@ function vendorFile({ id, ports, auth }) {
 
 export const vendor = defineVendor({
   id: '${id}',
+  about: 'FILL IN: what the vendor verifies, and where its interface is described.',
   capabilities: {
 ${ports.map((port) => OPERATIONS[port]).join('\n')}
   },
@@ -415,15 +415,3 @@ import { vendor } from './vendor.js';
 
 await certify(vendor, double, personas);
 `;
-
-function readmeFile({ id, auth }) {
-  const all = ['url', ...secretsOf({ auth })].map((name) => variableOf(id, name));
-  return `# ${id}
-
-FILL IN: what the vendor verifies, and where its interface is described. The tables of \`wire.ts\` translate its words.
-
-| Setting | For test traffic in production |
-|---|---|
-${all.map((name) => `| \`${name}\` | \`${name.replace(prefix(id), `${prefix(id)}_TEST`)}\` |`).join('\n')}
-`;
-}

@@ -1,5 +1,5 @@
 // `npm run vendor:new`, `vendor:test`, `vendor:certify` and `vendor:record`: make a vendor's folder, and certify the vendor. Nothing is built.
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureInstalled, ROOT } from './installation.mjs';
@@ -25,6 +25,7 @@ await runCommand(async () => {
   switch (command) {
     case 'new':
       for (const line of await makeVendor(VENDORS, args)) console.log(line);
+      writeReadmes();
       return;
     case 'test':
       process.exitCode = await jest(args, {}, args.includes('--watch') ? ['--watchAll'] : []);
@@ -39,6 +40,13 @@ await runCommand(async () => {
       throw new Problem('The commands are vendor:new, vendor:test, vendor:certify and vendor:record.');
   }
 });
+
+/** The pages of all vendors, as `npm run docs` writes them, but from the sources. */
+function writeReadmes() {
+  const program = ['--import', './test/support/typescript.js', 'src/vendor-kit/generate-docs.ts'];
+  const { status } = spawnSync(process.execPath, program, { cwd: ROOT, stdio: 'inherit' });
+  if (status !== 0) throw new Problem('The README of the vendor was not written. Run: npm run docs');
+}
 
 function idIn(args) {
   const [id, ...more] = args.filter((argument) => argument !== '--watch');

@@ -79,6 +79,8 @@ export type OpenVendor = { readonly [Name in Capability]?: VendorPorts[Name] } &
 export interface Vendor<Schema extends SettingsSchema = SettingsSchema> {
   /** The name of the vendor's folder. Events store this name, so it never changes. */
   readonly id: string;
+  /** The introduction of the folder's README.md, in Markdown. */
+  readonly about?: string;
   /** Set for a further instance of a folder's contract (VENDOR_INSTANCES). */
   readonly folder?: string;
   readonly capabilities: Capabilities;

@@ -1,9 +1,11 @@
 import { secretOf } from '../../kernel/vendor-settings.js';
 import { defineVendor } from '../../vendor-kit/define-vendor.js';
 
-/** Verifications that are polled and that people may have to decide. Bureau and income know persons by their own data, or ask them. */
 export const vendor = defineVendor({
   id: 'acme',
+  about:
+    'Identities, credit reports and proof of income from one company. The service polls for results, and people at the vendor decide some of them. ' +
+    'Bureau and income know a person by the own data of the person; a page of the vendor can ask the person for the proof of income.',
   capabilities: {
     identity: {
       operations: {

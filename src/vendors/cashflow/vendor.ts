@@ -1,8 +1,10 @@
 import { defineVendor } from '../../vendor-kit/define-vendor.js';
 
-/** Verification of income by bank transactions. */
 export const vendor = defineVendor({
   id: 'cashflow',
+  about:
+    'This vendor reads bank transactions and finds the payers of wages in them, also several at once. A session of `idv` identifies the person, or ' +
+    'the inquiry begins without a session. An account chooses the vendor with `--banking-vendor cashflow`. Answers have up to 2 MB.',
   capabilities: {
     income: {
       operations: { start: 'idempotent', outcomeOf: 'query' },

@@ -1,8 +1,11 @@
 import { defineVendor } from '../../vendor-kit/define-vendor.js';
 
-/** Identity and credit from one company: the token of a confirmed person gives access to the credit report. */
 export const vendor = defineVendor({
   id: 'idv',
+  about:
+    'This vendor confirms identities by one-time codes (SMS) or questions, and returns credit reports of the persons that it has confirmed. ' +
+    '`authSession` identifies a challenge; `UserToken`, issued with the confirmation, identifies the person for `credit`. The tables ' +
+    '`identity-codes.ts` and `credit-codes.ts` translate its numbers; an unlisted number is `unintelligible`.',
   capabilities: {
     identity: {
       operations: {

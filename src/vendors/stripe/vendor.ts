@@ -2,9 +2,12 @@ import { secretOf } from '../../kernel/vendor-settings.js';
 import { defineVendor } from '../../vendor-kit/define-vendor.js';
 import { CURRENCIES } from './currencies.js';
 
-/** The payment processor. Card data are sent from the browser to the processor and never through the service. */
 export const vendor = defineVendor({
   id: 'stripe',
+  about:
+    'The payment processor. The browser sends card data directly to the processor, and never to the service. The service never confirms or captures ' +
+    'a payment. Signed notices name an intent or a checkout session, which the service then fetches. A comma list of webhook secrets is valid ' +
+    'while a secret is replaced.',
   capabilities: {
     payment: {
       operations: {

@@ -1,8 +1,10 @@
 import { defineVendor } from '../../vendor-kit/define-vendor.js';
 
-/** Verification of income and employment. */
 export const vendor = defineVendor({
   id: 'voie',
+  about:
+    'This vendor verifies income and employment: it asks the payroll of the employer, or reads bank transactions. A session of `idv` identifies the ' +
+    'person, or the inquiry begins without a session. Answers have up to 2 MB.',
   capabilities: { income: { operations: { start: 'idempotent', outcomeOf: 'query' }, needs: ['session-of:idv'] } },
   settings: {
     url: { kind: 'url', variable: 'INCOME_VENDOR_URL', sandboxPath: '' },

@@ -12,12 +12,12 @@ describe('the folder of a new vendor', () => {
   it('has every part of a vendor, with the declared requests', async () => {
     await makeVendor(vendors, ['one', '--port', 'identity', '--auth', 'oauth2', '--polls']);
     const text = (file: string): string => readFileSync(join(vendors, 'one', file), 'utf8');
-    for (const file of ['vendor.ts', 'adapter.ts', 'wire.ts', 'double/part.ts', 'double/double.ts', 'README.md'])
+    for (const file of ['vendor.ts', 'adapter.ts', 'wire.ts', 'double/part.ts', 'double/double.ts'])
       expect(text(file)).not.toBe('');
     expect(text('vendor.test.ts')).toContain('await certify(vendor, double, personas);');
     expect(text('double/certified.ts')).toContain("token: ['POST /oauth/token']");
     expect(text('double/certified.ts')).toContain("verdict: ['GET /v1/checks/*']");
-    expect(text('README.md')).toContain('VENDOR_ONE_TEST_CLIENT_SECRET');
+    expect(text('vendor.ts')).toContain('VENDOR_ONE_TEST_CLIENT_SECRET');
     expect(existsSync(join(vendors, 'one', 'certification.json'))).toBe(false);
   });
 
