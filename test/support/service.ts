@@ -200,8 +200,8 @@ const PLAIN = {
 };
 const PROFILES = {
   plain: PLAIN,
-  /** Prints PDFs. The integrator of this profile serves pages at another port. */
-  page: { ...PLAIN, ...WITH_BROWSER },
+  /** Prints PDFs, and seals the log soon. The integrator of this profile serves pages at another port. */
+  page: { ...PLAIN, ...WITH_BROWSER, SEAL_INTERVAL: '2' },
 };
 
 const COMMON = {

@@ -1,10 +1,10 @@
-// An operator exports the case file of a screening. Programs that are not part of the service check it against the log.
-import { execFile } from 'node:child_process';
+// An operator exports the case file of a screening. Two programs that share no code check it against the log.
+import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { unzipSync } from 'fflate';
+import { unzipSync, zipSync } from 'fflate';
 import type { RecordedEvent } from '../../../src/kernel/domain-event.js';
 import type { Manifest } from '../../../src/transparency/case-file.js';
 import { aPerson, type PlatformCaller, Service } from '../../support/service.js';
@@ -18,17 +18,27 @@ const zip = join(folder, 'case.zip');
 beforeAll(async () => {
   service = await Service.shared('page');
   const { accounts } = await service.credentials();
-  await service.ops('accounts', 'set', accounts.child.accountId, '--payer', 'account');
+  const { accountId } = accounts.child;
+  await service.ops('accounts', 'set', accountId, '--payer', 'account');
+  const certification = ['--purposes', 'TENANT_SCREENING', '--text', import.meta.filename, '--by', 'signer'];
+  const until = ['--until', '2050-01-01T00:00:00Z', '--yes', '--reason', 'a test'];
+  expect(await service.ops('accounts', 'certify', accountId, ...certification, ...until)).toMatchObject({
+    exitCode: 0,
+  });
   page = await service.signIn('child');
   const submitted = await page.post('/screening/submit', aPerson({ endUserType: 'PROPERTY_MANAGEMENT' }));
   screening = (submitted.body as { readonly id: string }).id;
   expect((await page.get(`/reports/${screening}`)).status).toBe(200);
+  const order = ['--matter', 'dispute 4711', '--by', 'legal', '--reason', 'a test', '--yes'];
+  expect(await service.ops('hold', 'place', '--session', screening, ...order)).toMatchObject({ exitCode: 0 });
 });
 afterAll(async () => {
   await service?.stop();
   rmSync(folder, { recursive: true });
 });
 
+const PYTHON_VERIFIER = join(import.meta.dirname, '../../support/verify_case.py');
+const hasPython = spawnSync('python3', ['--version']).status === 0 && spawnSync('openssl', ['version']).status === 0;
 const textOf = (bytes: Uint8Array | undefined): string => Buffer.from(bytes ?? []).toString();
 const run = (program: string, args: readonly string[]): Promise<{ readonly code: number; readonly text: string }> =>
   new Promise((resolve) =>
@@ -53,6 +63,8 @@ it('a case file has all events of the screening, and its own verifier proves it 
       'ReportReleased',
       'ReportViewed',
       'CreditDebited',
+      'PurposesCertified',
+      'HoldPlaced',
       'OperatorToolUsed',
     ]),
   );
@@ -83,10 +95,35 @@ it('an export refuses an unknown screening, and a file that exists', async () =>
   expect(readFileSync(zip)).toEqual(before);
 });
 
-it('a tampered file and a wrong use end with another exit code', async () => {
-  const bytes = readFileSync(zip);
-  writeFileSync(join(folder, 'cut.zip'), bytes.subarray(0, bytes.length - 30));
-  const { code, text } = await run(process.execPath, ['verify-case.mjs', 'cut.zip']);
-  expect({ code, text }).toMatchObject({ code: 1, text: expect.stringContaining('The zip is truncated or damaged.') });
+it('both verifiers refuse a changed event, and an event that was left out', async () => {
+  const files = unzipSync(readFileSync(zip));
+  const manifest = JSON.parse(textOf(files['manifest.json'])) as Manifest;
+  const last = `events/${manifest.events.at(-1)}`;
+  const changed = textOf(files[`${last}.json`]).replace('a court order', 'a short visit');
+  const left = manifest.events.find((index) => textOf(files[`events/${index}.json`]).includes('"ReportViewed"'));
+  const { [`events/${left}.json`]: _, [`events/${left}.tlog-proof`]: __, ...others } = files;
+  const events = manifest.events.filter((index) => index !== left);
+  const shorter = JSON.stringify({ ...manifest, events, eventsOfCase: manifest.eventsOfCase - 1 });
+  const tampered = {
+    'changed.zip': { ...files, [`${last}.json`]: Buffer.from(changed) },
+    'shorter.zip': { ...others, 'manifest.json': Buffer.from(shorter) },
+  };
+  for (const [name, content] of Object.entries(tampered)) writeFileSync(join(folder, name), zipSync(content));
+  writeFileSync(join(folder, 'cut.zip'), readFileSync(zip).subarray(0, -30));
+  const log = join(service.dataDir, 'transparency');
+  const reasons = {
+    'case.zip': ['The case file holds.', 'holds'],
+    'changed.zip': [`${last}.json is not in the tree`, 'is not in the tree'],
+    'shorter.zip': [`The case file leaves out events of the case. The log has them at ${left}.`, 'other events'],
+    'cut.zip': ['The zip is truncated or damaged.', 'refused: '],
+  };
+  for (const [name, [reason = '', inPython = '']] of Object.entries(reasons)) {
+    const code = name === 'case.zip' ? 0 : 1;
+    const own = await run(process.execPath, ['verify-case.mjs', name, '--log', log]);
+    expect({ name, ...own }).toEqual({ name, code, text: expect.stringContaining(reason) });
+    if (!hasPython) continue;
+    const foreign = await run('python3', [PYTHON_VERIFIER, name, 'policy', log]);
+    expect({ name, ...foreign }).toEqual({ name, code, text: expect.stringContaining(inPython) });
+  }
   expect((await run(process.execPath, ['verify-case.mjs'])).code).toBe(2);
 });
