@@ -43,6 +43,7 @@ export const GUIDES: Readonly<Record<string, Readonly<Record<string, string>>>> 
     'operations/erasure-and-keys': 'How to erase a person, end a block, and replace keys.',
     'operations/capacity': 'Disk, memory, queues and metrics.',
     'operations/alerts': 'What each alert means, and what to do about it.',
+    'how-to/investigate-a-case': 'Twenty questions about a screening, each with a command or a page.',
     'how-to/replay-a-projection': 'Rebuild read models while the service runs.',
     'how-to/add-a-use-case': 'Extend the service by a command.',
     'how-to/add-a-listing': 'Extend the service by a list with a filter.',
