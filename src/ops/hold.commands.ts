@@ -14,19 +14,10 @@ import { Accounts } from '../published/accounts.js';
 import { CommandGroup } from './command-group.js';
 import { Consent, ConsentedCommand, type ConsentValues } from './consent.js';
 import { ApprovedCommand, type ApprovalValues, OperatorApprovals } from './operator-approvals.js';
-import { idIn, timeIn, WrongInput } from './operator.js';
+import { idIn, lineIn, timeIn, WrongInput } from './operator.js';
 import { OperatorCommand } from './operator-command.js';
 import { OperatorLists } from './operator-lists.js';
 import { print, printNone, printRow } from './output.js';
-
-const MAX_TEXT_LENGTH = 200;
-
-function lineIn(text: string, option: string): string {
-  const line = text.trim();
-  if (line === '' || line.length > MAX_TEXT_LENGTH || /\p{Cc}/u.test(line))
-    throw new WrongInput(`${option} must be a line of 1 to ${MAX_TEXT_LENGTH} characters.`);
-  return line;
-}
 
 type PlaceValues = ConsentValues &
   Partial<Record<HoldKind, string>> & { readonly matter?: string; readonly by?: string; readonly until?: string };

@@ -97,7 +97,7 @@ it.each<[string, (request: string) => Promise<CommandResult>, RegExp]>([
   [
     'a request for an act that needs no approval',
     () => ann('operators', 'request', 'timeline', 'dan', '--reason', 'x', '--key', keyOf('ann')),
-    /The act must be one of hold release, case export, operators add, operators revoke/,
+    /The act must be one of hold release, operators add, operators revoke/,
   ],
   [
     'a request that lasts too long',

@@ -65,7 +65,7 @@ describe('an approval', () => {
 
   const changed = (text: string): string => `${text.startsWith('A') ? 'B' : 'A'}${text.slice(1)}`;
   it.each<[string, RegExp, Partial<PresentedApproval>]>([
-    ['another act', /is for hold release the-hold/, { act: 'case export' }],
+    ['another act', /is for hold release the-hold/, { act: 'operators add' }],
     ['another subject', /is for hold release the-hold/, { subject: 'another-hold' }],
     ['another reason', /has another reason/, { reason: 'because' }],
     ['no reason', /has another reason/, { reason: undefined }],

@@ -6,7 +6,7 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 
 /** The commands that need a second operator. */
-export const APPROVED_ACTS = ['hold release', 'case export', 'operators add', 'operators revoke'] as const;
+export const APPROVED_ACTS = ['hold release', 'operators add', 'operators revoke'] as const;
 export type ApprovedAct = (typeof APPROVED_ACTS)[number];
 
 /** An act that one operator asks another to approve. */
