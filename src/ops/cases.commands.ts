@@ -2,16 +2,17 @@
 import { Command, Option, SubCommand } from 'nest-commander';
 import { isId } from '../kernel/ids.js';
 import { BLOCK_REASONS, type BlockReason } from '../modules/screening/domain/session.js';
-import { OVERALL_STATUSES, type ScreeningFilter, SESSION_STATUSES } from '../modules/screening/read/screening-lists.js';
+import type { ScreeningFilter } from '../modules/screening/read/screening-lists.js';
 import type { ScreeningStatus } from '../modules/screening/read/screening-status.js';
 import type { Cursor, View } from '../ports/read-models.js';
 import { type CaseFilter, CaseSearch } from './case-search.js';
 import { CommandGroup } from './command-group.js';
-import { ListingCommand, type ListingValues, listPart, tellNext } from './listing.js';
+import { type ListingValues, listPart, tellNext } from './listing.js';
 import { idIn, lineIn, oneOf, ticketIn, WrongInput } from './operator.js';
 import { OperatorRecord, PURPOSE, type PurposeValues } from './operator-record.js';
 import { printNone, printRow } from './output.js';
 import { personDetails } from './person-input.js';
+import { ScreeningListing } from './screening-listing.js';
 
 interface FindValues extends ListingValues, PurposeValues, Pick<ScreeningFilter, 'status' | 'overallStatus'> {
   readonly reason?: BlockReason;
@@ -29,7 +30,7 @@ const NAMING = ['person', 'samePersonAs', 'partyId', 'externalId'] as const;
   name: 'find',
   description: 'Find screenings by their facts, by a person or by an id of the integrator, the newest first',
 })
-export class FindCasesCommand extends ListingCommand {
+export class FindCasesCommand extends ScreeningListing {
   constructor(
     private readonly search: CaseSearch,
     private readonly record: OperatorRecord,
@@ -37,24 +38,9 @@ export class FindCasesCommand extends ListingCommand {
     super();
   }
 
-  @Option({ flags: '--status <status>', description: `of the verification: ${SESSION_STATUSES.join(', ')}` })
-  readStatus(text: string): ScreeningFilter['status'] {
-    return oneOf(text, SESSION_STATUSES, '--status');
-  }
-
-  @Option({ flags: '--overall-status <status>', description: `with the payment: ${OVERALL_STATUSES.join(', ')}` })
-  readOverallStatus(text: string): ScreeningFilter['overallStatus'] {
-    return oneOf(text, OVERALL_STATUSES, '--overall-status');
-  }
-
   @Option({ flags: '--reason <code>', description: `of a block: ${BLOCK_REASONS.join(', ')}` })
   readReason(text: string): BlockReason {
     return oneOf(text, BLOCK_REASONS, '--reason');
-  }
-
-  @Option({ flags: '--external-id <id>', description: "the account's own id of the session, with --account" })
-  readExternalId(text: string): string {
-    return text;
   }
 
   @Option({

@@ -1,26 +1,21 @@
 // ops screenings list | show
 import { Command, Option, SubCommand } from 'nest-commander';
 import { isId } from '../kernel/ids.js';
-import {
-  OVERALL_STATUSES,
-  type ScreeningFilter,
-  ScreeningLists,
-  SESSION_STATUSES,
-  USER_TYPES,
-} from '../modules/screening/read/screening-lists.js';
+import { type ScreeningFilter, ScreeningLists, USER_TYPES } from '../modules/screening/read/screening-lists.js';
 import { screeningStatus, type ScreeningStatus } from '../modules/screening/read/screening-status.js';
 import { ReadModels, type View } from '../ports/read-models.js';
 import { CommandGroup } from './command-group.js';
-import { ListingCommand, type ListingValues, listPart, tellNext } from './listing.js';
+import { type ListingValues, listPart, tellNext } from './listing.js';
 import { oneOf, WrongInput } from './operator.js';
 import { OperatorLists } from './operator-lists.js';
 import { OperatorRecord, PurposedCommand, type PurposeValues } from './operator-record.js';
 import { print, printNone, printRow } from './output.js';
+import { ScreeningListing } from './screening-listing.js';
 
 type ScreeningsValues = ListingValues & Omit<ScreeningFilter, 'account' | 'environment'>;
 
 @SubCommand({ name: 'list', description: 'List screening sessions, the newest first, of one account or of all' })
-export class ListScreeningsCommand extends ListingCommand {
+export class ListScreeningsCommand extends ScreeningListing {
   constructor(
     private readonly lists: OperatorLists,
     private readonly screenings: ScreeningLists,
@@ -28,24 +23,9 @@ export class ListScreeningsCommand extends ListingCommand {
     super();
   }
 
-  @Option({ flags: '--status <status>', description: `of the verification: ${SESSION_STATUSES.join(', ')}` })
-  readStatus(text: string): ScreeningFilter['status'] {
-    return oneOf(text, SESSION_STATUSES, '--status');
-  }
-
-  @Option({ flags: '--overall-status <status>', description: `with the payment: ${OVERALL_STATUSES.join(', ')}` })
-  readOverallStatus(text: string): ScreeningFilter['overallStatus'] {
-    return oneOf(text, OVERALL_STATUSES, '--overall-status');
-  }
-
   @Option({ flags: '--user-type <type>', description: `${USER_TYPES.join(', ')}, with --account` })
   readUserType(text: string): ScreeningFilter['userType'] {
     return oneOf(text, USER_TYPES, '--user-type');
-  }
-
-  @Option({ flags: '--external-id <id>', description: "the account's own id of the session, with --account" })
-  readExternalId(text: string): string {
-    return text;
   }
 
   override async run(_: string[], values: ScreeningsValues = {}): Promise<void> {
